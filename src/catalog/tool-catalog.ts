@@ -58,7 +58,6 @@ export class ToolCatalog implements AsyncDisposable {
   readonly #subscriptions = new DisposableStack();
   readonly #fingerprints = new Map<string, string>();
   #names: readonly Named[] = [];
-  #jsNames: ReadonlyMap<string, string | undefined> = new Map();
 
   /** With `shared`, the catalog asks servers through its own pool, and everything else belongs to the catalog that lends it. */
   constructor(options: CatalogOptions, shared?: Shared) {
@@ -68,7 +67,7 @@ export class ToolCatalog implements AsyncDisposable {
     this.#nameServers();
     const { store, observer } = this.#shared;
     const { config, env, pool } = options;
-    const jsNameOf = (server: string) => this.#jsNames.get(server);
+    const jsNameOf = (server: string) => this.jsNameOf(server);
     this.#lister = new Lister({ config, env, pool, store, observer, jsNameOf });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
@@ -90,6 +89,11 @@ export class ToolCatalog implements AsyncDisposable {
   /** The configured servers with their names in code, in the order of the config. */
   get names(): readonly Named[] {
     return this.#names;
+  }
+
+  /** A server's name in code. Undefined if it has none. */
+  jsNameOf(server: string): string | undefined {
+    return this.#names.find(({ name }) => name === server)?.jsName;
   }
 
   /** The stored index; empty before the first `gen`, and if its file is damaged. A new object after every change. */
@@ -207,10 +211,10 @@ export class ToolCatalog implements AsyncDisposable {
     return new Map(problems.flatMap(([server, problem]) => (problem === undefined ? [] : [[server, problem]])));
   }
 
-  /** Asks a server at once and waits at most 10 s for its first answer. Returns why there is none, if so. */
-  fetchPatiently(server: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const waitedMs = this.#lister.waitedMs(server);
-    return this.#problemOf(server, signal, waitedMs, (patience) => this.fetch(server, patience));
+  /** Asks a server at once and waits at most 10 s for its first answer. Never rejects. */
+  async fetchPatiently(server: string, signal: AbortSignal | undefined): Promise<void> {
+    const patience = patienceOf(firstAnswerMs - this.#lister.waitedMs(server), signal);
+    await this.fetch(server, patience).catch(() => {});
   }
 
   /** Waits until the servers that announced a change have been listed again, at most 10 s. */
@@ -284,7 +288,6 @@ export class ToolCatalog implements AsyncDisposable {
 
   #nameServers(): void {
     this.#names = assignNames([...this.config.servers.keys()], sandboxGlobals).names;
-    this.#jsNames = new Map(this.#names.map(({ name, jsName }) => [name, jsName]));
   }
 
   #isCurrent({ name, fingerprint }: RegistryServer): boolean {
@@ -292,30 +295,18 @@ export class ToolCatalog implements AsyncDisposable {
     if (!config) return false;
     let current = this.#fingerprints.get(name);
     if (current === undefined) {
-      current = fingerprintOf(config, this.#jsNames.get(name));
+      current = fingerprintOf(config, this.jsNameOf(name));
       this.#fingerprints.set(name, current);
     }
     return fingerprint === current;
   }
 
   /** Asks a server when it is its turn among many. Returns why there is no answer, if so. */
-  #fetchInTurn(server: string, signal: AbortSignal): Promise<string | undefined> {
+  async #fetchInTurn(server: string, signal: AbortSignal): Promise<string | undefined> {
     // A caller that comes while others wait gets the rest of their time: a silent server holds up one of many searches.
-    const waitedMs = Math.max(this.#queue.waitedMs(server), this.#lister.waitedMs(server));
-    return this.#problemOf(server, signal, waitedMs, (patience) =>
-      unlessAborted(this.#queue.add(server), patience, listingOf(server)),
-    );
-  }
-
-  async #problemOf(
-    server: string,
-    signal: AbortSignal | undefined,
-    waitedMs: number,
-    fetch: (patience: AbortSignal) => Promise<unknown>,
-  ): Promise<string | undefined> {
-    const late = AbortSignal.timeout(Math.max(0, firstAnswerMs - waitedMs));
+    const late = patienceOf(firstAnswerMs - Math.max(this.#queue.waitedMs(server), this.#lister.waitedMs(server)));
     try {
-      await fetch(signal ? AbortSignal.any([late, signal]) : late);
+      await unlessAborted(this.#queue.add(server), AbortSignal.any([late, signal]), listingOf(server));
       return undefined;
     } catch (error) {
       const problem = stateProblem(this.#options.pool.state(server));
@@ -362,8 +353,8 @@ export class ToolCatalog implements AsyncDisposable {
   }
 }
 
-function patienceOf(ms: number, signal: AbortSignal | undefined): AbortSignal {
-  const late = AbortSignal.timeout(ms);
+function patienceOf(ms: number, signal?: AbortSignal): AbortSignal {
+  const late = AbortSignal.timeout(Math.max(0, ms));
   return signal ? AbortSignal.any([late, signal]) : late;
 }
 

@@ -4,19 +4,21 @@
  *
  * claudikins itself does not run this module: it is bundled and written into registries (registry/bridge-code.ts).
  */
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createConnection } from "node:net";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { configFileName, userDataFolder } from "../config/locations.ts";
 import { startDaemon } from "../daemon/launch.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
+import { programsOnPath } from "../doctor/programs.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Given } from "../execution/call-arguments.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import { originOf } from "../registry/origin.ts";
+import { Semaphore } from "../semaphore.ts";
 import { visibleText } from "../visible-text.ts";
 import { isMark, readGiven } from "./call-words.ts";
 
@@ -47,13 +49,16 @@ function toToolError(thrown: unknown): unknown {
 
 /** Calls one tool. Resolves to the same value as in the sandbox. Rejects with a ToolError. */
 export async function call(server: string, tool: string, args: unknown, given?: Given[]): Promise<unknown> {
+  const body = bodyOf(server, tool, args ?? {}, given);
+  await turns.acquire(undefined);
   try {
-    const body = bodyOf(server, tool, args ?? {}, given);
-    const { value, error, code = "UNEXPECTED", suggestion } = await inTurn(() => answerTo(body));
+    const { value, error, code = "UNEXPECTED", suggestion } = await answerTo(body);
     if (error === undefined) return value;
     throw new ToolError(error, code, suggestion);
   } catch (error) {
     throw toToolError(error);
+  } finally {
+    turns.release();
   }
 }
 
@@ -105,20 +110,7 @@ function bodyOf(server: string, tool: string, args: unknown, given: Given[] | un
 let via: string | undefined;
 
 /** Limits concurrent calls, because a socket accepts only some hundreds of connections at once. */
-let freeTurns = 100;
-const waiting: (() => void)[] = [];
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (freeTurns > 0) freeTurns -= 1;
-  else await new Promise<void>((turn) => waiting.push(turn));
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else freeTurns += 1;
-  }
-}
+const turns = new Semaphore(100);
 
 interface Answer {
   value?: unknown;
@@ -233,33 +225,22 @@ function start({ place, config, command }: WantedDaemon, newer: boolean): Promis
 }
 
 function findCommand(recorded: string[] | undefined): string[] {
-  const { CLAUDIKINS_EXECUTABLE: named, PATH = "" } = environment();
+  const env = environment();
+  const { CLAUDIKINS_EXECUTABLE: named } = env;
   if (named && isAbsolute(named)) return [named];
   if (named) {
     throw new ClaudikinsError("FILE_NOT_FOUND", `CLAUDIKINS_EXECUTABLE is a relative path: ${named}`, {
       hint: "Set it to the absolute path of claudikins: with a relative path, the current folder could supply another program.",
     });
   }
-  const name = process.platform === "win32" ? "claudikins.exe" : "claudikins";
-  const onPath = PATH.split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, name))
-    .find(isProgram);
+  // Windows cannot start a .cmd without a shell.
+  const onPath = programsOnPath("claudikins", env).find((path) => !path.endsWith(".cmd"));
   if (onPath !== undefined) return [onPath];
   if (recorded) return recorded;
   const message = "claudikins is neither on the PATH nor where it was when it wrote these files";
   throw new ClaudikinsError("FILE_NOT_FOUND", message, {
     hint: "Install claudikins, or set CLAUDIKINS_EXECUTABLE to its path.",
   });
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Calls the tool if the file of this `import.meta` is the program that was started. Otherwise does nothing. */
@@ -295,7 +276,7 @@ async function runProgram(meta: ImportMeta, tool: Tool): Promise<void> {
     print(process.stdout, await helpText(meta, tool));
     return;
   }
-  const stdin = { text: standardInput };
+  const stdin = { text: async () => (await import("node:stream/consumers")).text(process.stdin) };
   const given = await readGiven(words, undefined, { cwd: process.cwd(), stdin });
   const value = await call(tool.server, tool.name, {}, given);
   print(process.stdout, JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined));
@@ -304,12 +285,6 @@ async function runProgram(meta: ImportMeta, tool: Tool): Promise<void> {
 /** Escapes control and invisible characters on a terminal. Other output is not changed. */
 function print(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`${stream.isTTY ? visibleText(text) : text}\n`);
-}
-
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 async function helpText(meta: ImportMeta, { server, name, description, inputSchema }: Tool): Promise<string> {

@@ -1,5 +1,5 @@
 /** Reads JSON Schemas, which may be invalid or hostile. */
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject, stringsIn } from "../json-object.ts";
 
 /** The target of a JSON pointer in the document (`#/$defs/a`) or of an anchor; undefined for other references. */
 export function resolveReference(reference: string, root: unknown): unknown {
@@ -32,9 +32,8 @@ function decodePointer(part: string): string {
 }
 
 /** The names that `required` lists. */
-export function requiredNames(schema: JsonObject): Set<string> {
-  const { required } = schema;
-  return new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
+export function requiredNames({ required }: JsonObject): Set<string> {
+  return new Set(stringsIn(required));
 }
 
 /**

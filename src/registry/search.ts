@@ -6,7 +6,7 @@ import { tellingWords } from "./search/document.ts";
 import { Postings } from "./search/postings.ts";
 import { listedTools, type Prepared, prepare } from "./search/prepared.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./search/query.ts";
-import { type RankedTool, Ranking } from "./search/ranking.ts";
+import { highest, type RankedTool, Ranking } from "./search/ranking.ts";
 import { Spelling } from "./search/spelling.ts";
 import { asksToDestroy, endsSomething } from "./search/thesaurus.ts";
 import { stemOf, wordsOf } from "./search/tokenize.ts";
@@ -223,10 +223,4 @@ function best(scores: Float64Array, enough: number): number[] {
   }
   // Entries are sorted by id, so ties are too.
   return found.sort((a, b) => scores[b]! - scores[a]! || a - b);
-}
-
-function highest(scores: Float64Array): number {
-  let most = 0;
-  for (const score of scores) if (score > most) most = score;
-  return most;
 }

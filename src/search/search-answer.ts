@@ -55,8 +55,7 @@ export function fullTool(
   const { description, inputSchema, outputSchema, observed } = tool;
   const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
   // The config may have given the server another name in code since it was listed.
-  const jsName = catalog.names.find((each) => each.name === server)?.jsName;
-  const notes = notesOf({ ...known, jsName }, tool);
+  const notes = notesOf({ ...known, jsName: catalog.jsNameOf(server) }, tool);
   return { ...about, category, description, inputSchema, ...result, example, notes, ...(also ? { also } : {}) };
 }
 

@@ -96,7 +96,7 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
   if (catalog.index.servers.length === 0) return;
   await catalog.observer.settleAll();
   const wanted = wantedIn(catalog);
-  if (isPrepared(wanted)) return;
+  if (known(wanted)) return;
   if (isLittle(wanted)) return void prepared(catalog);
   const servers: string[] = [];
   for (const server of wanted.servers) {
@@ -114,7 +114,7 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
 /** Whether the index exists or can be built at once. */
 export function isSearchQuick(catalog: ToolCatalog): boolean {
   const wanted = wantedIn(catalog);
-  return isPrepared(wanted) || isLittle(wanted);
+  return known(wanted) !== undefined || isLittle(wanted);
 }
 
 /** Descriptions of all tools that are indexed within a few milliseconds. */
@@ -152,20 +152,22 @@ function wantedIn(catalog: ToolCatalog): Wanted {
       skill,
     ]),
   );
-  const servers = skills.size > 0 ? [...configured(catalog), skillServer([...skills.keys()])] : configured(catalog);
+  const servers = configured(catalog);
+  if (skills.size > 0) servers.push(skillServer([...skills.keys()]));
   return { index, servers, skills, stamp };
 }
 
-const isPrepared = ({ index, stamp }: Wanted) => searches.get(index)?.stamp === stamp;
+function known({ index, stamp }: Wanted): Prepared | undefined {
+  const made = searches.get(index);
+  return made?.stamp === stamp ? made : undefined;
+}
 
 /** Throws REGISTRY_INVALID. */
 function prepared(catalog: ToolCatalog): Prepared {
   if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
   catalog.observer.settle();
-  const before = searches.get(catalog.index);
-  if (before && before.stamp === JSON.stringify(listSkills(catalog.config.folders))) return before;
   const wanted = wantedIn(catalog);
-  return make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
+  return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
 }
 
 function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): Prepared {
@@ -193,8 +195,9 @@ function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
 
 /** The visible servers with their current names in code. */
 function configured({ visibleServers, names }: ToolCatalog): RegistryServer[] {
+  const byName = new Map(visibleServers.map((server) => [server.name, server]));
   return names.flatMap(({ name, jsName }) => {
-    const server = visibleServers.find((known) => known.name === name);
+    const server = byName.get(name);
     return server ? [{ ...server, jsName }] : [];
   });
 }

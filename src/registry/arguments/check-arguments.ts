@@ -76,6 +76,7 @@ function problemOf(error: ErrorObject): string | undefined {
   const { keyword, params, instancePath, parentSchema, data, message } = error;
   const place = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
   const within = place ? ` in "${place}"` : "";
+  const subject = place ? `"${place}"` : "the arguments";
   switch (keyword) {
     case "required":
       return `the argument "${params["missingProperty"]}" is missing${within}`;
@@ -94,15 +95,15 @@ function problemOf(error: ErrorObject): string | undefined {
         .join(" ");
     }
     case "type":
-      return `${place ? `"${place}"` : "the arguments"} must be ${[params["type"]].flat().join(" or ")}, got ${shown(data)}`;
+      return `${subject} must be ${[params["type"]].flat().join(" or ")}, got ${shown(data)}`;
     // These keywords only summarise other errors.
     case "anyOf":
     case "oneOf":
     case "allOf":
     case "if":
-      return place ? `"${place}" matches none of the allowed forms` : "the arguments match none of the allowed forms";
+      return `${subject} ${place ? "matches" : "match"} none of the allowed forms`;
     default:
-      return `${place ? `"${place}"` : "the arguments"} ${message ?? "do not match"}`;
+      return `${subject} ${message ?? "do not match"}`;
   }
 }
 

@@ -56,14 +56,12 @@ export function writeObserved(folder: string, all: AllObserved): void {
 /** Forgets tools that the servers no longer have. Throws FILE_NOT_WRITABLE. */
 export function hideObserved(folder: string, servers: readonly RegistryServer[]): void {
   const all = readObserved(folder);
-  let isOther = false;
   for (const { name, tools } of servers) {
     const names = new Set(tools.map((tool) => tool.name));
-    for (const seen of all.get(name)?.tools.keys() ?? []) {
-      if (!names.has(seen)) isOther = all.get(name)?.tools.delete(seen) || isOther;
-    }
+    const seen = all.get(name)?.tools;
+    for (const tool of seen?.keys() ?? []) if (!names.has(tool)) seen?.delete(tool);
   }
-  if (isOther) writeObserved(folder, all);
+  if (all.size > 0) writeObserved(folder, all);
 }
 
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {

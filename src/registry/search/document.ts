@@ -1,6 +1,6 @@
 /** Turns a tool into terms with strengths: BM25F, with lengths normalised for each field. */
 
-import { isObject } from "../../json-object.ts";
+import { isObject, stringsIn } from "../../json-object.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
@@ -66,20 +66,13 @@ function telling(words: string[]): string[] {
   return words.filter((word) => !commonWords.has(word)).map(stemOf);
 }
 
-function parametersText(tool: RegistryTool): string {
-  const properties = tool.inputSchema["properties"];
+function parametersText({ inputSchema: { properties } }: RegistryTool): string {
   if (!isObject(properties)) return "";
-  let text = "";
-  for (const [name, schema] of Object.entries(properties)) {
-    text += ` ${name}`;
-    if (isObject(schema)) {
-      if (typeof schema["description"] === "string") text += ` ${schema["description"]}`;
-      if (Array.isArray(schema["enum"]))
-        text += ` ${schema["enum"].filter((value) => typeof value === "string").join(" ")}`;
-    }
-    if (text.length > maxCharacters) return text.slice(0, maxCharacters);
-  }
-  return text;
+  const texts = Object.entries(properties).map(([name, schema]) => {
+    const { description, enum: values } = isObject(schema) ? schema : {};
+    return [name, ...stringsIn([description]), ...stringsIn(values)].join(" ");
+  });
+  return texts.join(" ").slice(0, maxCharacters);
 }
 
 /** The mean number of words in each field. */

@@ -75,8 +75,7 @@ export class Ranking {
       totals[tool]! += serverShare * servers[server]!;
     }
     if (query.clauses.length < 2) return totals;
-    let most = 0;
-    for (const total of totals) if (total > most) most = total;
+    const most = highest(totals);
     for (let tool = 0; tool < totals.length; tool++) totals[tool]! += clauseShare * most * best[tool]!;
     return totals;
   }
@@ -146,6 +145,12 @@ export class Ranking {
     if (!posting) return 0;
     return Math.log(1 + this.#tools.length / (posting.count + 0.5));
   }
+}
+
+export function highest(scores: Float64Array): number {
+  let most = 0;
+  for (const score of scores) if (score > most) most = score;
+  return most;
 }
 
 /** All terms of the query and their alternatives, with their shares. */

@@ -23,7 +23,7 @@ export class SchemaReader {
   }
 
   typeOf(schema: unknown): TypeNode {
-    return this.#typeOf(schema, { depth: 0, types: undefined, properties: {}, around: [] });
+    return this.#typeOf(schema, alone(0));
   }
 
   #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
@@ -32,15 +32,12 @@ export class SchemaReader {
     const isAlone = surroundings.types === undefined && surroundings.around.length === 0;
     const known = isAlone ? this.#read.get(schema) : undefined;
     if (known) return known;
-    const node = this.#schemaType(schema, surroundings);
-    if (isAlone) this.#read.set(schema, node);
-    return node;
-  }
-
-  #schemaType(schema: JsonObject, surroundings: Surroundings): TypeNode {
     const type = this.#acceptedBy(schema, surroundings);
     // `nullable` is from OpenAPI.
-    return schema["nullable"] === true ? { kind: "union", of: [type, { kind: "plain", text: "null" }] } : type;
+    const node: TypeNode =
+      schema["nullable"] === true ? { kind: "union", of: [type, { kind: "plain", text: "null" }] } : type;
+    if (isAlone) this.#read.set(schema, node);
+    return node;
   }
 
   #acceptedBy(schema: JsonObject, surroundings: Surroundings): TypeNode {
@@ -81,9 +78,9 @@ export class SchemaReader {
   }
 
   #ownType(schema: JsonObject, types: string[] | undefined, inner: Surroundings): TypeNode {
-    if ("const" in schema) return valueType(schema["const"], schema);
+    if ("const" in schema) return valueType(schema["const"]);
     const values = schemasOf(schema["enum"]).filter((value) => !isExcluded(value, schema));
-    if (values.length > 0) return enumType(values, types, schema);
+    if (values.length > 0) return enumType(values, types);
     if (types === undefined) return this.#untyped(schema, inner);
     return { kind: "union", of: types.map((type) => this.#typeNamed(type, schema, inner)) };
   }
@@ -108,7 +105,7 @@ export class SchemaReader {
         return { kind: "plain", text: "number" };
       case "boolean": {
         const left = [true, false].filter((value) => !isExcluded(value, schema));
-        return left.length === 1 ? valueType(left[0], schema) : { kind: "plain", text: "boolean" };
+        return left.length === 1 ? valueType(left[0]) : { kind: "plain", text: "boolean" };
       }
       case "array":
         return this.#listType(schema, inner);
@@ -120,22 +117,21 @@ export class SchemaReader {
   }
 
   #listType(schema: JsonObject, inner: Surroundings): TypeNode {
-    const alone = { depth: inner.depth, types: undefined, properties: {}, around: [] };
+    const typeOf = (item: unknown) => this.#typeOf(item, alone(inner.depth));
     const { prefixItems, items, additionalItems, minItems } = schema;
     const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
-    if (!first) return { kind: "list", of: this.#typeOf(items, alone) };
+    if (!first) return { kind: "list", of: typeOf(items) };
     const after = Array.isArray(prefixItems) && !Array.isArray(items) ? items : additionalItems;
     return {
       kind: "tuple",
-      of: first.map((item) => this.#typeOf(item, alone)),
+      of: first.map(typeOf),
       // Listed items are usually required, unless `minItems` says otherwise.
       required: typeof minItems === "number" ? Math.max(0, minItems) : first.length,
-      rest: after === undefined || after === false ? undefined : this.#typeOf(after, alone),
+      rest: after === undefined || after === false ? undefined : typeOf(after),
     };
   }
 
   #objectType(schema: JsonObject, inner: Surroundings): ObjectNode {
-    const alone = { depth: inner.depth, types: undefined, properties: {}, around: [] };
     const required = requiredNames(schema);
     const needed = this.#role === "arguments" ? requiredArguments(schema, this.#root, inner.around) : required;
     const described = new Map(Object.entries(propertiesOf(schema)));
@@ -150,7 +146,7 @@ export class SchemaReader {
       ([name, property]): Member => ({
         name,
         isOptional: !needed.has(name),
-        type: this.#typeOf(property === false && required.has(name) ? {} : property, alone),
+        type: this.#typeOf(property === false && required.has(name) ? {} : property, alone(inner.depth)),
         schema: property,
         ...(required.has(name) && !needed.has(name) ? { usual: defaultOf(name, inner.around, this.#root) } : {}),
       }),
@@ -201,6 +197,11 @@ interface Surroundings {
 
 const maxAround = 32;
 
+/** The surroundings of a value that only its own schema describes. */
+function alone(depth: number): Surroundings {
+  return { depth, types: undefined, properties: {}, around: [] };
+}
+
 /** Not a JSON type: an index signature must allow it beside optional members. */
 const undefinedType: TypeNode = { kind: "plain", text: "undefined" };
 
@@ -248,11 +249,11 @@ function literalPrefix(pattern: string): string {
   return sure.replaceAll("\\", "");
 }
 
-function enumType(values: unknown[], types: string[] | undefined, schema: JsonObject): TypeNode {
+function enumType(values: unknown[], types: string[] | undefined): TypeNode {
   const fitting = types ? values.filter((value) => types.some((type) => isOfType(value, type))) : values;
   // If no value has the type, the values win.
   const chosen = fitting.length > 0 ? fitting : values;
-  return { kind: "union", of: chosen.map((value) => valueType(value, schema)) };
+  return { kind: "union", of: chosen.map(valueType) };
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -271,16 +272,16 @@ function isOfType(value: unknown, type: string): boolean {
 }
 
 /** The literal type of a value. */
-function valueType(value: unknown, schema: JsonObject): TypeNode {
+function valueType(value: unknown): TypeNode {
   if (value === null) return { kind: "plain", text: "null" };
   if (Array.isArray(value)) {
-    return { kind: "tuple", of: value.map((each) => valueType(each, schema)), required: value.length, rest: undefined };
+    return { kind: "tuple", of: value.map(valueType), required: value.length, rest: undefined };
   }
   if (isObject(value)) {
     const members = Object.entries(value).map(([name, each]) => ({
       name,
       isOptional: false,
-      type: valueType(each, schema),
+      type: valueType(each),
       schema: undefined,
     }));
     return { kind: "object", members, others: [], schema: value };
