@@ -1,9 +1,9 @@
 /**
- * The paths of files and folders: the user's config and data folders by the XDG Base Directory Specification, and the folders of a
- * config.
+ * The paths of files and folders: the user's config and data folders by the XDG Base Directory Specification, the folders of a
+ * config, and the programs on the PATH.
  */
-import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import type { Environment } from "./environment.ts";
 
 export const configFileName = "claudikins.json";
@@ -160,4 +160,23 @@ export function xdgFolder(env: Environment, variable: string, ...standard: strin
  */
 export function homeOf(env: Environment): string {
   return [env["HOME"], env["USERPROFILE"]].find((path) => path && isAbsolute(path)) ?? "/";
+}
+
+/** Returns the paths of the programs with that name in the order of the PATH, without duplicates through links. */
+export function programsOnPath(name: string, env: Environment): string[] {
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter(isAbsolute);
+  const names = process.platform === "win32" ? [".exe", ".cmd"].map((ending) => name + ending) : [name];
+  const found = folders.flatMap((folder) => names.map((each) => join(folder, each))).filter(isProgram);
+  const real = found.map(realOf);
+  return found.filter((_, place) => real.indexOf(real[place] ?? "") === place);
+}
+
+/** Returns whether the path is a file that may be run. */
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -9,13 +9,13 @@ import { type Change, Journal } from "../agents/journal.ts";
 import { agents } from "../agents/supported/agents.ts";
 import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
 import type { Agent } from "../agents/supported/model.ts";
-import { realOf } from "../config/locations.ts";
+import { programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { type JsonObject, objectAt } from "../json-object.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { hashOf } from "../settings/file-text.ts";
 import { version } from "../version.ts";
-import { ownProgram, programsOnPath, versionOf } from "./executable.ts";
+import { ownProgram, versionOf } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("hosts");

@@ -1,9 +1,8 @@
-/** Doctor check of this executable, and of the ones that the PATH finds. Finds any program on the PATH, and asks for its version. */
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+/** Doctor check of this executable, and of the ones that the PATH finds. Asks any program for its version. */
+import { dirname, join } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import type { Environment } from "../config/environment.ts";
-import { realOf } from "../config/locations.ts";
+import { isProgram, programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
@@ -66,26 +65,6 @@ async function otherVersion(path: string, env: Environment, signal: AbortSignal)
 function intoPath(): string {
   if (Bun.isStandaloneExecutable) return `export PATH=${shellWord(dirname(ownProgram))}:"$PATH"`;
   return `sh ${shellWord(join(dirname(ownProgram), "..", "install.sh"))}`;
-}
-
-const isWindows = process.platform === "win32";
-
-/** The paths in the order of the PATH, without duplicates through links. */
-export function programsOnPath(name: string, env: Environment): string[] {
-  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter(isAbsolute);
-  const names = isWindows ? [".exe", ".cmd"].map((ending) => name + ending) : [name];
-  const found = folders.flatMap((folder) => names.map((each) => join(folder, each))).filter(isProgram);
-  const real = found.map(realOf);
-  return found.filter((_, place) => real.indexOf(real[place] ?? "") === place);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 const patienceMs = 5_000;

@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
-import { userDataFolder } from "../config/locations.ts";
+import { programsOnPath, userDataFolder } from "../config/locations.ts";
 import { stringsIn } from "../json-object.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { indexFileName, type RegistryServer } from "../registry/model.ts";
 import { originOf } from "../registry/origin.ts";
 import { differencesOf, notExecutable } from "../registry/store.ts";
 import { shellWord } from "../shell-word.ts";
-import { ownProgram, programsOnPath, versionOf } from "./executable.ts";
+import { ownProgram, versionOf } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("registry");

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { bridgeCode } from "../../src/registry/bridge-code.ts";
 import { root } from "../support/claudikins.ts";
 
 const source = join(root, "src");
@@ -299,6 +300,16 @@ const buildTime = ["registry/bridge-code.ts", "sandbox/guest/bundle.ts"];
 
 /** Is bundled and copied into registries, and runs in the processes of whoever uses them. */
 const bridge = "cli/bridge.ts";
+
+test("the bridge needs nothing but Node: no packages, and nothing of Bun", () => {
+  const code = bridgeCode();
+  const loaded = [...code.matchAll(/\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/g)].map(
+    ([, one, other]) => one ?? other ?? "",
+  );
+  expect(loaded.length).toBeGreaterThan(5);
+  expect(loaded.filter((name) => !name.startsWith("node:"))).toEqual([]);
+  expect(code).not.toMatch(/\bBun\.|^\/\/ package\.json/m);
+});
 
 const existsAsAsset = (file: string) => readdirSync(join(source, dirname(file))).includes(file.split("/").at(-1) ?? "");
 
