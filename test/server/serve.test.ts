@@ -50,7 +50,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code.",
+        "description": "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code. Search once for all that a task needs.",
         "inputSchema": {
           "properties": {
             "detail": {
@@ -69,14 +69,22 @@ test("the surface: two tools, and instructions that name the servers", async () 
               "minimum": 1,
               "type": "integer",
             },
+            "queries": {
+              "description": "Several such",
+              "items": {
+                "type": "string",
+              },
+              "type": "array",
+            },
             "query": {
-              "description": "What the tool should do, in a few words. server:name searches only that server",
+              "description": "What the tool should do, in a few words",
+              "type": "string",
+            },
+            "server": {
+              "description": "Only this one; alone, lists its tools",
               "type": "string",
             },
           },
-          "required": [
-            "query",
-          ],
           "type": "object",
         },
         "name": "search_tools",
@@ -182,7 +190,7 @@ test("search_tools finds tools on the first call, names what cannot be searched,
     Not searched: broken (did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more.)"
   `);
   expect(await search({})).toMatchInlineSnapshot(
-    `"search_tools needs "query": a few words, for example { "query": "list open issues" }"`,
+    `"search_tools needs "query", a few words such as "list open issues"; or "queries", a list of them; or "server", to list the tools of one server"`,
   );
   expect(await search({ query: "x", limit: 0 })).toMatchInlineSnapshot(`""limit" must be a whole number from 1 to 50"`);
 });

@@ -15,28 +15,75 @@ import {
 } from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 
+/** The default number of tools for one need, and for each of several. */
 const defaultLimit = 5;
+const defaultLimitOfSeveral = 3;
 const maxLimit = 50;
+const maxNeeds = 20;
+/** The signatures of a server with more tools are not listed unless the agent asks for them. */
+const maxListed = 15;
 
 export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
   description:
-    "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code.",
+    "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code. " +
+    "Search once for all that a task needs.",
   inputSchema: {
     type: "object",
     properties: {
-      query: {
-        type: "string",
-        description: "What the tool should do, in a few words. server:name searches only that server",
-      },
+      query: { type: "string", description: "What the tool should do, in a few words" },
+      queries: { type: "array", items: { type: "string" }, description: "Several such" },
+      server: { type: "string", description: "Only this one; alone, lists its tools" },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
       detail: { type: "string", enum: [...details], default: "signatures", description: "full: JSON, with schemas" },
     },
-    required: ["query"],
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
+
+/** What an agent asks for, checked. */
+interface Request {
+  /** One empty query lists the tools of the servers. */
+  needs: string[];
+  servers: string[];
+  limit: number;
+  /** Undefined if the agent does not choose. */
+  detail: Detail | undefined;
+}
+
+/** The request, or what is wrong with the arguments. */
+function requestOf(args: Record<string, unknown>): Request | string {
+  const { query, queries = [], server, limit, detail: wanted } = args;
+  const asked = [query, ...(Array.isArray(queries) ? queries : [queries])].filter((each) => each !== undefined);
+  const needs = [...new Set(asked.filter((each) => typeof each === "string").map((each) => each.trim()))].filter(
+    Boolean,
+  );
+  const servers = [server]
+    .flat()
+    .filter((each) => typeof each === "string")
+    .flatMap((each) => each.split(","))
+    .map((each) => each.trim())
+    .filter(Boolean);
+  if (asked.some((each) => typeof each !== "string") || (needs.length === 0 && servers.length === 0)) {
+    return (
+      'search_tools needs "query", a few words such as "list open issues"; or "queries", a list of them; ' +
+      'or "server", to list the tools of one server'
+    );
+  }
+  if (needs.length > maxNeeds) return `"queries" has ${needs.length} needs; at most ${maxNeeds} fit into one search`;
+  if (limit !== undefined && (!Number.isInteger(limit) || Number(limit) < 1))
+    return `"limit" must be a whole number from 1 to ${maxLimit}`;
+  const detail = details.find((each) => each === wanted);
+  if (wanted !== undefined && !detail) return `"detail" must be one of ${details.join(", ")}`;
+  const usual = needs.length === 0 ? maxLimit : needs.length === 1 ? defaultLimit : defaultLimitOfSeveral;
+  return {
+    needs: needs.length === 0 ? [""] : needs,
+    servers,
+    limit: Math.min(Number(limit ?? usual), maxLimit),
+    detail,
+  };
+}
 
 /**
  * Servers that are not known are listed first, concurrently. A slow or broken server is named instead, once per session: `told` has
@@ -49,24 +96,23 @@ export async function callSearchTools(
   _onProgress?: (line: string) => void,
   told = new Set<string>(),
 ): Promise<CallToolResult> {
-  const { query, limit = defaultLimit, detail: wanted = "signatures" } = args;
-  if (typeof query !== "string" || query.trim() === "")
-    return answer('search_tools needs "query": a few words, for example { "query": "list open issues" }', true);
-  if (!Number.isInteger(limit) || Number(limit) < 1)
-    return answer(`"limit" must be a whole number from 1 to ${maxLimit}`, true);
-  const detail = details.find((each) => each === wanted);
-  if (!detail) return answer(`"detail" must be one of ${details.join(", ")}`, true);
+  const request = requestOf(args);
+  if (typeof request === "string") return answer(request, true);
+  const { needs, servers, limit } = request;
   const problems = await toolbox.catalog.fetchMissing(signal);
   await prepareSearch(toolbox.catalog);
   try {
-    const result = search(query, Math.min(Number(limit), maxLimit), toolbox.catalog);
-    const broken = notCallable(result, toolbox, problems);
-    const isWanted = (name: string) => result.tools.length === 0 || isNamedIn(query, name);
+    const results = needs.map((need) => search(need, limit, toolbox.catalog, servers));
+    const broken = new Map(results.flatMap((result) => [...notCallable(result, toolbox, problems)]));
+    const isEmpty = results.every(({ tools }) => tools.length === 0);
+    const asked = [...needs, ...servers].join(" ");
+    const isWanted = (name: string) => isEmpty || isNamedIn(asked, name);
     const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
     // A server that recovered may be named again later.
     for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
     for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
-    const text = detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox);
+    const detail = request.detail ?? usualDetail(needs, results);
+    const text = detail === "full" ? fullText(results, missing, toolbox) : linesText(results, detail, missing, toolbox);
     return answer(text);
   } catch (error) {
     // If the query names a server that cannot be used now, the reason is the answer.
@@ -76,6 +122,11 @@ export async function callSearchTools(
       true,
     );
   }
+}
+
+/** The names of all tools of a large server need no more room than the signatures of a few. */
+function usualDetail([need]: string[], [first]: SearchResult[]): Detail {
+  return need === "" && (first?.tools.length ?? 0) > maxListed ? "names" : "signatures";
 }
 
 /** Keeps servers that were not named in this session, and servers that this search is about. */
@@ -101,11 +152,22 @@ interface Missing {
   notSearched: ReadonlyMap<string, string>;
 }
 
-function linesText(result: SearchResult, detail: Detail, missing: Missing, toolbox: Toolbox): string {
+/** One section for each need. A tool that several needs have found appears in full once. */
+function linesText(results: readonly SearchResult[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
   const entry = detail === "names" ? nameLine : signatureLines;
-  const { shown, left } = within(toolbox.config.limits.outputChars, result.tools.map(entry), ({ length }) => length);
-  const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
-  const lines = result.tools.length > 0 ? [...shown, ...more] : nothingFound(result, toolbox);
+  const maxChars = toolbox.config.limits.outputChars / results.length;
+  const shownBefore = new Set<string>();
+  const sections = results.map((result) => {
+    const entries = result.tools.map((found) => (shownBefore.has(found.id) ? `${found.id}: above` : entry(found)));
+    const { shown, left } = within(maxChars, entries, ({ length }) => length);
+    for (const { id } of result.tools.slice(0, shown.length)) shownBefore.add(id);
+    const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
+    if (results.length === 1) return [...shown, ...more];
+    return [`# ${result.query}`, ...(shown.length > 0 ? shown : ["No tool matches."]), ...more];
+  });
+  const [first] = results;
+  const isEmpty = results.every(({ tools }) => tools.length === 0);
+  const lines = isEmpty && first ? nothingFound(first, toolbox) : sections.flat();
   return [...lines, ...problemLines(missing)].join("\n");
 }
 
@@ -145,7 +207,7 @@ function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): stri
   });
   const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
   return [
-    `No tool of ${searched} matches. Try other words for what it should do, or server:name for all tools of one server.`,
+    `No tool of ${searched} matches. Try other words for what it should do, or "server" alone for all tools of one server.`,
     ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),
     ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
   ];
@@ -157,18 +219,22 @@ function problemLines({ notCallable: broken = new Map(), notSearched }: Missing)
   return [...lines("Not callable now", broken), ...lines("Not searched", notSearched)];
 }
 
+/** All tools once. Of several needs, each names the tools that it has found. */
 function fullText(
-  result: SearchResult,
+  results: readonly SearchResult[],
   { notCallable: broken = new Map(), notSearched }: Missing,
   toolbox: Toolbox,
 ): string {
-  const { tools, query } = result;
-  const all = tools.map((found) => fullTool(found, toolbox.catalog));
+  const found = new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const)));
+  const all = [...found.values()].map((tool) => fullTool(tool, toolbox.catalog));
   const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
+  const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));
+  const [first] = results;
   return JSON.stringify({
     tools: shown,
+    ...(needs.length > 1 ? { needs } : {}),
     ...(left > 0 ? { notShown: left } : {}),
-    ...(tools.length === 0 ? overview(query, toolbox.catalog) : {}),
+    ...(found.size === 0 && first ? overview(first.query, toolbox.catalog) : {}),
     ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
     ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),
   });
