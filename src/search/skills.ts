@@ -2,7 +2,9 @@
 import { toIdentifier } from "../registry/names.ts";
 import { exportsOf, type SkillExport } from "../sandbox/code/skill-exports.ts";
 import type { Mounts } from "../sandbox/contract.ts";
+import type { FileStats } from "../sandbox/guest/host.ts";
 import { Files } from "../sandbox/host/files.ts";
+import type { Entry } from "../sandbox/host/filesystem/tree.ts";
 
 export interface Skill extends SkillExport {
   /** The path to import: `./skills/report`. */
@@ -26,8 +28,8 @@ const known = new Map<string, Map<string, Known>>();
 export function listSkills(mounts: Mounts): Skill[] {
   const { workspace } = mounts;
   const files = new Files(mounts);
-  const ask = (operation: string, args: object) => JSON.parse(files.run(operation, JSON.stringify(args)));
-  const { value: entries = [] } = ask("readdir", { path: "./workspace/skills", recursive: true });
+  const { value = [] } = files.ask("readdir", { path: "./workspace/skills", recursive: true });
+  const entries = value as Entry[];
   const before = known.get(workspace);
   const now = new Map<string, Known>();
   let room = maxBytesAtOnce;
@@ -35,7 +37,7 @@ export function listSkills(mounts: Mounts): Skill[] {
     if (kind !== "file" || !/\.(?:ts|js|mjs)$/.test(name) || name.endsWith(".d.ts")) continue;
     const file = parent === "" ? name : `${parent}/${name}`;
     const path = `./workspace/skills/${file}`;
-    const { value: stats } = ask("stat", { path });
+    const stats = files.ask("stat", { path }).value as FileStats | undefined;
     if (!stats || stats.size > maxBytes) continue;
     const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
     const same = before?.get(file);
@@ -45,7 +47,7 @@ export function listSkills(mounts: Mounts): Skill[] {
     }
     room -= stats.size;
     if (room < 0) continue;
-    now.set(file, { stamp, exports: exportsOf(String(ask("readFile", { path, encoding: "utf8" }).value ?? "")) });
+    now.set(file, { stamp, exports: exportsOf(String(files.ask("readFile", { path, encoding: "utf8" }).value ?? "")) });
   }
   known.set(workspace, now);
   return [...now].flatMap(([file, { exports }]) => exports.map((each) => skillOf(each, specifierOf(file))));

@@ -15,10 +15,8 @@ function showError(this: Error, depth: number, options: InspectOptions, inspect:
   const head = this.message ? `${name}: ${this.message}` : name;
   if (depth !== null && depth < 0) return `[${head}]`;
   const frames = framesOf(this.stack);
-  const shown: Record<string, unknown> = {};
-  const hidden = new Set(["stack", "message", "name"]);
-  for (const key of Object.keys(this))
-    if (!hidden.has(key)) shown[key] = (this as unknown as Record<string, unknown>)[key];
+  const own = Object.entries(this).filter(([key]) => !["stack", "message", "name"].includes(key));
+  const shown: Record<string, unknown> = Object.fromEntries(own);
   if (this.cause !== undefined) shown["[cause]"] = this.cause;
   if (this instanceof AggregateError) shown["[errors]"] = this.errors;
   const more = Object.keys(shown).length > 0 ? ` ${inspect(shown, options).replace(/'(\[\w+\])':/g, "$1:")}` : "";

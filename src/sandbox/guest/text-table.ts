@@ -4,35 +4,21 @@ import { inspect } from "./inspect.ts";
 /** Returns undefined if the data has no rows. It is then logged as it is. */
 export function textTable(data: unknown, columns?: string[]): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const rows = rowsOf(data);
+  const isCollection = data instanceof Map || data instanceof Set;
+  const entries = isCollection ? Object.entries([...data.values()]) : Object.entries(data as Record<string, unknown>);
+  const keys = data instanceof Map ? [...data.keys()] : undefined;
   const names = columns?.map(String) ?? [
-    ...new Set(rows.flatMap(({ row }) => (isRecord(row) ? Object.keys(row) : []))),
+    ...new Set(entries.flatMap(([, row]) => (isRecord(row) ? Object.keys(row) : []))),
   ];
-  const isKeyed = data instanceof Map;
-  const hasValues = rows.some(({ row }) => !isRecord(row));
-  const header = [data instanceof Map || data instanceof Set ? "(iteration index)" : "(index)"];
-  if (isKeyed) header.push("Key");
-  header.push(...names);
-  if (hasValues) header.push("Values");
-  const lines = rows.map(({ index, key, row }) => [
+  const hasValues = entries.some(([, row]) => !isRecord(row));
+  const lines = entries.map(([index, row], at) => [
     index,
-    ...(isKeyed ? [cell(key)] : []),
+    ...(keys ? [cell(keys[at])] : []),
     ...names.map((name) => (isRecord(row) && name in row ? cell(row[name]) : "")),
     ...(hasValues ? [isRecord(row) ? "" : cell(row)] : []),
   ]);
-  return aligned([header, ...lines]);
-}
-
-interface Row {
-  index: string;
-  key?: unknown;
-  row: unknown;
-}
-
-function rowsOf(data: object): Row[] {
-  if (data instanceof Map) return [...data].map(([key, row], index) => ({ index: `${index}`, key, row }));
-  if (data instanceof Set) return [...data].map((row, index) => ({ index: `${index}`, row }));
-  return Object.entries(data).map(([index, row]) => ({ index, row }));
+  const index = isCollection ? "(iteration index)" : "(index)";
+  return aligned([[index, ...(keys ? ["Key"] : []), ...names, ...(hasValues ? ["Values"] : [])], ...lines]);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => {

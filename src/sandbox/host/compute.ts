@@ -1,7 +1,7 @@
 /** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
 import { createHash, createHmac, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { digestAlgorithms } from "../guest/kinds.ts";
-import { askIntl, localeCase, staticIntl } from "./intl.ts";
+import { intlFunctions } from "./intl.ts";
 
 /** Maximum length of the JSON of the arguments. */
 const maxArgumentChars = 10_000_000;
@@ -10,9 +10,7 @@ const maxRandomBytes = 1_048_576;
 
 const functions: Record<string, (args: never) => unknown> = {
   __proto__: null as never,
-  intl: askIntl,
-  intlStatic: staticIntl,
-  localeCase,
+  ...intlFunctions,
   digest,
   random: randomBase64,
   randomInt: ({ min, max }: { min: number; max: number }) => randomInt(min, max),

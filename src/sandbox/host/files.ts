@@ -5,6 +5,7 @@
 import { systemCodeOf } from "../../errors.ts";
 import { descriptorsHaveNames } from "../../open-folder.ts";
 import type { Mounts } from "../contract.ts";
+import type { FileFault } from "../guest/host.ts";
 import { Disk } from "./filesystem/disk.ts";
 import { describeFault, Fault } from "./filesystem/fault.ts";
 import { parsePath } from "./filesystem/path.ts";
@@ -27,19 +28,21 @@ export class Files {
     this.#disk = new Disk(mounts, { ...defaultQuotas, ...quotas }, byDescriptor);
   }
 
-  /**
-   * Runs an operation. The arguments are JSON. Returns JSON of `{ value }`, or of `{ error }` with `code`, `message`, `syscall`,
-   * `path`, `dest` and `hint`, whose paths are the program's own. Throws only if the operation does not exist.
-   */
+  /** Runs an operation for a program. The arguments and the answer are JSON. */
   run(operation: string, argsJson: string): string {
+    return JSON.stringify(this.ask(operation, JSON.parse(argsJson)));
+  }
+
+  /** Runs an operation. The paths in an error are the program's own. Throws only if the operation does not exist. */
+  ask(operation: string, given: unknown): { value?: unknown; error?: FileFault } {
     const [syscall, run] = operations[operation] ?? [];
     if (syscall === undefined || run === undefined) throw new Error(`there is no operation ${operation}`);
-    const args = new Arguments(argsJson);
+    const args = new Arguments(given);
     this.registryPath ??= args.paths.map(belowRegistry).find((path) => path !== undefined);
     try {
-      return JSON.stringify({ value: run(this.#disk, args) });
+      return { value: run(this.#disk, args) };
     } catch (error) {
-      return JSON.stringify({ error: describeFault(error, syscall, args.paths) });
+      return { error: describeFault(error, syscall, args.paths) };
     }
   }
 }
@@ -58,8 +61,7 @@ function belowRegistry(path: string): string | undefined {
 class Arguments {
   readonly #values: ReadonlyMap<string, unknown>;
 
-  constructor(json: string) {
-    const given: unknown = JSON.parse(json);
+  constructor(given: unknown) {
     this.#values = new Map(typeof given === "object" && given !== null ? Object.entries(given) : []);
   }
 

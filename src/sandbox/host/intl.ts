@@ -13,7 +13,7 @@ const maxKeptFormatters = 100;
 /** Longer numbers are refused, because parsing takes quadratic time. */
 const maxDigits = 10_000;
 
-export interface IntlRequest {
+interface IntlRequest {
   type: string;
   locales?: string | string[];
   options?: Options;
@@ -22,7 +22,7 @@ export interface IntlRequest {
   args: IntlArgument[];
 }
 
-export function askIntl(request: IntlRequest): unknown {
+function askIntl(request: IntlRequest): unknown {
   const { type, method, args } = request;
   const methods = intlMethods[type];
   if (!methods || !(Object.hasOwn(methods, method) || method === "resolvedOptions")) {
@@ -49,17 +49,15 @@ function checkDigits(given: unknown): string {
 
 const kept = new Map<string, Formatter>();
 
-/** Returns a formatter. The last ones used are kept, because creating one takes 60 µs, and using it 0.3 µs. */
+/** Returns a formatter. Formatters are kept, because creating one takes 60 µs, and using it 0.3 µs. */
 function formatterFor({ type, locales, options, defaults }: IntlRequest): Formatter {
   const key = JSON.stringify([type, locales, options, defaults]);
-  const found = kept.get(key) ?? makeFormatter(type, locales, options, defaults);
-  kept.delete(key);
-  kept.set(key, found);
-  for (const [oldest] of kept) {
-    if (kept.size <= maxKeptFormatters) break;
-    kept.delete(oldest);
-  }
-  return found;
+  const known = kept.get(key);
+  if (known) return known;
+  const made = makeFormatter(type, locales, options, defaults);
+  if (kept.size === maxKeptFormatters) kept.clear();
+  kept.set(key, made);
+  return made;
 }
 
 function makeFormatter(type: string, locales: IntlRequest["locales"], options: Options = {}, defaults?: DateDefaults) {
@@ -104,31 +102,28 @@ function segments(segmenter: Intl.Segmenter, input: string): unknown[] {
   return Array.from(segmenter.segment(input), ({ segment, index, isWordLike }) => [segment, index, isWordLike]);
 }
 
-/** Answers questions that need no formatter: about locales and supported values. */
-export function staticIntl({ method, args }: { method: string; args: string[] }): unknown {
-  const [first = "", second = ""] = args;
-  switch (method) {
-    case "getCanonicalLocales":
-      return Intl.getCanonicalLocales(args);
-    case "supportedValuesOf":
-      return Intl.supportedValuesOf(first as "calendar");
-    case "supportedLocalesOf":
-      if (!intlMethods[first]) throw new TypeError(`There is no Intl.${first}`);
-      return Intl[first as "NumberFormat"].supportedLocalesOf(args.slice(1));
-    case "locale":
-      return describeLocale(new Intl.Locale(first, JSON.parse(second || "{}")));
-    default:
-      throw new TypeError(`Intl has no ${method}`);
-  }
-}
-
 function describeLocale(locale: Intl.Locale): Record<string, unknown> {
   const [name, maximized, minimized] = [locale, locale.maximize(), locale.minimize()].map(String);
   return { name, maximized, minimized, ...Object.fromEntries(localeParts.map((part) => [part, locale[part]])) };
 }
 
-export function localeCase({ text: input, upper, locales }: { text: string; upper: boolean; locales: string[] }) {
+function localeCase({ text, upper, locales }: { text: string; upper: boolean; locales: string[] }): string {
   return upper
-    ? String(input).toLocaleUpperCase(localesOf(locales))
-    : String(input).toLocaleLowerCase(localesOf(locales));
+    ? String(text).toLocaleUpperCase(localesOf(locales))
+    : String(text).toLocaleLowerCase(localesOf(locales));
 }
+
+function supportedLocales({ type, locales }: { type: string; locales: string[] }): string[] {
+  if (!intlMethods[type]) throw new TypeError(`There is no Intl.${type}`);
+  return Intl[type as "NumberFormat"].supportedLocalesOf(locales);
+}
+
+/** The functions that the guest may call. */
+export const intlFunctions = {
+  intl: askIntl,
+  locale: ({ tag, options }: { tag: string; options?: object }) => describeLocale(new Intl.Locale(tag, options)),
+  localeCase,
+  supportedLocales,
+  canonicalLocales: ({ locales }: { locales: string[] }) => Intl.getCanonicalLocales(locales),
+  supportedValues: ({ key }: { key: "calendar" }) => Intl.supportedValuesOf(key),
+};

@@ -3,7 +3,6 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
-import type { FileFault } from "../guest/host.ts";
 import type { Files } from "./files.ts";
 
 /** The file endings that are tried after the name of a module. */
@@ -55,16 +54,12 @@ function generatedName(specifier: string, registry: string): string {
   throw { code: "NOT_IN_REGISTRY", message: specifier };
 }
 
-function ask(files: Files, operation: string, args: object): { value?: unknown; error?: FileFault } {
-  return JSON.parse(files.run(operation, JSON.stringify(args)));
-}
-
 function find(name: string, files: Files): { path: string; source: string } {
   const base = posix.join("workspace/skills", name);
   let problem: string | undefined;
   for (const ending of endings) {
     const path = base + ending;
-    const { value, error } = ask(files, "readFile", { path: `./${path}`, encoding: "utf8" });
+    const { value, error } = files.ask("readFile", { path: `./${path}`, encoding: "utf8" });
     if (!error) return { path, source: String(value) };
     problem ??= error.code === "ENOENT" ? `no file ./${path}` : error.message;
   }
@@ -87,7 +82,7 @@ const maxRead = 8;
 
 /** Returns a list such as `Saved skills: by_month (byMonth(orders: Order[])).` */
 function skillsText(files: Files): string {
-  const { value = [] } = ask(files, "readdir", { path: "./workspace/skills" });
+  const { value = [] } = files.ask("readdir", { path: "./workspace/skills" });
   const names = (value as { name: string }[])
     .filter(({ name }) => name.endsWith(".ts"))
     .map(({ name }) => name.slice(0, -".ts".length));
@@ -99,7 +94,7 @@ function skillsText(files: Files): string {
 
 /** Returns the signatures of the exports of a skill. */
 function exportsText(name: string, files: Files): string {
-  const { value = "" } = ask(files, "readFile", { path: `./workspace/skills/${name}.ts`, encoding: "utf8" });
+  const { value = "" } = files.ask("readFile", { path: `./workspace/skills/${name}.ts`, encoding: "utf8" });
   const signatures = exportsOf(String(value)).map(({ signature }) => signature);
   return signatures.join(", ") || "no exports";
 }

@@ -23,10 +23,6 @@ export function askIntl<T>(spec: IntlSpec, method: string, ...args: unknown[]): 
   return (compute("intl", { ...spec, method, args: given }) ?? undefined) as T;
 }
 
-export function askStatic<T>(method: string, ...args: string[]): T {
-  return compute<T>("intlStatic", { method, args });
-}
-
 /** Lists and durations are passed as they are, and other objects, such as a Date, as a primitive. */
 function argumentOf(type: string, given: unknown): IntlArgument {
   if (type === "ListFormat") return { value: [...(given as Iterable<unknown>)] };

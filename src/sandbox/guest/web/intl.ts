@@ -1,8 +1,9 @@
 /** `Intl`. The host does the formatting. On every machine, the default locale is en-US and the default time zone is UTC. */
+import { compute } from "../host.ts";
 import { define, named } from "../named.ts";
 import { compare, isPlain } from "./collator.ts";
 import { intlMethods, localeParts } from "./intl-members.ts";
-import { askIntl, askStatic, type IntlSpec, localeNames, specOf } from "./intl-request.ts";
+import { askIntl, type IntlSpec, localeNames, specOf } from "./intl-request.ts";
 
 /** Getters of functions that do not use `this`, because they are passed to `map` and `sort`. */
 const bound = new Set(["DateTimeFormat.format", "NumberFormat.format", "Collator.compare"]);
@@ -24,7 +25,7 @@ function classOf(type: string, methods: Readonly<Record<string, number>>) {
       return { ...this.#resolved };
     }
     static supportedLocalesOf(locales?: unknown): string[] {
-      return askStatic("supportedLocalesOf", type, ...localeNames(locales));
+      return compute("supportedLocales", { type, locales: localeNames(locales) });
     }
     #call(method: string, args: unknown[]): unknown {
       if (method === "compare") return compare(String(args[0]), String(args[1]), this.#isPlain, () => this.#spec);
@@ -65,11 +66,11 @@ function segments(spec: IntlSpec, input: string): object {
 class Locale {
   readonly #described: Record<string, unknown>;
 
-  constructor(tag: unknown, options: object = {}) {
+  constructor(tag: unknown, options?: object) {
     if (typeof tag !== "string" && !(typeof tag === "object" && tag !== null)) {
       throw new TypeError("A locale must be a string or a locale");
     }
-    this.#described = askStatic("locale", String(tag), JSON.stringify(options));
+    this.#described = compute("locale", { tag: String(tag), options });
   }
   toString(): string {
     return String(this.#described["name"]);
@@ -111,8 +112,8 @@ export const intl: object = define(
     NumberFormat: callable("NumberFormat"),
     Collator: callable("Collator"),
     ...named({
-      getCanonicalLocales: (locales?: unknown) => askStatic("getCanonicalLocales", ...localeNames(locales)),
-      supportedValuesOf: (key: unknown) => askStatic("supportedValuesOf", String(key)),
+      getCanonicalLocales: (locales?: unknown) => compute("canonicalLocales", { locales: localeNames(locales) }),
+      supportedValuesOf: (key: unknown) => compute("supportedValues", { key: String(key) }),
     }),
   },
 );

@@ -2,13 +2,11 @@
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import type { Place } from "../../../open-folder.ts";
 import type { Mounts } from "../../contract.ts";
-import type { FileKind } from "../../guest/host.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile, tooBig } from "./content.ts";
 import { Fault, linkFault } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import { type GuestPath, isNames, type MountName, type Names, namesToChange, parsePath, readOnly } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
-import { kindOf } from "./stats.ts";
 import { type Entry, list, measure, removeAll } from "./tree.ts";
 
 const writers = { replace: replaceFile, create: createFile, append: appendBytes };
@@ -90,16 +88,13 @@ export class Disk {
     }
     if (path.names.length === 0) throw new Fault("EEXIST");
     const names = namesToChange(path);
-    if (!recursive) {
-      this.#makeOne(names);
-      return undefined;
-    }
     let first: string | undefined;
-    for (let length = 1; length <= names.length; length++) {
+    for (let length = recursive ? 1 : names.length; length <= names.length; length++) {
       const some = names.slice(0, length) as Names;
-      if (this.#makeOne(some, length < names.length ? "ENOTDIR" : "EEXIST")) first ??= `/workspace/${some.join("/")}`;
+      const otherwise = length < names.length ? "ENOTDIR" : "EEXIST";
+      if (this.#makeOne(some, recursive, otherwise)) first ??= `/workspace/${some.join("/")}`;
     }
-    return first;
+    return recursive ? first : undefined;
   }
 
   /** Creates a folder whose name is the prefix and six random characters. Returns its path. */
@@ -122,15 +117,13 @@ export class Disk {
     if (!found) throw new Fault("ENOENT");
     if (what === "all") {
       this.#quota.release(removeAll(place));
-    } else if (what === "file") {
-      if (found.isDirectory())
-        throw new Fault("EISDIR", undefined, "Remove a folder with fs.rm(path, { recursive: true }).");
-      unlinkSync(place.path);
-      this.#quota.release({ entries: 1, bytes: found.size });
-    } else {
-      rmdirSync(place.path);
-      this.#quota.release({ entries: 1, bytes: 0 });
+      return;
     }
+    if (what === "file" && found.isDirectory())
+      throw new Fault("EISDIR", undefined, "Remove a folder with fs.rm(path, { recursive: true }).");
+    if (what === "file") unlinkSync(place.path);
+    else rmdirSync(place.path);
+    this.#quota.release({ entries: 1, bytes: found.isFile() ? found.size : 0 });
   }
 
   rename(from: string, to: string): void {
@@ -170,22 +163,18 @@ export class Disk {
     return folder ? list(folder, recursive) : [];
   }
 
-  /**
-   * Creates a folder. Returns false if it exists and `otherwise` is given. `otherwise` is the error code if there is a file in its
-   * place.
-   */
-  #makeOne(names: Names, otherwise?: "EEXIST" | "ENOTDIR"): boolean {
+  /** Creates a folder. Returns false if it exists and `mayExist` is true. `taken` is the error code if it must not exist. */
+  #makeOne(names: Names, mayExist = false, taken: "EEXIST" | "ENOTDIR" = "EEXIST"): boolean {
     using place = this.#workspace.place(names, true);
     const found = place.find();
-    const kind: FileKind | undefined = found && kindOf(found);
-    if (kind === "link") throw linkFault();
-    if (kind === "folder" && otherwise) return false;
-    if (kind) throw new Fault(otherwise ?? "EEXIST");
+    if (found?.isSymbolicLink()) throw linkFault();
+    if (mayExist && found?.isDirectory()) return false;
+    if (found) throw new Fault(taken);
     try {
       this.#quota.charge({ entries: 1, bytes: 0 }, () => mkdirSync(place.path));
     } catch (error) {
       // Another process has just created the folder, which is fine.
-      if (otherwise && place.find()?.isDirectory()) return false;
+      if (mayExist && place.find()?.isDirectory()) return false;
       throw error;
     }
     return true;
