@@ -6,16 +6,7 @@ export class TookTooLong extends Error {
   override readonly name = "TookTooLong";
 }
 
-export interface OffThreadOptions {
-  /** Starts a worker. It answers jobs with `answerJobs`. */
-  start: () => Worker;
-  /** Maximum number of concurrent workers. Further jobs wait. */
-  atOnce?: number;
-  /** Time after which a worker without work is terminated, in milliseconds. */
-  idleMs?: number;
-}
-
-export interface JobOptions {
+interface JobOptions {
   /** Time for the job itself, in milliseconds. Waiting for a worker does not count. */
   limitMs: number;
   /** Buffers that are moved instead of copied. */
@@ -46,15 +37,22 @@ interface IdleWorker {
   timer: ReturnType<typeof setTimeout>;
 }
 
+/** Maximum number of concurrent workers of one kind. Further jobs wait. */
+const maxWorkers = 2;
+
+/** Time after which a worker without work is terminated. */
+const idleMs = 10_000;
+
 /** A pool of workers that all run the same file. Workers are started on demand and do not keep the process alive. */
 export class OffThread<Input, Output> {
-  readonly #options: Required<OffThreadOptions>;
+  readonly #path: string;
   readonly #waiting: Job<Input, Output>[] = [];
   readonly #idle: IdleWorker[] = [];
   #busy = 0;
 
-  constructor({ start, atOnce = 2, idleMs = 10_000 }: OffThreadOptions) {
-    this.#options = { start, atOnce, idleMs };
+  /** `path` is the path of the worker in `src`, such as `./server/content/worker.ts`. The worker answers with `answerJobs`. */
+  constructor(path: string) {
+    this.#path = path;
   }
 
   /** Throws TookTooLong, and errors of the worker: a ClaudikinsError unchanged, other errors with their message only. */
@@ -66,13 +64,13 @@ export class OffThread<Input, Output> {
   }
 
   #next(): void {
-    if (this.#busy >= this.#options.atOnce) return;
+    if (this.#busy >= maxWorkers) return;
     const job = this.#waiting.shift();
     if (!job) return;
     this.#busy += 1;
     const idle = this.#idle.pop();
     clearTimeout(idle?.timer);
-    this.#work(idle?.worker ?? this.#options.start(), job);
+    this.#work(idle?.worker ?? startWorker(this.#path), job);
   }
 
   #work(worker: Worker, job: Job<Input, Output>): void {
@@ -107,11 +105,19 @@ export class OffThread<Input, Output> {
       timer: setTimeout(() => {
         this.#idle.splice(this.#idle.indexOf(idle), 1);
         worker.terminate();
-      }, this.#options.idleMs),
+      }, idleMs),
     };
     idle.timer.unref();
     this.#idle.push(idle);
   }
+}
+
+/**
+ * Starts the worker with this path in `src`. An executable is one bundle, and its paths are relative to the entry point, which is in
+ * `src` like this file.
+ */
+export function startWorker(path: string, options?: WorkerOptions): Worker {
+  return new Worker(new URL(path, import.meta.url).href, options);
 }
 
 function hasThrown<Output>(answer: Answer<Output>): answer is { thrown: Thrown } {

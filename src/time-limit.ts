@@ -18,6 +18,7 @@ export class TimeLimit implements Clock {
   #restMs: number;
   #holds = 0;
   #runningSince = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
   /** Calls `over` once, when `ms` milliseconds have passed without the time that the limit was held. */
@@ -41,7 +42,7 @@ export class TimeLimit implements Clock {
   hold(): void {
     this.#holds += 1;
     if (this.#holds > 1) return;
-    alarm.remove(this);
+    clearTimeout(this.#timer);
     this.#restMs = Math.max(0, this.endsAt - performance.now());
   }
 
@@ -53,68 +54,24 @@ export class TimeLimit implements Clock {
   /** Starts the whole time again. */
   restart(): void {
     this.#restMs = this.#ms;
-    this.#runningSince = performance.now();
+    if (this.#holds === 0) this.#run();
   }
 
   end(): void {
     this.#ended = true;
-    alarm.remove(this);
-  }
-
-  /** Ends the limit. Called by the alarm when the time has passed. */
-  ring(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#over();
+    clearTimeout(this.#timer);
   }
 
   #run(): void {
-    this.#runningSince = performance.now();
-    if (!this.#ended) alarm.add(this);
-  }
-}
-
-/** One timer for all running limits. With one timer for each, a thousand calls would need a thousand timers. */
-class Alarm {
-  readonly #limits = new Set<TimeLimit>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #setTo = Number.POSITIVE_INFINITY;
-
-  add(limit: TimeLimit): void {
-    this.#limits.add(limit);
-    if (limit.endsAt < this.#setTo) this.#set(limit.endsAt);
-  }
-
-  remove(limit: TimeLimit): void {
-    if (this.#limits.delete(limit) && this.#limits.size === 0) this.#set(Number.POSITIVE_INFINITY);
-  }
-
-  #set(at: number): void {
     clearTimeout(this.#timer);
-    this.#setTo = at;
-    if (at === Number.POSITIVE_INFINITY) return;
-    // Rounded up. Otherwise the timer could fire just before the end and would have to be set again.
-    this.#timer = setTimeout(() => this.#ring(), Math.max(0, Math.ceil(at - performance.now())));
-  }
-
-  #ring(): void {
-    this.#setTo = Number.POSITIVE_INFINITY;
-    const now = performance.now();
-    let next = Number.POSITIVE_INFINITY;
-    for (const limit of this.#limits) {
-      if (limit.endsAt > now) {
-        next = Math.min(next, limit.endsAt);
-        continue;
-      }
-      this.#limits.delete(limit);
-      // Each limit rings in its own microtask, so that an error of one does not affect the others.
-      queueMicrotask(() => limit.ring());
-    }
-    this.#set(next);
+    this.#runningSince = performance.now();
+    if (this.#ended) return;
+    this.#timer = setTimeout(() => {
+      this.#ended = true;
+      this.#over();
+    }, this.#restMs);
   }
 }
-
-const alarm = new Alarm();
 
 /** Resolves with the promise, or after `ms` if that is earlier. */
 export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {

@@ -13,7 +13,7 @@ export interface Problem {
   suggestion?: string;
 }
 
-export type LineListener = (line: object) => void;
+type LineListener = (line: object) => void;
 
 /** Silence after which the daemon is asked whether it is still there. */
 const silenceMs = 10_000;
@@ -44,8 +44,7 @@ export class DaemonClient {
   async post(path: string, body: object, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
     const text = JSON.stringify(body);
     return this.reach(async () => {
-      const answer = await this.#ask("POST", path, text, signal, onLine);
-      const problem = answer as Partial<Problem> | undefined;
+      const problem = (await this.#ask(path, text, signal, onLine)) as Partial<Problem> | undefined;
       if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
       throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
     });
@@ -60,7 +59,11 @@ export class DaemonClient {
       const answer = await attempt();
       if (answer && !("code" in answer && isLeaving(answer.code))) return answer as T;
       if (performance.now() > deadline) throw notListening(this.place);
-      await this.#start();
+      // Concurrent callers share one start.
+      this.#starting ??= this.#start().finally(() => {
+        this.#starting = undefined;
+      });
+      await this.#starting;
     }
   }
 
@@ -71,25 +74,19 @@ export class DaemonClient {
   }
 
   /** Undefined if no daemon is running, so that nothing was sent. */
-  async #ask(
-    method: string,
-    path: string,
-    body: string | undefined,
-    signal?: AbortSignal,
-    onLine?: LineListener,
-  ): Promise<unknown> {
+  async #ask(path: string, body: string, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
     this.refuseForeign();
     const silence = new AbortController();
     const watch = setInterval(() => void this.#listen(silence), silenceMs);
     try {
       const answer = await fetch(`http://localhost${path}`, {
         unix: this.place.socket,
-        method,
+        method: "POST",
         keepalive: false,
         timeout: false,
         headers: { "claudikins-version": version },
         signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
-        ...(body === undefined ? {} : { body }),
+        body,
       });
       const isInLines = onLine && answer.headers.get("content-type") === jsonLines;
       return isInLines ? await lastLine(answer, onLine) : await answer.json();
@@ -97,12 +94,11 @@ export class DaemonClient {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (silence.signal.aborted) throw silence.signal.reason;
       if (isNobody(error)) return undefined;
+      const hint = "Check whether the call took effect before retrying.";
       throw new ClaudikinsError(
         "SERVER_UNAVAILABLE",
         "The daemon ended during the call, so the outcome of the call is unknown",
-        {
-          hint: "Check whether the call took effect before retrying.",
-        },
+        { hint },
       );
     } finally {
       clearInterval(watch);
@@ -113,33 +109,23 @@ export class DaemonClient {
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;
-    const error = new ClaudikinsError(
-      "SERVER_UNAVAILABLE",
-      "The daemon stopped answering, so the outcome of the call is unknown",
-      {
-        hint: "Check whether the call took effect. Then end the daemon's process and retry, or add --no-daemon.",
-      },
+    const hint = "Check whether the call took effect. Then end the daemon's process and retry, or add --no-daemon.";
+    silence.abort(
+      new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon stopped answering, so the outcome of the call is unknown", {
+        hint,
+      }),
     );
-    silence.abort(error);
   }
 
-  /** Concurrent callers share one start. */
-  #start(): Promise<void> {
-    this.#starting ??= this.#startOnce().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
-  }
-
-  async #startOnce(): Promise<void> {
-    const { startDaemon } = await import("./launch.ts");
+  async #start(): Promise<void> {
+    const [{ startDaemon }, { statusOf }] = await Promise.all([import("./launch.ts"), import("./peers.ts")]);
     await startDaemon({
       place: this.place,
       config: this.#config,
       env: this.#env,
       command: selfCommand(),
       isAnsweredFor: this.#isAnsweredFor,
-      status: async () => (await this.#ask("GET", "/status", undefined)) as { pid?: number } | undefined,
+      status: () => statusOf(this.place.socket),
     });
   }
 }

@@ -1,45 +1,72 @@
-/** One process that runs the servers of a config for all callers. */
-import { renameSync, rmSync, type Stats, statSync } from "node:fs";
+/** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
+import { renameSync, rmSync, type Stats, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { callOnce } from "../execution/call-tool.ts";
-import type { Lock } from "../lock.ts";
+import { type Lock, takeLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
-import { localChannels } from "./held/local-channels.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import {
-  answerWritten,
-  bodyOf,
-  callOf,
-  isServerSocket,
-  isWrittenCall,
-  problem,
-  valueAnswer,
-  writtenCallOf,
-} from "./messages.ts";
+import { answerWritten, bodyOf, callIn, problem, valueAnswer } from "./messages.ts";
+import { askToStop, statusOf } from "./peers.ts";
+import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { isOlder, type Status, shellSession } from "./protocol.ts";
 
 export interface DaemonOptions {
-  toolbox: Toolbox;
+  place: Place;
   held: HeldServers;
   env: Environment;
-  socket: string;
   /** The working directory of servers that name none, unless the caller names one. */
   cwd: string;
-  /** Held by this process, and released as soon as another daemon may use the socket. */
-  lock: Lock;
   /** Time without calls until the daemon ends. Default 5 minutes. */
   idleMs?: number | undefined;
   /** Files on which the daemon depends. It ends when one of them has changed. */
   madeOf: string[];
+  interrupted: AbortSignal;
   log: Log;
+  /** Called once, when the daemon listens. */
+  onListening?: () => void;
+}
+
+/** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
+const maxLogBytes = 1_048_576;
+
+/** Runs the daemon at its place. Resolves when it has ended, or at once with `"another"` if one that is not older is running. */
+export async function runDaemon(toolbox: Toolbox, options: DaemonOptions): Promise<"ended" | "another"> {
+  const { place, interrupted } = options;
+  makePrivate(dirname(place.lock));
+  for (const path of [place.socket, place.lock, place.log]) refuseForeign(path);
+  const lock = (await takeLock(place.lock, guarded)) ?? (await takeOver(place));
+  if (!lock) return "another";
+  if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) truncateSync(place.log);
+  const daemon = new Daemon(toolbox, lock, options);
+  options.onListening?.();
+  options.log.info(`version ${version} is listening (process ${process.pid})`);
+  await daemon.ended(interrupted);
+  return "ended";
+}
+
+/** The guarded thing, as errors name it. */
+const guarded = "the daemon";
+
+/** Maximum time until an older daemon has freed the socket. It finishes its calls meanwhile. */
+const takeOverMs = 5_000;
+
+async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
+  const running = await statusOf(socket);
+  if (!running || !isOlder(running.version, version)) return undefined;
+  await askToStop(socket, false);
+  for (const deadline = performance.now() + takeOverMs; performance.now() < deadline; await Bun.sleep(10)) {
+    const taken = await takeLock(lock, guarded);
+    if (taken) return taken;
+  }
+  return undefined;
 }
 
 const usualIdleMs = 300_000;
@@ -57,7 +84,10 @@ const maxBodyBytes = 256 * 1_048_576;
 
 const isWindows = process.platform === "win32";
 
-export class Daemon {
+class Daemon {
+  readonly #toolbox: Toolbox;
+  /** Released as soon as another daemon may use the socket. */
+  readonly #lock: Lock;
   readonly #options: DaemonOptions;
   readonly #server: Bun.Server<SocketState>;
   readonly #sockets: ServerSockets;
@@ -77,27 +107,26 @@ export class Daemon {
   #isFound = false;
 
   /** Starts to listen. */
-  constructor(options: DaemonOptions) {
+  constructor(toolbox: Toolbox, lock: Lock, options: DaemonOptions) {
+    this.#toolbox = toolbox;
+    this.#lock = lock;
     this.#options = options;
     this.#madeOf = stampOf(options.madeOf);
-    const { socket } = options;
+    const { socket } = options.place;
     // The socket gets its name when it listens. It replaces an older one, and nobody finds a socket that does not answer.
     const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
     rmSync(made, { force: true });
     this.#sockets = new ServerSockets({
-      servers: options.toolbox.config.servers,
+      servers: toolbox.config.servers,
       held: options.held,
-      refuseDenied: (server, request) => options.toolbox.pool.refuseRequest(server, request),
+      refuseDenied: (server, request) => toolbox.pool.refuseRequest(server, request),
       isLeaving: (asked) => this.#makesRoomFor(asked),
       onChange: () => this.#used(),
     });
     this.#server = Bun.serve<SocketState>({
       unix: made,
       maxRequestBodySize: maxBodyBytes,
-      fetch: (request, server) =>
-        isServerSocket(request) && server.upgrade(request, { data: { calls: new Set() } })
-          ? undefined
-          : this.#answer(request),
+      fetch: (request, server) => this.#answer(request, server),
       websocket: this.#sockets.handler,
     });
     if (!isWindows) {
@@ -136,14 +165,14 @@ export class Daemon {
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
     this.#removeSocket();
-    this.#options.lock.release();
+    this.#lock.release();
     held.moveAllOut();
     setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
   /** Removes the socket unless another daemon has replaced it. */
   #removeSocket(): void {
-    const { socket } = this.#options;
+    const { socket } = this.#options.place;
     const found = isWindows ? undefined : statSync(socket, { throwIfNoEntry: false });
     if (found && found.ino === this.#own?.ino && found.dev === this.#own.dev) rmSync(socket, { force: true });
   }
@@ -154,7 +183,7 @@ export class Daemon {
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #answer(request: Request, server: Bun.Server<SocketState>): Promise<Response | undefined> {
     const route = `${request.method} ${new URL(request.url).pathname}`;
     try {
       switch (route) {
@@ -162,6 +191,9 @@ export class Daemon {
           return await this.#call(request);
         case "GET /status":
           return Response.json(this.#status());
+        case "GET /servers":
+          if (server.upgrade(request, { data: { calls: new Set() } })) return undefined;
+          throw new ClaudikinsError("USAGE", "GET /servers needs an upgrade to a WebSocket");
         case "POST /stop":
           return await this.#stop(request);
         default:
@@ -176,28 +208,22 @@ export class Daemon {
   async #call(request: Request): Promise<Response> {
     const asked = request.headers.get("claudikins-version");
     if (this.#makesRoomFor(asked)) {
-      const isOld = asked !== null && isOlder(version, asked);
-      return problem(
-        isOld ? "OUTDATED" : "LEAVING",
-        "This daemon is shutting down: nothing was done",
-        "Retry with the next daemon.",
-      );
+      const code = asked !== null && isOlder(version, asked) ? "OUTDATED" : "LEAVING";
+      return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
     }
     this.#running += 1;
     let ended = Promise.resolve();
     try {
-      const body = await bodyOf(request);
+      const wanted = callIn(await bodyOf(request));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      if (isWrittenCall(body)) {
-        const wanted = writtenCallOf(body);
-        const answer = await answerWritten(wanted, this.#toolboxFor(wanted.cwd, wanted.session), signal);
+      const toolbox = this.#toolboxFor(wanted.cwd, wanted.session);
+      if ("target" in wanted) {
+        const answer = await answerWritten(wanted, toolbox, signal);
         ended = answer.ended;
         return answer.response;
       }
-      const { via, cwd, session, ...wanted } = callOf(body);
-      this.#countFirst(String(via));
-      const value = await callOnce(wanted, this.#toolboxFor(cwd, session), signal);
-      return valueAnswer(value);
+      this.#countFirst(String(wanted.via));
+      return valueAnswer(await callOnce(wanted, toolbox, signal));
     } finally {
       void ended.then(() => this.#endCall());
     }
@@ -210,12 +236,12 @@ export class Daemon {
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
-  #toolboxFor(folder: string | undefined, session: string = shellSession): Toolbox {
-    const { toolbox, held, env, cwd: ours } = this.#options;
+  #toolboxFor(folder: string | undefined, session: string): Toolbox {
+    const { held, env, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
-    if (cwd === ours && session === shellSession) return toolbox;
+    if (cwd === ours && session === shellSession) return this.#toolbox;
     const key = JSON.stringify([cwd, session]);
-    const other = this.#others.get(key) ?? toolbox.withOwnPool({ cwd, openChannel: localChannels(held, env, session) });
+    const other = this.#others.get(key) ?? this.#toolbox.withOwnPool({ cwd, openChannel: held.channels(env, session) });
     this.#others.set(key, other);
     return other;
   }
@@ -234,9 +260,9 @@ export class Daemon {
 
   /** The hook that led to the daemon's first call. Later calls are not counted. */
   #countFirst(via: string): void {
-    if (this.#isFound || !this.#options.toolbox.config.hooks) return;
+    if (this.#isFound || !this.#toolbox.config.hooks) return;
     this.#isFound = true;
-    this.#options.toolbox.ledger.found(hookKey("files", hookIn(via) ?? "none"));
+    this.#toolbox.ledger.found(hookKey("files", hookIn(via) ?? "none"));
   }
 
   #leaveWhenOld(): void {
@@ -251,11 +277,10 @@ export class Daemon {
   }
 
   #status(): Status {
-    const { toolbox, held } = this.#options;
-    const { config, pool } = toolbox;
-    const facts = held.facts();
+    const { config, pool } = this.#toolbox;
+    const held = this.#options.held.facts();
     const { calls } = this.#sockets;
-    const running = facts.map(({ server }) => [server, "ready"]);
+    const running = held.map(({ server }) => [server, "ready"]);
     return {
       pid: process.pid,
       version,
@@ -263,7 +288,7 @@ export class Daemon {
       startedAt: this.#startedAt,
       calls: { running: this.#running + calls.running, done: this.#done + calls.done },
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
-      held: facts,
+      held,
     };
   }
 
@@ -287,9 +312,9 @@ export class Daemon {
 
   /** The daemon does not end while one of its servers is to be kept alive for longer. */
   #idleMs(): number {
-    const { idleMs, toolbox, held } = this.#options;
+    const { idleMs, held } = this.#options;
     if (idleMs !== undefined) return idleMs;
-    const { pool } = toolbox;
+    const { pool } = this.#toolbox;
     const running = new Set(held.facts().map(({ server }) => server));
     for (const [name, { state }] of pool.states()) if (state === "ready") running.add(name);
     const times = [...running]

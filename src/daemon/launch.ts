@@ -4,6 +4,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
+import { parsedJson } from "../json-object.ts";
 import { doWithout, makePrivate, notListening, type Place, startMs } from "./place.ts";
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
@@ -20,27 +21,24 @@ export interface DaemonStart {
   status(): Promise<{ pid?: number } | undefined>;
 }
 
+/** Time until the daemon of a faster process listens. */
+const otherStartMs = 500;
+
 /** Resolves when a daemon listens. Throws FILE_NOT_WRITABLE, SERVER_UNAVAILABLE, and the error with which the daemon ended. */
 export async function startDaemon(start: DaemonStart): Promise<void> {
-  const deadline = performance.now() + startMs;
-  while (performance.now() < deadline) {
-    const daemon = launch(start);
-    // If another process was faster, our daemon ends at once, and the other one listens soon.
-    const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
-    for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {
-      const status = await start.status().catch(() => undefined);
-      if (status) {
-        // Another process was faster, and our daemon is not needed.
-        if (status.pid !== daemon.pid) daemon.end();
-        return;
-      }
-      const failure = daemon.failure();
-      if (failure) throw failure;
-      await new Promise((done) => setTimeout(done, 5));
+  let daemon = launch(start);
+  for (const deadline = performance.now() + startMs; performance.now() < deadline; ) {
+    const status = await start.status().catch(() => undefined);
+    if (status) {
+      // Another process was faster, and our daemon is not needed.
+      if (status.pid !== daemon.pid) daemon.end();
+      return;
     }
-    // On a busy machine, the daemon may have ended after the last look.
     const failure = daemon.failure();
     if (failure) throw failure;
+    // If another process was faster, our daemon ended at once. The other one may have ended since.
+    if (daemon.endedMs() > otherStartMs) daemon = launch(start);
+    await new Promise((done) => setTimeout(done, 5));
   }
   throw notListening(start.place);
 }
@@ -49,7 +47,8 @@ interface Launched {
   pid: number | undefined;
   /** Ends the daemon, because it is not needed. */
   end(): void;
-  hasEnded(): boolean;
+  /** Milliseconds since it ended, or 0. */
+  endedMs(): number;
   /** The error with which it ended, if any. */
   failure(): ClaudikinsError | undefined;
 }
@@ -62,7 +61,7 @@ function launch({ place, config, env, command, isAnsweredFor }: DaemonStart): La
   const log = openLogFile(place.log);
   const from = fstatSync(log).size;
   let failure: ClaudikinsError | undefined;
-  let hasEnded = false;
+  let endedAt = Number.POSITIVE_INFINITY;
   try {
     const child = spawn(file, args, {
       cwd: dirname(config ?? place.log),
@@ -75,11 +74,12 @@ function launch({ place, config, env, command, isAnsweredFor }: DaemonStart): La
       failure = cannotStart(messageOf(error));
     });
     child.on("exit", (code, signal) => {
-      hasEnded = true;
+      endedAt = performance.now();
       if (code !== 0) failure = lastWords(place.log, from) ?? cannotStart(`it ended with ${signal ?? `code ${code}`}`);
     });
     child.unref();
-    return { pid: child.pid, end: () => void child.kill(), hasEnded: () => hasEnded, failure: () => failure };
+    const endedMs = () => Math.max(0, performance.now() - endedAt);
+    return { pid: child.pid, end: () => void child.kill(), endedMs, failure: () => failure };
   } finally {
     closeSync(log);
   }
@@ -96,13 +96,10 @@ function openLogFile(path: string): number {
 /** The error in a line of JSON, as `--json` prints it; otherwise all output since the start. */
 function lastWords(log: string, from: number): ClaudikinsError | undefined {
   const lines = readFileSync(log).subarray(from).toString("utf8").trim().split("\n");
+  // A crash has output of another form.
   for (const line of lines.toReversed()) {
-    try {
-      const { error } = JSON.parse(line) as { error: { message: string; code: ErrorCode; hint?: string } };
-      return new ClaudikinsError(error.code, error.message, { hint: error.hint });
-    } catch {
-      // A crash has output of another form.
-    }
+    const { error } = Object(parsedJson(line)) as { error?: { message: string; code: ErrorCode; hint?: string } };
+    if (error) return new ClaudikinsError(error.code, error.message, { hint: error.hint });
   }
   const text = lines.slice(-5).join("\n");
   return text === "" ? undefined : cannotStart(text);

@@ -1,48 +1,102 @@
-/** Reads the daemon's HTTP requests, and makes its responses. */
+/** The daemon's requests, and its HTTP responses. */
+import { z } from "zod";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { type CallOptions, call, type ToolCall } from "../execution/call.ts";
+import { type CallOptions, call } from "../execution/call.ts";
 import type { Given } from "../execution/call-arguments.ts";
-import { isObject, parsedJson } from "../json-object.ts";
+import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { type CallRequest, httpStatusOf, jsonLines, type ProblemCode, type WrittenCall } from "./protocol.ts";
+import { httpStatusOf, jsonLines, type ProblemCode, shellSession } from "./protocol.ts";
+
+const text = z.string();
+const object = z.custom<JsonObject>(isObject);
+/** Words of a command line. */
+const given: z.ZodType<Given[]> = z.array(
+  z.union([
+    z.object({ word: text, object }),
+    z.object({ word: text, key: text, text }),
+    z.object({ word: text, key: text, json: z.unknown() }),
+  ]),
+);
+
+const caller = {
+  /** The working directory of servers that name none. Default: the folder of the config file. */
+  cwd: text.min(1).optional(),
+  /** The caller's session. Servers that are not shared are started once for each session. */
+  session: text.optional().transform((session) => session || shellSession),
+};
+
+const callRequest = z.object({
+  server: text.min(1),
+  tool: text,
+  args: object.default({}),
+  /** Instead of `args`. */
+  given: given.optional(),
+  via: z.unknown().optional(),
+  ...caller,
+});
+
+/** See `execution/call.ts`. */
+const writtenCall = z.object({
+  target: text,
+  tool: text.optional(),
+  given,
+  timeoutMs: z.number().optional(),
+  via: text.optional(),
+  progress: z.boolean().optional(),
+  ...caller,
+});
+
+const openRequest = z.object({
+  /** The caller's version. An older daemon ends to make room for a newer one. */
+  version: text,
+  server: text,
+  /** The mark of the server's entry in the caller's config, see `entryMark`. */
+  entry: text,
+  /** The working directory of a server that names none, and the environment of its process. */
+  cwd: text,
+  env: z.custom<Record<string, string>>(isObject),
+  /** The caller's capabilities, as in MCP's `initialize`. */
+  capabilities: z.custom<object>(isObject),
+  /** The caller's session. Servers that are not shared are started once for each session. */
+  session: text,
+  /** The session ends with the caller's process. */
+  isShort: z.boolean().default(false),
+  /** Use the server only if it is already running. */
+  startsNothing: z.boolean().default(false),
+});
+
+export type CallRequest = z.infer<typeof callRequest>;
+export type WrittenCall = z.infer<typeof writtenCall>;
+export type OpenRequest = z.infer<typeof openRequest>;
 
 /** Undefined if the body is empty. Throws USAGE. */
 export async function bodyOf(request: Request): Promise<unknown> {
-  const text = await request.text();
-  try {
-    return text === "" ? undefined : JSON.parse(text);
-  } catch {
-    throw new ClaudikinsError("USAGE", "The body is not JSON");
-  }
+  const body = await request.text();
+  const value = parsedJson(body);
+  if (value === undefined && body !== "") throw new ClaudikinsError("USAGE", "The body is not JSON");
+  return value;
 }
 
-/** The properties that are strings. */
-function optional(values: Record<string, unknown>): Record<string, string> {
-  const texts = Object.entries(values).filter(([, value]) => typeof value === "string" && value !== "");
-  return Object.fromEntries(texts) as Record<string, string>;
+/** A call by a generated file, or one as it is written on a command line. Throws USAGE. */
+export function callIn(body: unknown): CallRequest | WrittenCall {
+  const isWritten = isObject(body) && "target" in body;
+  const { success, data } = (isWritten ? writtenCall : callRequest).safeParse(body);
+  if (success) return data;
+  const form = isWritten
+    ? 'a written call: {"target": "…", "given": […]}'
+    : 'a call: {"server": "…", "tool": "…", "args": {…}}';
+  throw new ClaudikinsError("USAGE", `Expected ${form}`);
 }
 
-/** Whether the request wants to become a WebSocket to a server. */
-export function isServerSocket({ method, url, headers }: Request): boolean {
-  return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
-}
-
-/** A call by a generated file. Throws USAGE. */
-export function callOf(body: unknown): CallRequest {
-  const { server, tool, args = {}, given, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
-  const areWords = given === undefined || (Array.isArray(given) && given.every(isGiven));
-  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string" && areWords;
-  if (isWhole && isObject(args)) {
-    return { server, tool, args, via, ...(given ? { given } : {}), ...optional({ cwd, session }) };
-  }
-  throw new ClaudikinsError("USAGE", 'Expected a call: {"server": "…", "tool": "…", "args": {…}}');
+/** The first message of a socket to a server, or undefined if it is another one. */
+export function openingIn(message: unknown): OpenRequest | undefined {
+  return z.object({ open: openRequest }).safeParse(message).data?.open;
 }
 
 /** The response to a failure. */
 export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
-  const body = { error, code, ...(suggestion === undefined ? {} : { suggestion }) };
-  return Response.json(body, { status: httpStatusOf(code) });
+  return Response.json({ error, code, suggestion }, { status: httpStatusOf(code) });
 }
 
 /** The response to a call by a generated file. */
@@ -56,11 +110,6 @@ function jsonOf(value: BindingValue): string {
   if ("blocks" in value) return value.blocks;
   if ("text" in value) return JSON.stringify(value.text);
   return parsedJson(value.jsonOrText) !== undefined ? value.jsonOrText : JSON.stringify(value.jsonOrText);
-}
-
-/** Whether the call is written as on a command line. */
-export function isWrittenCall(body: unknown): body is { target: unknown } {
-  return isObject(body) && "target" in body;
 }
 
 interface Answer {
@@ -89,40 +138,11 @@ export async function answerWritten(wanted: WrittenCall, toolbox: Toolbox, signa
   return { response, ended };
 }
 
-async function lastAnswer(wanted: ToolCall, toolbox: Toolbox, options: CallOptions): Promise<object> {
+async function lastAnswer(wanted: WrittenCall, toolbox: Toolbox, options: CallOptions): Promise<object> {
   try {
     return await call(wanted, toolbox, options);
   } catch (thrown) {
-    const { message: error, code, hint } = toClaudikinsError(thrown);
-    return { error, code, ...(hint === undefined ? {} : { suggestion: hint }) };
+    const { message: error, code, hint: suggestion } = toClaudikinsError(thrown);
+    return { error, code, suggestion };
   }
-}
-
-/** Throws USAGE. */
-export function writtenCallOf(body: object): WrittenCall {
-  const { target, tool, given, timeoutMs, via, progress, cwd, session } = body as Record<keyof WrittenCall, unknown>;
-  const isWhole =
-    isText(target) &&
-    [tool, via, cwd, session].every(isTextOrNothing) &&
-    Array.isArray(given) &&
-    given.every(isGiven) &&
-    (timeoutMs === undefined || typeof timeoutMs === "number");
-  if (!isWhole) throw new ClaudikinsError("USAGE", 'Expected a written call: {"target": "…", "given": […]}');
-  return { ...(body as WrittenCall), progress: progress === true };
-}
-
-function isGiven(value: unknown): value is Given {
-  if (!isObject(value)) return false;
-  const { word, key, text, object } = value;
-  if (!isText(word)) return false;
-  if (object !== undefined) return isObject(object);
-  return isText(key) && ("json" in value || isText(text));
-}
-
-function isTextOrNothing(value: unknown): boolean {
-  return value === undefined || isText(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }

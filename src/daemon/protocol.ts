@@ -2,6 +2,8 @@
  * The daemon's protocol: JSON over HTTP, on a socket that only its user can reach. Responses have a content-length, except
  * those with progress.
  *
+ * The requests are defined in `messages.ts`.
+ *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
  *   mark of the text from which the caller learned about it, see `registry/hooks.ts`.
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
@@ -19,31 +21,11 @@
  * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
  * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
  */
+import { createHash } from "node:crypto";
 import type { Environment } from "../config/environment.ts";
+import type { ServerConfig } from "../config/load.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { ToolCall } from "../execution/call.ts";
-import type { Given } from "../execution/call-arguments.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
-
-export interface CallRequest {
-  server: string;
-  tool: string;
-  args: Record<string, unknown>;
-  /** Words of a command line, instead of `args`. */
-  given?: Given[];
-  via?: unknown;
-  /** The working directory of servers that name none. Default: the folder of the config file. */
-  cwd?: string;
-  /** The caller's session. Servers that are not shared are started once for each session. */
-  session?: string;
-}
-
-/** See `execution/call.ts` for the call, and `CallRequest` for the rest. */
-export interface WrittenCall extends ToolCall {
-  progress?: boolean;
-  cwd?: string;
-  session?: string;
-}
 
 /** The session of calls that name none: all shells share it. */
 export const shellSession = "shell";
@@ -53,23 +35,15 @@ export function shellSessionOf(env: Environment): string {
   return env["CLAUDIKINS_SESSION"] || shellSession;
 }
 
-export interface OpenRequest {
-  /** The caller's version. An older daemon ends to make room for a newer one. */
-  version: string;
-  server: string;
-  /** The mark of the server's entry in the caller's config, see `entryMark`. */
-  entry: string;
-  /** The working directory of a server that names none, and the environment of its process. */
-  cwd: string;
-  env: Record<string, string>;
-  /** The caller's capabilities, as in MCP's `initialize`. */
-  capabilities: object;
-  /** The caller's session. Servers that are not shared are started once for each session. */
-  session: string;
-  /** The session ends with the caller's process. */
-  isShort: boolean;
-  /** Use the server only if it is already running. */
-  startsNothing: boolean;
+/**
+ * A digest of a server's entry, by which two processes find out whether their entries are equal without revealing secrets. The
+ * order of the keys does not matter.
+ */
+export function entryMark({ policy: _, ...entry }: ServerConfig): string {
+  const sorted = Object.entries(entry)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
 }
 
 /** The content type of answers with progress. */
@@ -119,11 +93,6 @@ export function httpStatusOf(code: ProblemCode): number {
 
 /** Whether `version` is older than `than`. Only the numbers count. */
 export function isOlder(version: string, than: string): boolean {
-  const numbers = (text: string) => (/^\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
-  const [mine, other] = [numbers(version), numbers(than)];
-  for (let place = 0; place < Math.max(mine.length, other.length); place++) {
-    const difference = (mine[place] ?? 0) - (other[place] ?? 0);
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
+  const numbers = (text: string) => /^\d+\.\d+\.\d+/.exec(text)?.[0] ?? "0.0.0";
+  return Bun.semver.order(numbers(version), numbers(than)) < 0;
 }

@@ -69,7 +69,8 @@ async function dispatch(call: BindingCall, parts: Parts, options: DispatchOption
   const { signal, clock, subscriptions, tell, isForAgent } = options;
   const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
     if (call.group === "tools") return callForValue(call, parts, { signal, clock, onProgress });
-    const value = await serverFunction(call, parts.pool, subscriptions, { signal, clock, onProgress });
+    const options = { signal, clock, onProgress };
+    const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
     return { json: JSON.stringify(value ?? null) };
   };
   if (call.namespace !== "") {

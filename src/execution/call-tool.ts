@@ -13,7 +13,7 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import type { BindingCall, BindingValue } from "../sandbox/contract.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
-import { counted } from "./counted-call.ts";
+import { counted, findTool } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 
@@ -131,13 +131,9 @@ function withSignature(error: unknown, server: RegistryServer | undefined, tool:
 }
 
 /** Whether a second call changes nothing, according to the server's annotations. */
-function isRepeatable({ annotations }: RegistryTool): boolean {
-  return annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
-}
-
-/** By its own name, else by its name in code. */
-function findTool({ tools }: RegistryServer, name: string): RegistryTool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
+export function isRepeatable(tool: RegistryTool | undefined): boolean {
+  const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
+  return readOnlyHint === true || idempotentHint === true;
 }
 
 /** Tools that an error names at most. */

@@ -1,16 +1,13 @@
 /** `claudikins call`: calls a tool with words of a command line and returns its whole result. The daemon does the same for it. */
-import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { ToolResult } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
-import type { JsonObject } from "../json-object.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
-import type { BindingCall } from "../sandbox/contract.ts";
 import { TimeLimit } from "../time-limit.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
-import { type Target, targetOf, unknownTool } from "./call-target.ts";
+import { targetOf, unknownTool } from "./call-target.ts";
 import { type CallToolOptions, callTool } from "./call-tool.ts";
-import { countedResult, usedNames } from "./counted-call.ts";
+import { countedResult, findTool, usedNames } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
 
@@ -44,18 +41,30 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
   const hook = hookIn(via);
   if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));
   const target = targetOf(wanted, parts);
-  const id = toolId(target.server, target.tool);
+  const { server } = target;
+  const id = toolId(server, target.tool);
   const late = new AbortController();
   const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, () => late.abort());
-  const surroundings = {
+  const options: CallToolOptions = {
     signal: limit ? AbortSignal.any([signal, late.signal]) : signal,
     timeoutMs,
     clock: limit,
-    argumentsFor: (schema: JsonObject) => argumentsOf(wanted.given, schema),
-    onProgress: onProgress && ((progress: Progress) => onProgress(progressText(id, progress))),
+    argumentsFor: (schema) => argumentsOf(wanted.given, schema),
+    onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
   };
+  const naming = { namespace: server, group: "tools", name: target.tool } as const;
+  let { tool } = target;
   try {
-    return await callTarget(target, parts, surroundings, signal);
+    const result = await countedResult(
+      () => usedNames(naming, parts),
+      { parts, signal },
+      async () => {
+        const called = await callTool({ ...naming, args: {} }, parts, options);
+        tool = called.tool.name;
+        return called.result;
+      },
+    );
+    return { server, tool, result };
   } catch (error) {
     if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
     const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
@@ -63,23 +72,6 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
   } finally {
     limit?.end();
   }
-}
-
-async function callTarget(
-  { server, tool }: Target,
-  parts: Parts,
-  surroundings: CallToolOptions,
-  signal: AbortSignal,
-): Promise<Called> {
-  const call: BindingCall = { namespace: server, group: "tools", name: tool, args: {}, raw: true };
-  const names = () => usedNames(call, parts);
-  let name = tool;
-  const result = await countedResult(names, { parts, signal }, async () => {
-    const called = await callTool(call, parts, surroundings);
-    name = called.tool.name;
-    return called.result;
-  });
-  return { server, tool: name, result };
 }
 
 function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
@@ -97,8 +89,7 @@ export async function describe(
   const target = targetOf(wanted, parts);
   parts.pool.refuseDenied(target.server, target.tool);
   const server = parts.catalog.findWithDenied(target.server) ?? (await parts.catalog.fetch(target.server, signal));
-  const { tools } = server;
-  const tool = tools.find(({ name }) => name === target.tool) ?? tools.find(({ jsName }) => jsName === target.tool);
+  const tool = findTool(server, target.tool);
   if (!tool) throw unknownTool(target, parts);
   parts.pool.refuseDenied(target.server, tool.name);
   return { server, tool };

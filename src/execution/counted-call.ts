@@ -5,9 +5,11 @@ import { objectsOf } from "../clients/result.ts";
 import type { JsonObject } from "../json-object.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type ToolUse, unknownTool } from "../ledger/counts.ts";
+import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { BindingCall, BindingValue } from "../sandbox/contract.ts";
 import type { Parts } from "./parts.ts";
+import { isServerFunction } from "./server-functions.ts";
 
 interface Surroundings {
   parts: Parts;
@@ -15,16 +17,15 @@ interface Surroundings {
 }
 
 /** Makes and counts a call. `taken`: a program of an agent makes it, so its result does not enter the context by itself. */
-export async function counted(
+export function counted(
   call: BindingCall,
   { taken, ...around }: Surroundings & { taken: boolean },
   make: () => Promise<BindingValue>,
 ): Promise<BindingValue> {
-  const { parts } = around;
   return measured(
     make,
     around,
-    () => usedNames(call, parts),
+    () => usedNames(call, around.parts),
     (value) => ({
       isFailure: value === undefined,
       resultChars: value ? textOf(value).length : 0,
@@ -35,12 +36,12 @@ export async function counted(
 }
 
 /** Makes and counts a call whose whole result is passed on. Names are the server's own. */
-export async function countedResult(
-  names: Used | (() => Used),
+export function countedResult(
+  names: () => Used,
   around: Surroundings,
   make: () => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  return measured(make, around, typeof names === "function" ? names : () => names, (result) => ({
+  return measured(make, around, names, (result) => ({
     isFailure: result === undefined || result["isError"] === true,
     resultChars: charsOfResult(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
     takenChars: 0,
@@ -107,30 +108,15 @@ interface Used {
 /** The names as a call has them. */
 type Naming = Pick<BindingCall, "namespace" | "group" | "name">;
 
-export function usedNames(call: Naming, parts: Parts): Used {
-  return { server: serverOf(call, parts), tool: nameOf(call, parts) };
+/** The names of a call. An unknown name could be anything, so it is not stored. */
+export function usedNames({ namespace, group, name }: Naming, { config, catalog }: Parts): Used {
+  const server = config.servers.has(namespace) ? namespace : unknownTool;
+  if (group !== "tools") return { server, tool: isServerFunction(group, name) ? `${group}.${name}` : unknownTool };
+  const known = catalog.findWithDenied(namespace);
+  return { server, tool: (known && findTool(known, name))?.name ?? unknownTool };
 }
 
-function serverOf({ namespace }: Naming, { config }: Parts): string {
-  return config.servers.has(namespace) ? namespace : unknownTool;
+/** The tool with that name, else the one with that name in code. */
+export function findTool({ tools }: RegistryServer, name: string): RegistryTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
 }
-
-/** The tool's own name. An unknown name could be anything, so it is not stored. */
-function nameOf({ namespace, group, name }: Naming, parts: Parts): string {
-  if (group !== "tools") return serverFunctions.has(`${group}.${name}`) ? `${group}.${name}` : unknownTool;
-  const tools = parts.catalog.findWithDenied(namespace)?.tools ?? [];
-  const tool = tools.find((each) => each.name === name) ?? tools.find((each) => each.jsName === name);
-  return tool?.name ?? unknownTool;
-}
-
-/** The functions of server-functions.ts. */
-const serverFunctions = new Set([
-  "resources.list",
-  "resources.templates",
-  "resources.read",
-  "resources.subscribe",
-  "resources.next",
-  "resources.unsubscribe",
-  "prompts.list",
-  "prompts.get",
-]);

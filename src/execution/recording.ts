@@ -7,9 +7,9 @@ import type { RecordMode } from "../config/defaults.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { withoutBase64 } from "../media.ts";
-import type { CallWatcher, Outcome, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
+import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
 import { newId } from "../trace/id.ts";
-import type { Door, Excerpt, ExecutionRecord, RecordedCall } from "../trace/record.ts";
+import type { Door, Excerpt, ExecutionRecord, RecordedCall, RecordedError } from "../trace/record.ts";
 import { writeRecord } from "../trace/store.ts";
 import { usedNames } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
@@ -130,8 +130,7 @@ export class Recording {
   };
 
   ended(outcome: Outcome): void {
-    const startedAt = this.#startedAt;
-    const durationMs = performance.now() - startedAt;
+    const durationMs = this.#now;
     const noted = this.#noted;
     this.#keep(async () => this.#record(outcome, noted, durationMs));
   }
@@ -148,17 +147,18 @@ export class Recording {
 
   async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
     const { door, config, mode } = this.#options;
-    const { receipt, logs } = outcome;
+    const { receipt, logs, ok } = outcome;
     const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
     const source = this.#source;
+    const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
       version: 1,
       id: this.id,
       at: this.#at,
       door,
       config,
-      ok: outcome.ok,
-      ...(outcome.ok ? {} : { reason: outcome.reason }),
+      ok,
+      reason: ok ? undefined : outcome.reason,
       durationMs: rounded(durationMs),
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
@@ -170,53 +170,48 @@ export class Recording {
       code: {
         chars: source.length,
         lines: source.replace(/\n$/, "").split("\n").length,
-        ...(contents ? { text: contents.text(source, maxCode).text } : {}),
+        text: contents?.text(source, maxCode).text,
       },
       timeline: noted.map((each) => this.#call(each, durationMs, contents)),
       moreCalls: this.#made - noted.length,
       logs: {
         lines: logs.length,
         chars: logs.reduce((sum, { text }) => sum + text.length + 1, 0),
-        ...(contents
-          ? { entries: logs.map(({ level, text }) => ({ level, text: contents.text(text, maxLog).text })) }
-          : {}),
+        entries: contents && logs.map(({ level, text }) => ({ level, text: contents.text(text, maxLog).text })),
       },
-      ...(outcome.ok ? {} : { error: errorOf(outcome.error, contents) }),
-      ...(outcome.ok && contents && (outcome.json ?? outcome.value) !== undefined
-        ? { value: contents.value(outcome) }
-        : {}),
+      error: ok ? undefined : errorOf(outcome.error, contents),
+      value: value === undefined ? undefined : contents?.json(value, maxValue, "value"),
     };
   }
 
   #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
-    const { call, startMs, end = { outcome: "cancelled" } } = noted;
-    // A call that was cancelled with the execution may end a moment after it.
-    const endMs = Math.min(noted.endMs ?? durationMs, durationMs);
-    const { line } = call;
+    const { call, startMs, argumentChars, resultChars = 0, end = { outcome: "cancelled" } } = noted;
     return {
       ...usedNames(call, this.#parts),
-      ...(line === undefined ? {} : { line }),
+      line: call.line,
       startMs: rounded(startMs),
-      endMs: rounded(endMs),
+      // A call that was cancelled with the execution may end a moment after it.
+      endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
       outcome: end.outcome,
-      argumentChars: noted.argumentChars,
-      resultChars: noted.resultChars ?? 0,
-      ...(end.outcome === "failed" && end.code !== undefined ? { code: end.code.slice(0, 100) } : {}),
-      ...(contents ? contents.ofCall(noted) : {}),
+      argumentChars,
+      resultChars,
+      code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,
+      arguments: contents?.json(call.args, maxArguments, "arguments"),
+      message: end.outcome === "failed" ? contents?.text(end.message, maxLog).text : undefined,
+      result: end.outcome === "ok" ? contents?.json(end.text, maxResult, "result") : undefined,
     };
   }
 }
 
-function errorOf({ name, message, code, hint, line }: FailedError, contents: Contents | undefined) {
+function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Contents | undefined): RecordedError {
   return {
-    ...(code === undefined ? {} : { code: code.slice(0, 100) }),
-    ...(line === undefined ? {} : { line }),
-    ...(contents ? { name: contents.text(name, 200).text, message: contents.text(message, maxLog).text } : {}),
-    ...(contents && hint !== undefined ? { hint: contents.text(hint, maxLog).text } : {}),
+    code: code?.slice(0, 100),
+    line,
+    name: contents?.text(name, 200).text,
+    message: contents?.text(message, maxLog).text,
+    hint: hint === undefined ? undefined : contents?.text(hint, maxLog).text,
   };
 }
-
-type FailedError = Extract<Outcome, { ok: false }>["error"];
 
 /** Maximum characters of each kind of content. */
 const maxArguments = 10_000;
@@ -257,18 +252,8 @@ class Contents {
     return { text, isWhole: !isCut && text.length === all.length };
   }
 
-  value({ value, json }: { value: unknown; json?: string }): Excerpt {
-    return this.#json(json ?? JSON.stringify(value), maxValue, "value");
-  }
-
-  ofCall({ call, end }: Noted): Partial<RecordedCall> {
-    const args = this.#json(call.args, maxArguments, "arguments");
-    if (end?.outcome === "failed") return { arguments: args, message: this.text(end.message, maxLog).text };
-    return { arguments: args, ...(end?.outcome === "ok" ? { result: this.#json(end.text, maxResult, "result") } : {}) };
-  }
-
   /** Short JSON is parsed, so that secrets are also found by the names of their keys. */
-  #json(json: string, max: number, key: string): Excerpt {
+  json(json: string, max: number, key: string): Excerpt {
     if (json.length > max) return this.text(json, max);
     try {
       const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;

@@ -1,4 +1,5 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
+import { startWorker } from "../off-thread.ts";
 import { Semaphore } from "../semaphore.ts";
 import { type Clock, TimeLimit } from "../time-limit.ts";
 import type {
@@ -60,7 +61,7 @@ export class Sandbox implements Disposable {
 
   /** Starts a worker early. It is only useful for an execution with the same memory size. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push(startWorker(memoryBytes, this.#keptWorkers > 0));
+    if (this.#idle.length === 0) this.#idle.push(readyWorker(memoryBytes, this.#keptWorkers > 0));
   }
 
   /** Runs a program. Never rejects: everything that the program does is an outcome. */
@@ -200,7 +201,7 @@ export class Sandbox implements Disposable {
   #take(memoryBytes: number): ReadyWorker {
     const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
     const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
-    const taken = idle ?? startWorker(memoryBytes, this.#keptWorkers > 0);
+    const taken = idle ?? readyWorker(memoryBytes, this.#keptWorkers > 0);
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -226,10 +227,8 @@ export class Sandbox implements Disposable {
   }
 }
 
-function startWorker(memoryBytes: number, again: boolean): ReadyWorker {
-  // The path is relative to this file in the source, and to the entry point in an executable, which is one bundle.
-  const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
-  const worker = new Worker(new URL(path, import.meta.url).href);
+function readyWorker(memoryBytes: number, again: boolean): ReadyWorker {
+  const worker = startWorker("./sandbox/worker.ts");
   return { worker, memoryBytes, prepared: prepare(worker, memoryBytes, again) };
 }
 

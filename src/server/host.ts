@@ -1,4 +1,4 @@
-/** Passes what servers ask to the agent that `serve` is connected to. */
+/** Passes what servers ask to the agent that `serve` is connected to, on the stream of the request that the question belongs to. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
@@ -6,10 +6,10 @@ import {
   CreateMessageResultWithToolsSchema,
   ElicitResultSchema,
   ListRootsResultSchema,
+  type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Asked, Responder } from "../clients/responder.ts";
 import { maxTimerMs } from "../time-limit.ts";
-import { hostRequestsOf } from "./host-requests.ts";
 
 /** The caller limits the time. */
 const timeout = maxTimerMs;
@@ -49,4 +49,32 @@ export function hostOf(server: Server): Responder {
         .catch(() => {});
     },
   };
+}
+
+/** The open requests of one agent. */
+export class HostRequests {
+  /** The server that each request is for; undefined if it may be any. */
+  readonly #open = new Map<RequestId, string | undefined>();
+
+  /** Dispose of the result before the request is answered. */
+  begin(id: RequestId, server?: string): Disposable {
+    this.#open.set(id, server);
+    return { [Symbol.dispose]: () => void this.#open.delete(id) };
+  }
+
+  /** The last open request that may be for the server. */
+  latestOf(server: string): RequestId | undefined {
+    const open = [...this.#open].reverse();
+    const [id] = open.find(([, each]) => each === server) ?? open.find(([, each]) => each === undefined) ?? [];
+    return id;
+  }
+}
+
+const all = new WeakMap<Server, HostRequests>();
+
+/** The open requests of one session. */
+export function hostRequestsOf(server: Server): HostRequests {
+  const requests = all.get(server) ?? new HostRequests();
+  all.set(server, requests);
+  return requests;
 }

@@ -4,7 +4,7 @@ import { definitionChars, knownDefinitionChars } from "../catalog/definitions.ts
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { receiptKey } from "./figures.ts";
+import { receiptKey } from "./content/content.ts";
 
 export class SessionCount {
   readonly #toolbox: Toolbox;

@@ -9,10 +9,10 @@ import {
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
+import type { LockedToolbox } from "../toolbox/locked-toolbox.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { CurrentToolbox } from "./current-toolbox.ts";
-import { withFigures } from "./figures.ts";
-import { hostRequestsOf } from "./host-requests.ts";
+import { withFigures } from "./content/content.ts";
+import { hostRequestsOf } from "./host.ts";
 import { ProgressReporter } from "./progress.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import { SessionCount } from "./session-count.ts";
@@ -49,10 +49,20 @@ export function createSession(
   if (mode === "direct") return createDirectSession(toolbox, closing);
   const known = surface ?? surfaceOf(toolbox);
   const { instructions } = known;
-  const count = counted ?? new SessionCount(toolbox, instructions);
+  let current = toolbox;
+  let count = counted ?? new SessionCount(toolbox, instructions);
   const server = new Server(serverInfo, { capabilities, instructions });
   const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
-  const current = new CurrentToolbox(toolbox, count, instructions);
+  /** Replaces a locked toolbox once its config is trusted. Throws CONFIG_NOT_TRUSTED until then. */
+  const unlocked = async (signal: AbortSignal): Promise<Toolbox> => {
+    const opened = current.isLocked ? await (current as LockedToolbox).unlock(signal) : current;
+    // Another call may have replaced it meanwhile.
+    if (opened === current) return opened;
+    current = opened;
+    count = new SessionCount(opened, instructions);
+    count.listed(toolsOfHost());
+    return opened;
+  };
   /** Unusable servers that the model has been told about. */
   const toldServers = new Set<string>();
   let told: string | undefined;
@@ -62,7 +72,7 @@ export function createSession(
     told = problem;
     return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
   };
-  server.setNotificationHandler(RootsListChangedNotificationSchema, () => current.toolbox.pool.rootsChanged());
+  server.setNotificationHandler(RootsListChangedNotificationSchema, () => current.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => {
     const tools = toolsOfHost();
     count.listed(tools);
@@ -85,11 +95,11 @@ export function createSession(
       const args = params.arguments ?? {};
       const startedAt = performance.now();
       const over = AbortSignal.any([signal, closing]);
-      const unlocked = await current.unlocked(over, toolsOfHost);
-      await unlocked.reload?.refresh();
-      const called = await call(args, unlocked, over, onProgress, toldServers);
-      const result = withFigures(withProblem(called, unlocked.reload?.problem), startedAt);
-      current.count.answered(params.name, args, result);
+      const opened = await unlocked(over);
+      await opened.reload?.refresh();
+      const called = await call(args, opened, over, onProgress, toldServers);
+      const result = withFigures(withProblem(called, opened.reload?.problem), startedAt);
+      count.answered(params.name, args, result);
       return result;
     } catch (thrown) {
       const error = toClaudikinsError(thrown);

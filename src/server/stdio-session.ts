@@ -1,12 +1,22 @@
 /** The session on stdin and stdout with the SDK's server, after the first answers. */
+import type { Readable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import type { Begun } from "./first-answers.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
+
+/** The answers that were given before the SDK was loaded. */
+export interface Begun {
+  /** The stream that the SDK's transport reads instead of stdin: everything that was not answered here. */
+  input: Readable;
+  /** The id of the `initialize` request. The SDK's server will answer it again, and that answer must not be sent. */
+  initializeId: string | number | undefined;
+  /** The tools that the agent was given, if it has asked for them. */
+  listed: Surface["tools"] | undefined;
+}
 
 /** The parts of a session in code mode before the SDK is loaded. */
 interface Beginning {

@@ -25,8 +25,10 @@ export class Toolbox implements AsyncDisposable {
   /** Toolboxes with our config and connections of their own. */
   readonly #borrowers = new Set<Toolbox>();
   readonly #configListeners = new Set<() => void>();
-  #recorder: ExecutionRecorder | undefined;
-  #reload: ConfigReload | undefined;
+  /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
+  recorder: ExecutionRecorder | undefined;
+  /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
+  reload: ConfigReload | undefined;
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions, lender?: Toolbox) {
     this.config = config;
@@ -35,6 +37,8 @@ export class Toolbox implements AsyncDisposable {
     this.#options = options;
     this.#lender = lender;
     if (lender) lender.#borrowers.add(this);
+    this.recorder = lender?.recorder;
+    this.reload = lender?.reload;
     this.pool = new Pool(config.servers, options);
     const { env, log } = options;
     this.catalog = lender?.catalog.withPool(this.pool) ?? new ToolCatalog({ config, env, pool: this.pool, log });
@@ -44,24 +48,6 @@ export class Toolbox implements AsyncDisposable {
   /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
   withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "openChannel">> = {}): Toolbox {
     return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel: undefined, ...options }, this);
-  }
-
-  /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
-  get reload(): ConfigReload | undefined {
-    return this.#reload ?? this.#lender?.reload;
-  }
-
-  set reload(reload: ConfigReload | undefined) {
-    this.#reload = reload;
-  }
-
-  /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
-  get recorder(): ExecutionRecorder | undefined {
-    return this.#recorder ?? this.#lender?.recorder;
-  }
-
-  set recorder(recorder: ExecutionRecorder | undefined) {
-    this.#recorder = recorder;
   }
 
   /**
@@ -97,13 +83,14 @@ export class Toolbox implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const isOwner = this.#lender === undefined;
     if (this.#lender) this.#lender.#borrowers.delete(this);
-    this.#reload?.[Symbol.dispose]();
+    if (isOwner) this.reload?.[Symbol.dispose]();
     const cataloged = this.catalog[Symbol.asyncDispose]();
-    if (!this.#lender) this.sandbox[Symbol.dispose]();
+    if (isOwner) this.sandbox[Symbol.dispose]();
     await cataloged;
-    await Promise.all([this.pool.close(), this.#recorder?.end()]);
-    if (!this.#lender) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
+    await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
+    if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
   }
 }
 

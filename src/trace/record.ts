@@ -15,7 +15,7 @@ export interface Summary {
   config: string | null;
   ok: boolean;
   /** Why it failed: a FailureReason of the sandbox. */
-  reason?: string;
+  reason?: string | undefined;
   /** The time of the code. `beforeMs` is the time before it, for fetching tools. */
   durationMs: number;
   beforeMs: number;
@@ -30,21 +30,29 @@ export interface Summary {
 }
 
 export interface ExecutionRecord extends Summary {
-  code: { chars: number; lines: number; text?: string };
+  code: { chars: number; lines: number; text?: string | undefined };
   /** In the order in which the calls were made. */
   timeline: RecordedCall[];
   /** Number of further calls, which are only counted. */
   moreCalls: number;
-  logs: { lines: number; chars: number; entries?: RecordedLog[] };
-  error?: { code?: string; line?: number; name?: string; message?: string; hint?: string };
-  value?: Excerpt;
+  logs: { lines: number; chars: number; entries?: RecordedLog[] | undefined };
+  error?: RecordedError | undefined;
+  value?: Excerpt | undefined;
+}
+
+export interface RecordedError {
+  code?: string | undefined;
+  line?: number | undefined;
+  name?: string | undefined;
+  message?: string | undefined;
+  hint?: string | undefined;
 }
 
 export interface RecordedCall {
   server: string;
   tool: string;
   /** The line of code, counting from 1. */
-  line?: number;
+  line?: number | undefined;
   /** Milliseconds since the code began. */
   startMs: number;
   endMs: number;
@@ -53,10 +61,10 @@ export interface RecordedCall {
   argumentChars: number;
   resultChars: number;
   /** The code of the error. */
-  code?: string;
-  message?: string;
-  arguments?: Excerpt;
-  result?: Excerpt;
+  code?: string | undefined;
+  message?: string | undefined;
+  arguments?: Excerpt | undefined;
+  result?: Excerpt | undefined;
 }
 
 /** The beginning of a text, without secrets. */

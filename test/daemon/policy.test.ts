@@ -3,8 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { entryMark } from "../../src/daemon/held/entry-mark.ts";
 import { placeOf } from "../../src/daemon/place.ts";
+import { entryMark } from "../../src/daemon/protocol.ts";
 import { generatedProject } from "../support/daemon.ts";
 import { fixture } from "../support/servers.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { loadConfig } from "../../src/config/load.ts";
-import { entryMark } from "../../src/daemon/held/entry-mark.ts";
+import { entryMark } from "../../src/daemon/protocol.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";

@@ -1,6 +1,6 @@
 /** Which HTTP session ends at the limit, so that nobody is locked out by somebody else's idle sessions. */
 import { expect, test } from "bun:test";
-import { type Candidate, sessionToEvict } from "../../src/server/http/eviction.ts";
+import { type Candidate, sessionToEvict } from "../../src/server/http/sessions.ts";
 
 interface Use {
   running?: number;

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { ListToolsRequestSchema, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
-import { answerFirst, protocolVersions } from "../../src/server/first-answers.ts";
+import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
 import { toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { testEnvironment } from "../support/process.ts";

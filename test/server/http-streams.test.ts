@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { EventLog } from "../../src/server/http/event-log.ts";
+import { EventLog } from "../../src/server/http/event-stream.ts";
 import { Refusal } from "../../src/server/http/refusal.ts";
 import { SessionTransport, type TransportOptions } from "../../src/server/http/transport.ts";
 import { eventsOf } from "../support/http-serve.ts";

@@ -1,7 +1,7 @@
 /** `serve --http` as hosts see it: sessions that do not meet, calls that outlive a connection, and an orderly end. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { lean } from "../../src/server/http/initialize.ts";
+import { lean } from "../../src/server/http/body.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import {
   eventsOf,

@@ -1,5 +1,6 @@
 /** Lets SIGTERM, SIGINT and SIGHUP end the process when its main thread is blocked and cannot run its handlers. */
 import type { Log } from "../../log.ts";
+import { startWorker } from "../../off-thread.ts";
 
 /** The first answers to a host do not wait for the start of another thread. */
 const startAfterMs = 1_000;
@@ -13,7 +14,7 @@ export function guardSignals(log: Log): Disposable {
   if (process.platform === "win32") return { [Symbol.dispose]: () => {} };
   let worker: Worker | undefined;
   const timer = setTimeout(() => {
-    worker = startWorker(log);
+    worker = startGuard(log);
   }, startAfterMs);
   timer.unref();
   return {
@@ -24,10 +25,8 @@ export function guardSignals(log: Log): Disposable {
   };
 }
 
-function startWorker(log: Log): Worker {
-  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
-  const path = Bun.isStandaloneExecutable ? "./cli/signal-guard/worker.ts" : "./worker.ts";
-  const worker = new Worker(new URL(path, import.meta.url).href, { smol: true });
+function startGuard(log: Log): Worker {
+  const worker = startWorker("./cli/signal-guard/worker.ts", { smol: true });
   worker.unref();
   worker.onmessage = ({ data }: MessageEvent<"alive?" | { problem: string }>) => {
     if (data === "alive?") worker.postMessage("alive");

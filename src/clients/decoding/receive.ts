@@ -10,7 +10,7 @@ export const largeBytes = 131_072;
 /** Decoding is linear: 256 MB take some seconds on a busy machine. */
 const limitMs = 30_000;
 
-const workers = new OffThread<Uint8Array[], Packed | undefined>({ start: startWorker });
+const workers = new OffThread<Uint8Array[], Packed | undefined>("./clients/decoding/worker.ts");
 
 /** Undefined if the bytes are not a message. A promise only if the message is large. */
 export function receive(bytes: Uint8Array): JSONRPCMessage | undefined | Promise<JSONRPCMessage | undefined> {
@@ -31,12 +31,6 @@ export async function receiveLarge(parts: Uint8Array<ArrayBuffer>[]): Promise<JS
     // An error in one message must not stop the reading of later ones.
     return undefined;
   }
-}
-
-function startWorker(): Worker {
-  // Relative to this file when run from source, and to the entry in an executable, which is one bundle.
-  const path = Bun.isStandaloneExecutable ? "./clients/decoding/worker.ts" : "./worker.ts";
-  return new Worker(new URL(path, import.meta.url).href);
 }
 
 /** Passes on values in the order in which they were added, although some of them are promises. */

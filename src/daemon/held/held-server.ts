@@ -8,15 +8,36 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
   LATEST_PROTOCOL_VERSION,
+  LoggingLevelSchema,
   type ProgressToken,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Channel } from "../../clients/channel.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
-import type { Port, PortEnd } from "./port.ts";
 
-export interface HeldServerOptions {
+/** Connects one user to a held server. */
+export interface Port {
+  /** The user's session. Several users may have the same one. */
+  readonly session: string;
+  send(message: JSONRPCMessage): void;
+  /** The last call, unless the user has detached itself. */
+  end(how: PortEnd): void;
+}
+
+export interface PortEnd {
+  /** The reason, as the end of a sentence: "its process exited with code 1". */
+  how: string;
+  /** The last lines of the server's stderr. */
+  lastWords: string[];
+  /**
+   * `failed`: the server ended. `gone`: the server works, but is not available any more. `moved`: the same, and the server
+   * has not seen the pending requests.
+   */
+  kind: "failed" | "gone" | "moved";
+}
+
+interface HeldServerOptions {
   name: string;
   /** The capabilities that all its users have. */
   capabilities: object;
@@ -354,10 +375,8 @@ export class HeldServer {
   }
 }
 
-/** The levels of MCP's logging, the most verbose first. */
-const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
 /** The most verbose of these levels; unknown levels count as "debug". */
-function lowestLevel(wanted: string[]): string {
+function lowestLevel(wanted: readonly string[]): string {
+  const levels: readonly string[] = LoggingLevelSchema.options;
   return levels[Math.min(...wanted.map((level) => Math.max(levels.indexOf(level), 0)))] ?? "debug";
 }

@@ -1,15 +1,15 @@
 /** The server processes that callers share. A caller gets a running process if it can be the same one. */
 
-import type { ChannelOptions } from "../../clients/channel.ts";
+import type { ChannelOpener, ChannelOptions } from "../../clients/channel.ts";
 import { openChannel } from "../../clients/open-channel.ts";
 import { redactorOf } from "../../clients/secrets.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
 import type { Log } from "../../log.ts";
-import { HeldServer } from "./held-server.ts";
-import type { Port } from "./port.ts";
+import { HeldServer, type Port } from "./held-server.ts";
+import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
-export interface Wish {
+interface Wish {
   server: StdioServer;
   /** The working directory of a server that names none. */
   cwd: string;
@@ -57,6 +57,33 @@ export class HeldServers implements AsyncDisposable {
     const held = this.find(wish) ?? this.#start(wish);
     held.attach(port);
     return held;
+  }
+
+  /**
+   * Channels for the daemon itself, which calls tools for callers over HTTP. They belong to one session. Servers on the network are
+   * connected to directly.
+   */
+  channels(env: Environment, session: string): ChannelOpener {
+    return async (server, options) => {
+      if (server.url !== undefined) return openChannel(server, options);
+      // The transport keeps messages that come before it is started.
+      const port: Port = {
+        session,
+        send: (message) => transport.receive(message),
+        end: (how) => transport.ended(how),
+      };
+      const { cwd, capabilities } = options;
+      const held = this.attach({ server, cwd, env, capabilities, session, isShort: false }, port);
+      const transport: SharedTransport = new SharedTransport({
+        started: held.started,
+        send(message) {
+          held.receive(port, message);
+          return true;
+        },
+        close: () => held.detach(port),
+      });
+      return sharedChannel(transport, () => held.pid);
+    };
   }
 
   facts(): HeldFacts[] {

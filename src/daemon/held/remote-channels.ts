@@ -9,9 +9,9 @@ import type { StdioServer } from "../../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../../errors.ts";
 import { version } from "../../version.ts";
 import type { DaemonClient, Problem } from "../client.ts";
-import { isLeaving, type OpenRequest } from "../protocol.ts";
-import { entryMark } from "./entry-mark.ts";
-import type { PortEnd } from "./port.ts";
+import type { OpenRequest } from "../messages.ts";
+import { entryMark, isLeaving } from "../protocol.ts";
+import type { PortEnd } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
 export interface Sharing {

@@ -10,13 +10,12 @@ import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { parsedJson } from "../../json-object.ts";
 import { version } from "../../version.ts";
-import { isOlder, type OpenRequest, type ProblemCode } from "../protocol.ts";
-import { entryMark } from "./entry-mark.ts";
-import type { HeldServer } from "./held-server.ts";
+import { openingIn } from "../messages.ts";
+import { entryMark, isOlder, type ProblemCode } from "../protocol.ts";
+import type { HeldServer, Port } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
-import type { Port } from "./port.ts";
 
-export interface ServerSocketsOptions {
+interface ServerSocketsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   /** Throws POLICY_DENIED for requests that the config denies. The other process has already asked for permissions. */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
@@ -63,7 +62,7 @@ export class ServerSockets {
       else if (!isMessage(message)) end(socket, "it sent something other than messages");
       else if ("method" in message) {
         // The config may have changed. Then the next daemon is asked, and this request has no effect.
-        if (this.#options.isLeaving(version) && this.#isOver(socket)) return;
+        if (this.#options.isLeaving(version) && socket.data.isOver) return;
         const denial = this.#denialOf(user.held.name, message);
         if (denial && "id" in message) socket.send(JSON.stringify(denial));
         if (denial) return;
@@ -83,7 +82,7 @@ export class ServerSockets {
 
   async #open(socket: Socket, message: unknown): Promise<void> {
     const { servers, held, isLeaving, onChange } = this.#options;
-    const opening = openingOf(message);
+    const opening = openingIn(message);
     if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
     if (isLeaving(opening.version)) {
       const code = isOlder(version, opening.version) ? "OUTDATED" : "LEAVING";
@@ -117,10 +116,6 @@ export class ServerSockets {
       const { code, message: words, hint } = toClaudikinsError(error);
       refuse(socket, code, words, hint);
     }
-  }
-
-  #isOver({ data }: Socket): boolean {
-    return data.isOver === true;
   }
 
   /** The answer to a request that the config denies. A request without an id is not a notification, and is denied as well. */
@@ -160,7 +155,7 @@ type Socket = Bun.ServerWebSocket<SocketState>;
 
 function refuse(socket: Socket, code: ProblemCode, error: string, suggestion?: string): void {
   socket.data.isOver = true;
-  socket.send(JSON.stringify({ refused: { error, code, ...(suggestion === undefined ? {} : { suggestion }) } }));
+  socket.send(JSON.stringify({ refused: { error, code, suggestion } }));
   socket.close();
 }
 
@@ -173,12 +168,4 @@ function end(socket: Socket, why: string): void {
 function isMessage(value: unknown): value is JSONRPCMessage {
   const { jsonrpc, method } = Object(value) as { jsonrpc?: unknown; method?: unknown };
   return jsonrpc === "2.0" && (method === undefined || typeof method === "string");
-}
-
-function openingOf(message: unknown): OpenRequest | undefined {
-  const { open } = Object(message) as { open?: Partial<OpenRequest> };
-  const { version: asked, server, entry, cwd, env, capabilities, session } = open ?? {};
-  const areTexts = [asked, server, entry, cwd, session].every((each) => typeof each === "string");
-  const areObjects = [env, capabilities].every((each) => typeof each === "object" && each !== null);
-  return areTexts && areObjects ? (open as OpenRequest) : undefined;
 }

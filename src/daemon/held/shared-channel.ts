@@ -3,10 +3,10 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Channel } from "../../clients/channel.ts";
 import { NotWritten } from "../../clients/stdio.ts";
-import type { PortEnd } from "./port.ts";
+import type { PortEnd } from "./held-server.ts";
 
 /** The other side of the transport: a WebSocket, or the held server itself. */
-export interface Wire {
+interface Wire {
   /** Resolves when the server's process is started. Rejects if it cannot be started. */
   started: Promise<void>;
   /** False if the other side is closed. */
@@ -21,7 +21,7 @@ export class SharedTransport implements Transport {
   readonly #wire: Wire;
   /** Messages that came before the transport was started. */
   #early: JSONRPCMessage[] | undefined = [];
-  #end: PortEnd | undefined;
+  end: PortEnd | undefined;
   #isClosed = false;
 
   constructor(wire: Wire) {
@@ -33,18 +33,18 @@ export class SharedTransport implements Transport {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const message of early) this.onmessage?.(message);
-    if (this.#end) setImmediate(() => this.onclose?.());
+    if (this.end) setImmediate(() => this.onclose?.());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#end || !this.#wire.send(message)) throw new NotWritten("its connection is closed");
+    if (this.end || !this.#wire.send(message)) throw new NotWritten("its connection is closed");
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#wire.close();
-    if (!this.#end) this.onclose?.();
+    if (!this.end) this.onclose?.();
   }
 
   /** Handles a message of the server. */
@@ -55,15 +55,11 @@ export class SharedTransport implements Transport {
 
   /** Called once by the other side. No message follows. */
   ended(end: PortEnd): void {
-    if (this.#end || this.#isClosed) return;
-    this.#end = end;
+    if (this.end || this.#isClosed) return;
+    this.end = end;
     this.#wire.close();
     // A failed write is reported first.
     if (!this.#early) setImmediate(() => this.onclose?.());
-  }
-
-  get end(): PortEnd | undefined {
-    return this.#end;
   }
 }
 

@@ -2,7 +2,7 @@
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import type { Job, JobOutput, Jobs } from "./jobs.ts";
 
-const workers = new OffThread<Job, JobOutput>({ start: startWorker });
+const workers = new OffThread<Job, JobOutput>("./registry/work/worker.ts");
 
 /** Throws TookTooLong if the job takes longer than `limitMs`, and what the job throws. */
 export async function runJob<Work extends keyof Jobs>(job: Job<Work>, limitMs: number): Promise<Jobs[Work]["output"]> {
@@ -17,10 +17,4 @@ export async function runJobInTime<Work extends keyof Jobs>(job: Job<Work>, limi
     if (error instanceof TookTooLong) return undefined;
     throw error;
   }
-}
-
-function startWorker(): Worker {
-  // From source, the path is relative to this file. In an executable, everything is one bundle, and it is relative to the entry.
-  const path = Bun.isStandaloneExecutable ? "./registry/work/worker.ts" : "./worker.ts";
-  return new Worker(new URL(path, import.meta.url).href);
 }

@@ -6,8 +6,7 @@ import { writeWhenChanged } from "../../files.ts";
 import { charsOfBlocks } from "../../ledger/characters.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
 import { failureText, receiptText } from "../../outcome-text.ts";
-import type { Outcome } from "../../sandbox/contract.ts";
-import { withReceipt } from "../figures.ts";
+import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { abridgedJson } from "./abridge.ts";
 import { jsonText } from "./json-text.ts";
 
@@ -107,4 +106,25 @@ function spill(
   } catch (error) {
     return `The full text could not be saved (${messageOf(error)}): return less.`;
   }
+}
+
+/** The key of the figures of a call in `_meta`. */
+export const receiptKey = "claudikins/receipt";
+
+/** The figures of a receipt. Its `charsOut` counts what goes to the agent. */
+function withReceipt(result: CallToolResult, receipt: Receipt): CallToolResult {
+  const { id, calls, failures, durationMs, charsIn, charsOut, registry } = receipt;
+  const figures = { id, calls, failures, durationMs, charsIn, charsOut, charsKept: Math.max(0, charsIn - charsOut) };
+  return withMeta(result, registry === undefined ? figures : { ...figures, registry });
+}
+
+/** The figures of a call without a receipt. */
+export function withFigures(result: CallToolResult, startedAt: number): CallToolResult {
+  if (result._meta?.[receiptKey] !== undefined) return result;
+  const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
+  return withMeta(result, { durationMs, charsOut: charsOfBlocks(result.content) });
+}
+
+function withMeta(result: CallToolResult, figures: object): CallToolResult {
+  return { ...result, _meta: { ...result._meta, [receiptKey]: figures } };
 }

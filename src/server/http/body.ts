@@ -1,10 +1,14 @@
 /** Reads the JSON-RPC messages in the body of a request, within limits. */
 import {
   ErrorCode,
+  type InitializeRequest,
   isInitializeRequest,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
+  type JSONRPCRequest,
 } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { parsedJson } from "../../json-object.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 
 export interface Body {
@@ -21,27 +25,17 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
     throw new Refusal(415, "The body must be application/json: set Content-Type");
   }
-  const value = parsed(await textOf(request, maxBytes));
+  const value = parsedJson(await textOf(request, maxBytes));
+  if (value === undefined) throw new Refusal(400, "The body is not JSON", {}, ErrorCode.ParseError);
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];
   if (items.length === 0) throw invalidMessage("The batch is empty");
   if (items.length > maxBatch) throw invalidMessage(`A batch may have at most ${maxBatch} messages`);
-  const messages = items.map((item) => {
-    const { success, data } = JSONRPCMessageSchema.safeParse(item);
-    if (!success) throw invalidMessage("The body is not a JSON-RPC message");
-    return data;
-  });
+  const { success, data: messages } = z.array(JSONRPCMessageSchema).safeParse(items);
+  if (!success) throw invalidMessage("The body is not a JSON-RPC message");
   if (isBatch && messages.some(isInitializeRequest))
     throw invalidMessage("initialize must be sent alone, not in a batch");
   return { messages, isBatch };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal(400, "The body is not JSON", {}, ErrorCode.ParseError);
-  }
 }
 
 /** Reads no more than the limit, whatever length was announced. */
@@ -60,4 +54,30 @@ async function textOf(request: Request, maxBytes: number): Promise<string> {
     throw error instanceof Refusal ? error : new Refusal(400, "The body ended early");
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Maximum bytes of a body outside a session, which can only be `initialize`. */
+export const maxInitializeBytes = 65_536;
+
+const short = z.string().transform((text) => text.slice(0, 256));
+const present = z
+  .unknown()
+  .transform(() => ({}))
+  .optional();
+
+/** What a session keeps of its `initialize` request. Everything else is dropped, because many sessions may be open. */
+const kept = z.object({
+  protocolVersion: short,
+  capabilities: z.object({
+    sampling: z.object({ context: present, tools: present }).optional(),
+    elicitation: z
+      .object({ form: z.object({ applyDefaults: z.boolean().optional() }).optional(), url: present })
+      .optional(),
+    roots: z.object({ listChanged: z.boolean().optional() }).optional(),
+  }),
+  clientInfo: z.object({ name: short, version: short }),
+});
+
+export function lean({ jsonrpc, id, params }: JSONRPCRequest & InitializeRequest): JSONRPCRequest & InitializeRequest {
+  return { jsonrpc, id, method: "initialize", params: kept.parse(params) as InitializeRequest["params"] };
 }

@@ -1,8 +1,57 @@
-/** One stream of server-sent events. It survives a broken connection: the client resumes it on a new one. */
-import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
-import type { EventLog } from "./event-log.ts";
+/** Server-sent events that survive a broken connection: the client resumes a stream on a new connection. */
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 
-export interface StreamOptions {
+export interface EventLogOptions {
+  /** Maximum size of all events together. The newest event is kept whatever its size. */
+  maxBytes: number;
+  maxAgeMs: number;
+}
+
+interface Kept {
+  stream: number;
+  number: number;
+  frame: Uint8Array;
+  at: number;
+}
+
+/** Recent events of all streams of one client. */
+export class EventLog {
+  readonly #options: EventLogOptions;
+  /** In the order they were sent. */
+  readonly #kept: Kept[] = [];
+  #bytes = 0;
+
+  constructor(options: EventLogOptions) {
+    this.#options = options;
+  }
+
+  add(stream: number, number: number, frame: Uint8Array): void {
+    this.#kept.push({ stream, number, frame, at: performance.now() });
+    this.#bytes += frame.byteLength;
+    this.forgetOld();
+  }
+
+  /** The events of a stream after the given one, as far as they are kept. */
+  after(stream: number, number: number): Uint8Array[] {
+    return this.#kept.filter((each) => each.stream === stream && each.number > number).map(({ frame }) => frame);
+  }
+
+  forgetOld(): void {
+    const { maxBytes, maxAgeMs } = this.#options;
+    const oldest = performance.now() - maxAgeMs;
+    let [count, bytes] = [0, this.#bytes];
+    for (const { frame, at } of this.#kept) {
+      const isNeeded = bytes <= maxBytes || count === this.#kept.length - 1;
+      if (isNeeded && at >= oldest) break;
+      bytes -= frame.byteLength;
+      count += 1;
+    }
+    this.#kept.splice(0, count);
+    this.#bytes = bytes;
+  }
+}
+
+interface StreamOptions {
   id: number;
   log: EventLog;
   /** Whether to send an empty event first, so that the client can resume even if it got nothing else. */
@@ -10,7 +59,7 @@ export interface StreamOptions {
   /** The time after which the client should reconnect. */
   retryMs: number;
   /** Called when the client has disconnected or stopped reading. */
-  onGone?: () => void;
+  onGone: () => void;
 }
 
 /** A client that is this far behind is disconnected. The log keeps what it has not read. */
@@ -22,28 +71,25 @@ const queueBytes = 65_536;
 const encoder = new TextEncoder();
 const keepAlive = encoder.encode(": still here\n\n");
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
-
 /** Call this from time to time to keep the connection open. */
 export type StayOpen = () => void;
 
 interface Sink {
-  controller: Controller;
+  controller: ReadableStreamDefaultController<Uint8Array>;
   openedAt: number;
   stayOpen: StayOpen;
 }
 
 export class EventStream {
   readonly id: number;
-  /** Requests that are answered on this stream. */
-  readonly pending = new Set<RequestId>();
   readonly #options: StreamOptions;
   #sink: Sink | undefined;
-  /** The id of the last event. */
+  /** The number of the last event. */
   #number = 0;
-  /** The id of the last event that was written to a connection. */
+  /** The number of the last event that was written to a connection. */
   #sent = 0;
-  #hasId = false;
+  /** Whether the client has an event id to resume from. */
+  isResumable = false;
 
   constructor(options: StreamOptions) {
     this.id = options.id;
@@ -52,11 +98,6 @@ export class EventStream {
 
   get isLive(): boolean {
     return this.#sink !== undefined;
-  }
-
-  /** Whether the client has an event id to resume from. */
-  get isResumable(): boolean {
-    return this.#hasId;
   }
 
   /** How long the connection has been open, in milliseconds. */
@@ -69,15 +110,18 @@ export class EventStream {
     this.letGo();
     stayOpen();
     let own: Sink | undefined;
-    const start = (controller: Controller) => {
+    const start = (controller: Sink["controller"]) => {
       own = { controller, openedAt: performance.now(), stayOpen };
       this.#sink = own;
-      this.#begin(controller, after);
+      const { id, log, primes, retryMs } = this.#options;
+      // Bun sends the headers with the first bytes, and the client waits for the headers.
+      controller.enqueue(primes ? encoder.encode(`id: ${id}-${after}\nretry: ${retryMs}\ndata:\n\n`) : keepAlive);
+      this.isResumable ||= primes;
+      for (const frame of log.after(id, after)) controller.enqueue(frame);
+      this.#sent = this.#number;
     };
     const cancel = () => {
-      if (this.#sink !== own) return;
-      this.#sink = undefined;
-      this.#options.onGone?.();
+      if (this.#sink === own) this.#gone();
     };
     return new ReadableStream({ start, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: queueBytes }));
   }
@@ -91,12 +135,13 @@ export class EventStream {
     const controller = this.#sink?.controller;
     if (!controller) return;
     if ((controller.desiredSize ?? 0) < -maxQueuedBytes) {
-      this.#breakOff(controller);
+      controller.error(new Error("The client reads too slowly"));
+      this.#gone();
       return;
     }
     controller.enqueue(frame);
     this.#sent = this.#number;
-    this.#hasId = true;
+    this.isResumable = true;
   }
 
   /** Sends a comment, because proxies close silent connections. */
@@ -113,22 +158,8 @@ export class EventStream {
     sink?.controller.close();
   }
 
-  #begin(controller: Controller, after: number): void {
-    const { log, primes, retryMs } = this.#options;
-    if (primes) {
-      controller.enqueue(encoder.encode(`id: ${this.id}-${after}\nretry: ${retryMs}\ndata:\n\n`));
-      this.#hasId = true;
-    } else {
-      // Bun sends the headers with the first bytes, and the client waits for the headers.
-      controller.enqueue(keepAlive);
-    }
-    for (const frame of log.after(this.id, after)) controller.enqueue(frame);
-    this.#sent = this.#number;
-  }
-
-  #breakOff(controller: Controller): void {
+  #gone(): void {
     this.#sink = undefined;
-    controller.error(new Error("The client reads too slowly"));
-    this.#options.onGone?.();
+    this.#options.onGone();
   }
 }

@@ -3,10 +3,9 @@ import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } fr
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { bodyOf } from "./body.ts";
+import { bodyOf, lean, maxInitializeBytes } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
-import { Gate, type GateOptions } from "./gate.ts";
-import { lean, maxInitializeBytes } from "./initialize.ts";
+import { Gate, type GateOptions, preflight } from "./gate.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 
@@ -76,33 +75,29 @@ export class FrontDoor {
   #refusal(request: Request, error: unknown): Response {
     const { log } = this.#options;
     const line = `${request.method}: ${messageOf(error)}`;
-    if (error instanceof Refusal) log.debug(line);
-    else log.warn(line);
-    return (
-      error instanceof Refusal ? error : new Refusal(500, "claudikins failed: see its log for the cause")
-    ).response();
+    if (error instanceof Refusal) {
+      log.debug(line);
+      return error.response();
+    }
+    log.warn(line);
+    return new Refusal(500, "claudikins failed: see its log for the cause").response();
   }
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
     const { pathname } = new URL(request.url);
     // No token is needed, so that a process supervisor needs none.
-    if (pathname === "/health") return this.#health();
-    if (request.method === "OPTIONS") return this.#gate.preflight(request);
-    this.#gate.check(request);
+    if (pathname === "/health") {
+      return Response.json({ status: this.#isLeaving ? "leaving" : "ok" }, { status: this.#isLeaving ? 503 : 200 });
+    }
+    this.#gate.checkOrigin(request);
+    if (request.method === "OPTIONS") return preflight();
+    this.#gate.checkToken(request);
     if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
-    const address = server.requestIP(request)?.address ?? "";
-    return this.#answerMcp(request, address, () => server.timeout(request, idleSeconds));
-  }
-
-  #health(): Response {
-    return this.#isLeaving ? Response.json({ status: "leaving" }, { status: 503 }) : Response.json({ status: "ok" });
-  }
-
-  async #answerMcp(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
+    const stayOpen = () => server.timeout(request, idleSeconds);
     switch (request.method) {
       case "POST":
-        return this.#post(request, address, stayOpen);
+        return this.#post(request, server.requestIP(request)?.address ?? "", stayOpen);
       case "GET":
         accepts(request, "text/event-stream");
         return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
@@ -121,7 +116,9 @@ export class FrontDoor {
     const { maxBodyBytes } = this.#options;
     const body = await bodyOf(request, session ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
     const { messages } = body;
-    if (this.#isLeaving && messages.some(isJSONRPCRequest)) throw leaving();
+    if (this.#isLeaving && messages.some(isJSONRPCRequest)) {
+      throw new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
+    }
     const [first] = messages;
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
@@ -148,10 +145,6 @@ export class FrontDoor {
     }
     return this.#sessions.find(id);
   }
-}
-
-function leaving(): Refusal {
-  return new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
 }
 
 /** Throws a Refusal if the client does not accept the answer's type. */

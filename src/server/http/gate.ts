@@ -30,28 +30,6 @@ export class Gate {
     this.#token = token === undefined ? undefined : digest(token);
   }
 
-  /** Throws a Refusal with status 403 for Host or Origin, or 401 for the token. */
-  check(request: Request): void {
-    this.checkHost(request);
-    this.#checkOrigin(request);
-    this.#checkToken(request);
-  }
-
-  /** Answers a CORS preflight request. Throws a Refusal. */
-  preflight(request: Request): Response {
-    this.checkHost(request);
-    this.#checkOrigin(request);
-    return new Response(null, {
-      status: 204,
-      headers: {
-        "access-control-allow-methods": "GET, POST, DELETE",
-        "access-control-allow-headers":
-          "accept, authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id",
-        "access-control-max-age": "600",
-      },
-    });
-  }
-
   /** The headers that let a browser show the answer to a page of an allowed origin. */
   corsHeaders(request: Request): Record<string, string> {
     const origin = request.headers.get("origin");
@@ -63,7 +41,7 @@ export class Gate {
     };
   }
 
-  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws a Refusal. */
+  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws a Refusal with status 403. */
   checkHost(request: Request): void {
     const header = request.headers.get("host");
     // Anything but host and port would be parsed as another part of the URL.
@@ -78,8 +56,8 @@ export class Gate {
     return !this.#isLoopback && isIP(name) > 0;
   }
 
-  /** Browsers send the origin of the calling page; other programs send none. */
-  #checkOrigin(request: Request): void {
+  /** Browsers send the origin of the calling page; other programs send none. Throws a Refusal with status 403. */
+  checkOrigin(request: Request): void {
     const origin = request.headers.get("origin");
     if (origin === null || this.#origins.has(origin)) return;
     const host = request.headers.get("host") ?? "";
@@ -89,7 +67,8 @@ export class Gate {
     throw new Refusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
-  #checkToken(request: Request): void {
+  /** Throws a Refusal with status 401. */
+  checkToken(request: Request): void {
     if (!this.#token) return;
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given !== undefined && timingSafeEqual(digest(given), this.#token)) return;
@@ -99,6 +78,19 @@ export class Gate {
           "www-authenticate": `${challenge}, error="invalid_token"`,
         });
   }
+}
+
+/** Answers a CORS preflight request of an allowed origin. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers":
+        "accept, authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id",
+      "access-control-max-age": "600",
+    },
+  });
 }
 
 /** A digest has the same length for every token, as the comparison requires. */

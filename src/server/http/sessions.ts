@@ -10,7 +10,6 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
-import { type Candidate, sessionToEvict } from "./eviction.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -18,6 +17,14 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
   maxSessions: number;
   /** A session without requests and connections ends after this time. */
   idleMs: number;
+}
+
+export interface Candidate {
+  /** Remote address and name of the client. It only serves fairness: the token decides who may call. */
+  client: string;
+  transport: { readonly running: number; readonly isInUse: boolean };
+  /** The time of its last request. */
+  usedAt: number;
 }
 
 interface Session extends Candidate {
@@ -45,8 +52,8 @@ export class Sessions {
     this.#limits = limits;
     this.#log = log;
     const { idleMs, maxConnectionMs, events } = limits;
-    this.#timer = setInterval(() => this.#tend(), Math.min(tendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2);
-    this.#timer.unref();
+    const tendEveryMs = Math.min(tendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2;
+    this.#timer = setInterval(() => this.#tend(), tendEveryMs).unref();
   }
 
   /** Open requests. */
@@ -72,7 +79,15 @@ export class Sessions {
   ): Promise<SessionTransport> {
     const { maxSessions, ...options } = this.#limits;
     const client = `${address} ${clientInfo.name}`;
-    if (this.#sessions.size >= maxSessions) await this.#makeRoom(client);
+    if (this.#sessions.size >= maxSessions) {
+      const evicted = sessionToEvict([...this.#sessions.values()], client);
+      if (!evicted) {
+        const headers = { "retry-after": String(roomSeconds) };
+        throw new Refusal(503, `All ${maxSessions} sessions are in use`, headers);
+      }
+      this.#log.info(`session ${shortOf(evicted.transport)} was idle and was closed to make room for another`);
+      await evicted.transport.close();
+    }
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
     this.#sessions.set(transport.sessionId, { transport, client, usedAt: performance.now() });
@@ -84,17 +99,6 @@ export class Sessions {
       throw error;
     }
     return transport;
-  }
-
-  async #makeRoom(client: string): Promise<void> {
-    const evicted = sessionToEvict([...this.#sessions.values()], client);
-    if (!evicted) {
-      throw new Refusal(503, `All ${this.#limits.maxSessions} sessions are in use`, {
-        "retry-after": String(roomSeconds),
-      });
-    }
-    this.#log.info(`session ${shortOf(evicted.transport)} was idle and was closed to make room for another`);
-    await evicted.transport.close();
   }
 
   /** Cancels everything that runs. The clients still get their answers. */
@@ -152,4 +156,24 @@ export class Sessions {
 /** The id authenticates a client, so the log contains only its beginning. */
 function shortOf({ sessionId }: SessionTransport): string {
   return sessionId.slice(0, 8);
+}
+
+/**
+ * Chooses an idle session of the same client, else of the client with the most sessions. Sessions without a connection come before
+ * those that listen, and the longest unused ones come first. A session with an open request is never chosen, and no client loses
+ * its only listening session to another client. Undefined if no session can end.
+ */
+export function sessionToEvict<T extends Candidate>(sessions: readonly T[], client: string): T | undefined {
+  const byClient = Map.groupBy(sessions, (each) => each.client);
+  const countOf = (name: string) => byClient.get(name)?.length ?? 0;
+  // Sessions of the same client rank before those of every other client.
+  const rank = (each: T) => (each.client === client ? sessions.length + 1 : countOf(each.client));
+  const candidates = sessions.filter((each) => {
+    if (each.transport.running > 0) return false;
+    return each.client === client || !each.transport.isInUse || rank(each) > countOf(client) + 1;
+  });
+  const [first] = candidates.sort(
+    (a, b) => rank(b) - rank(a) || Number(a.transport.isInUse) - Number(b.transport.isInUse) || a.usedAt - b.usedAt,
+  );
+  return first;
 }

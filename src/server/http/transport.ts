@@ -12,9 +12,9 @@ import {
   type MessageExtraInfo,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
+import { Semaphore } from "../../semaphore.ts";
 import type { Body } from "./body.ts";
-import { EventLog, type EventLogOptions } from "./event-log.ts";
-import { EventStream, type StayOpen } from "./event-stream.ts";
+import { EventLog, type EventLogOptions, EventStream, type StayOpen } from "./event-stream.ts";
 import { invalidMessage, noSession, Refusal } from "./refusal.ts";
 
 export interface TransportOptions {
@@ -53,17 +53,18 @@ export class SessionTransport implements Transport {
   readonly #log: EventLog;
   /** The stream for messages that belong to no request. The client opens it with GET. */
   readonly #listening: EventStream;
-  /** Streams of open requests, by stream id. */
-  readonly #open = new Map<number, EventStream>();
+  /** The streams of open requests. A batch has one stream for all its requests. */
   readonly #byRequest = new Map<RequestId, EventStream>();
+  /** Tool calls that run. */
   readonly #calls = new Set<RequestId>();
-  readonly #waiting: { call: JSONRPCRequest; stream: EventStream }[] = [];
+  readonly #places: Semaphore;
   #lastStream = 0;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#log = new EventLog(options.events);
+    this.#places = new Semaphore(options.maxCalls);
     this.#listening = this.#stream(0);
   }
 
@@ -99,11 +100,7 @@ export class SessionTransport implements Transport {
     }
     this.#lastStream += 1;
     const stream = this.#stream(this.#lastStream);
-    this.#open.set(stream.id, stream);
-    for (const id of ids) {
-      stream.pending.add(id);
-      this.#byRequest.set(id, stream);
-    }
+    for (const id of ids) this.#byRequest.set(id, stream);
     const response = this.#streamed(stream.open(stayOpen));
     for (const message of messages) this.#receive(message, stream);
     return response;
@@ -116,7 +113,7 @@ export class SessionTransport implements Transport {
     if (id === undefined || number === undefined || id > this.#lastStream) {
       throw new Refusal(400, "Last-Event-ID is not an event of this session");
     }
-    const stream = id === 0 ? this.#listening : this.#open.get(id);
+    const stream = this.#streams().find((each) => each.id === id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));
     const rest = this.#log.after(id, number);
     // For a browser's EventSource and the SDK's client, this status means that the stream has ended.
@@ -144,7 +141,7 @@ export class SessionTransport implements Transport {
   /** Drops old events, keeps connections alive, and closes connections that have been open for long. */
   tend(): void {
     this.#log.forgetOld();
-    for (const stream of [this.#listening, ...this.#open.values()]) {
+    for (const stream of this.#streams()) {
       if (this.#canPoll && stream.liveMs > this.#options.maxConnectionMs) stream.letGo();
       else stream.keepAlive();
     }
@@ -153,12 +150,11 @@ export class SessionTransport implements Transport {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    const streams = this.#streams();
     this.#byRequest.clear();
-    this.#waiting.length = 0;
     // The handler of the request learns it here, before the client does.
     this.onclose?.();
-    for (const stream of [this.#listening, ...this.#open.values()]) stream.letGo();
-    this.#open.clear();
+    for (const stream of streams) stream.letGo();
   }
 
   get #canPoll(): boolean {
@@ -176,6 +172,10 @@ export class SessionTransport implements Transport {
     return stream;
   }
 
+  #streams(): EventStream[] {
+    return [this.#listening, ...new Set(this.#byRequest.values())];
+  }
+
   #streamed(body: ReadableStream<Uint8Array> | Buffer<ArrayBuffer>): Response {
     return new Response(body, { headers: { ...streamHeaders, "mcp-session-id": this.sessionId } });
   }
@@ -183,14 +183,13 @@ export class SessionTransport implements Transport {
   /** A client without another stream may still wait for an answer: a question can go to that stream. */
   #unrelated(): EventStream {
     if (this.#listening.isLive) return this.#listening;
-    return [...this.#open.values()].findLast(({ isLive }) => isLive) ?? this.#listening;
+    return this.#streams().findLast(({ isLive }) => isLive) ?? this.#listening;
   }
 
   #receive(message: JSONRPCMessage, stream?: EventStream): void {
     if (stream && isJSONRPCRequest(message)) {
-      if (message.method === "tools/call") this.#waiting.push({ call: message, stream });
+      if (message.method === "tools/call") void this.#beginCall(message, stream);
       else this.onmessage?.(message, this.#extra(stream));
-      this.#beginCalls();
       return;
     }
     this.onmessage?.(message);
@@ -201,14 +200,12 @@ export class SessionTransport implements Transport {
     if (cancelled) this.#done(requestId, cancelled);
   }
 
-  /** Starts waiting calls up to the limit. */
-  #beginCalls(): void {
-    while (this.#calls.size < this.#options.maxCalls) {
-      const next = this.#waiting.shift();
-      if (!next) return;
-      this.#calls.add(next.call.id);
-      this.onmessage?.(next.call, this.#extra(next.stream));
-    }
+  async #beginCall(call: JSONRPCRequest, stream: EventStream): Promise<void> {
+    await this.#places.acquire(undefined);
+    // The call may have been cancelled while it waited.
+    if (this.#byRequest.get(call.id) !== stream) return this.#places.release();
+    this.#calls.add(call.id);
+    this.onmessage?.(call, this.#extra(stream));
   }
 
   /** Lets a handler close the connection, so that the client reconnects later. */
@@ -219,21 +216,15 @@ export class SessionTransport implements Transport {
 
   #done(requestId: RequestId, stream: EventStream): void {
     this.#byRequest.delete(requestId);
-    stream.pending.delete(requestId);
-    if (stream.pending.size === 0) {
-      this.#open.delete(stream.id);
-      stream.letGo();
-    }
-    const at = this.#waiting.findIndex(({ call }) => call.id === requestId);
-    if (at !== -1) this.#waiting.splice(at, 1);
-    this.#calls.delete(requestId);
-    this.#beginCalls();
+    if (!this.#streams().includes(stream)) stream.letGo();
+    if (this.#calls.delete(requestId)) this.#places.release();
   }
 
   /** A client without an event id cannot resume, so it would never read the answer. */
   #gone(stream: EventStream): void {
     if (stream.isResumable || this.#isClosed) return;
-    for (const requestId of stream.pending) {
+    for (const [requestId, own] of [...this.#byRequest]) {
+      if (own !== stream) continue;
       const params = { requestId, reason: "The connection was lost" };
       this.#receive({ jsonrpc: "2.0", method: "notifications/cancelled", params });
     }

@@ -10,115 +10,129 @@ import {
 import { wholeOf } from "../../clients/decoding/large-json.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { version } from "../../version.ts";
-import { type HostRequests, hostRequestsOf } from "../host-requests.ts";
+import { type HostRequests, hostRequestsOf } from "../host.ts";
+import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
+import { serverInfo } from "../surface.ts";
 import { failedCall, HostError, hostError, invalidParams, serverError } from "./answers.ts";
-import { HostLog } from "./host-log.ts";
-import { directInstructions } from "./instructions.ts";
-import { ListChanges } from "./list-changes.ts";
-import { Pages } from "./pages.ts";
+import { HostLog, ListChanges } from "./notices.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
-
-interface Surroundings {
-  toolbox: Toolbox;
-  server: Server;
-  /** The agent's open requests. */
-  requests: HostRequests;
-  count: SessionCount;
-  /** Aborted when claudikins ends. */
-  closing: AbortSignal;
-}
 
 /** One request of the agent. */
 interface Asked {
   method: string;
   params: JsonObject;
   id: string | number;
-  signal: AbortSignal;
-  notify: (method: string, params: JsonObject) => Promise<void>;
+  /** For the servers: the agent's signal, and where progress goes. */
+  options: AskOptions;
 }
 
 /**
  * Makes the SDK's server of one session, not connected yet. `toolbox` must have connections of its own, since logs and
- * subscriptions belong to the session. The servers have not answered yet, so all capabilities are declared.
+ * subscriptions belong to the session. Calls are cancelled when `closing` aborts.
  */
 export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
-  const has = { listChanged: true };
-  const instructions = directInstructions(toolbox);
-  const server = new Server(
-    { name: "claudikins", title: "claudikins", version },
-    {
-      capabilities: { tools: has, prompts: has, resources: { ...has, subscribe: true }, completions: {}, logging: {} },
-      instructions,
-    },
-  );
-  const count = new SessionCount(toolbox, instructions);
-  const session = new DirectSession({ toolbox, server, requests: hostRequestsOf(server), count, closing });
-  // The SDK's own handlers drop unknown fields of results. These handlers pass results unchanged.
-  server.removeRequestHandler("logging/setLevel");
-  server.fallbackRequestHandler = ({ method, params = {} }, { requestId: id, signal, sendNotification }) =>
-    session.answer({
-      method,
-      params,
-      id,
-      signal,
-      notify: (of, words) => sendNotification({ method: of, params: words } as ServerNotification),
-    });
-  server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
-  return server;
+  return new DirectSession(toolbox, closing).server;
 }
 
+/** Many agents never ask for a second page, so a page is as large as a message may be. */
+const pageSize = 1_000;
+
 class DirectSession {
-  readonly #around: Surroundings;
+  readonly server: Server;
+  readonly #toolbox: Toolbox;
+  /** Aborted when claudikins ends. */
+  readonly #closing: AbortSignal;
+  readonly #requests: HostRequests;
+  readonly #count: SessionCount;
   readonly #tools: ProxiedTools;
   readonly #prompts: ProxiedPrompts;
   readonly #resources: ProxiedResources;
   readonly #log: HostLog;
   readonly #changes: ListChanges;
-  readonly #pages = new Map<string, Pages>();
+  /** The lists of the last requests for a first page, by method. */
+  readonly #listed = new Map<string, readonly JsonObject[]>();
 
-  constructor(around: Surroundings) {
-    this.#around = around;
-    const { toolbox, server, requests } = around;
-    this.#log = new HostLog(server, requests);
-    this.#changes = new ListChanges(server);
+  constructor(toolbox: Toolbox, closing: AbortSignal) {
+    this.#toolbox = toolbox;
+    this.#closing = closing;
+    const instructions = directInstructions(toolbox);
+    const has = { listChanged: true };
+    // The servers have not answered yet, so all capabilities are declared.
+    const capabilities = {
+      tools: has,
+      prompts: has,
+      resources: { ...has, subscribe: true },
+      completions: {},
+      logging: {},
+    };
+    this.server = new Server(serverInfo, { capabilities, instructions });
+    this.#requests = hostRequestsOf(this.server);
+    this.#count = new SessionCount(toolbox, instructions);
+    this.#log = new HostLog(this.server, this.#requests);
+    this.#changes = new ListChanges(this.server);
     this.#tools = new ProxiedTools(toolbox);
     this.#prompts = new ProxiedPrompts(toolbox, () => this.#changes.changed("prompts"));
     this.#resources = new ProxiedResources(toolbox, () => this.#changes.changed("resources"));
-    toolbox.pool.onLog((name, message) => this.#log.pass(name, message));
-    toolbox.pool.onListChanged((_, what) => {
-      if (what !== "tools") this.#changes.changed(what);
-    });
-    // A server that announces changed tools is listed first.
-    toolbox.onConfig(() => void this.#configChanged());
-    // An agent that has the lists does not ask again by itself.
-    toolbox.reload?.watch();
-    toolbox.catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
+    this.#listenToAgent();
+    this.#listenToServers();
   }
 
-  async answer(asked: Asked): Promise<JsonObject> {
-    await this.#around.toolbox.reload?.refresh();
-    const answer = this.#answers.get(asked.method);
-    if (!answer) throw new HostError(ErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
-    return answer(asked);
+  #listenToAgent(): void {
+    // The SDK's own handlers drop unknown fields of results. These handlers pass results unchanged.
+    this.server.removeRequestHandler("logging/setLevel");
+    this.server.fallbackRequestHandler = async (
+      { method, params = {} },
+      { requestId: id, signal, sendNotification },
+    ) => {
+      await this.#toolbox.reload?.refresh();
+      const answer = this.#answers.get(method);
+      if (!answer) throw new HostError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+      const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
+      const onProgress = (progress: Progress) => {
+        const notice = { method: "notifications/progress", params: { ...progress, progressToken } };
+        void sendNotification(notice as ServerNotification).catch(() => {});
+      };
+      const options: AskOptions = {
+        signal: AbortSignal.any([signal, this.#closing]),
+        ...(progressToken === undefined ? {} : { onProgress }),
+        ...(Object.keys(meta).length === 0 ? {} : { meta }),
+      };
+      return answer({ method, params, id, options });
+    };
+    this.server.setNotificationHandler(RootsListChangedNotificationSchema, () => this.#toolbox.pool.rootsChanged());
+  }
+
+  #listenToServers(): void {
+    const { pool, catalog, reload } = this.#toolbox;
+    pool.onLog((name, message) => this.#log.pass(name, message));
+    // A server that announces changed tools is listed first.
+    pool.onListChanged((_, what) => {
+      if (what !== "tools") this.#changes.changed(what);
+    });
+    catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
+    this.#toolbox.onConfig(() => void this.#configChanged());
+    // An agent that has the lists does not ask again by itself.
+    reload?.watch();
+  }
+
+  /** New servers are listed before the agent is told. */
+  async #configChanged(): Promise<void> {
+    await this.#tools.list(this.#closing).catch(() => {});
+    this.#changes.changed("tools", () => this.#tools.definitions());
+    this.#changes.changed("prompts");
+    this.#changes.changed("resources");
   }
 
   readonly #answers = new Map<string, (asked: Asked) => Promise<JsonObject>>([
     ["tools/list", (asked) => this.#listTools(asked)],
     ["tools/call", (asked) => this.#callTool(asked)],
-    ["prompts/list", (asked) => this.#list("prompts", "prompts", asked, () => this.#prompts.list(asked.signal))],
+    ["prompts/list", (asked) => this.#listPrompts(asked)],
     ["prompts/get", (asked) => this.#getPrompt(asked)],
-    [
-      "resources/list",
-      (asked) => this.#list("resources", "resources", asked, () => this.#resources.list(asked.signal)),
-    ],
-    [
-      "resources/templates/list",
-      (asked) => this.#list("resourceTemplates", "resources", asked, () => this.#resources.listTemplates(asked.signal)),
-    ],
+    ["resources/list", (asked) => this.#listResources("resources", asked)],
+    ["resources/templates/list", (asked) => this.#listResources("resourceTemplates", asked)],
     ["resources/read", (asked) => this.#readResource(asked)],
     ["resources/subscribe", (asked) => this.#subscribe(asked)],
     ["resources/unsubscribe", (asked) => this.#unsubscribe(asked)],
@@ -126,32 +140,50 @@ class DirectSession {
     ["logging/setLevel", (asked) => this.#setLevel(asked)],
   ]);
 
-  /** New servers are listed before the agent is told. */
-  async #configChanged(): Promise<void> {
-    await this.#tools.list(this.#around.closing).catch(() => {});
-    this.#changes.changed("tools", () => this.#tools.definitions());
-    this.#changes.changed("prompts");
-    this.#changes.changed("resources");
+  /** All pages of a list show the moment of the first request. `key` is the field of the list in the answer. */
+  async #page(key: string, { method, params }: Asked, list: () => Promise<JsonObject[]>): Promise<JsonObject> {
+    const { cursor } = params;
+    if (cursor === undefined) this.#listed.set(method, await list());
+    const all = this.#listed.get(method) ?? [];
+    const from = cursor === undefined ? 0 : Number(/^from (\d{1,9})$/.exec(String(cursor))?.[1]);
+    if (cursor !== undefined && !(from > 0 && from < all.length)) {
+      throw invalidParams("There is no such page: request the first one without a cursor");
+    }
+    const to = from + pageSize;
+    return { [key]: all.slice(from, to), ...(to < all.length ? { nextCursor: `from ${to}` } : {}) };
   }
 
   async #listTools(asked: Asked): Promise<JsonObject> {
-    const answer = await this.#list("tools", "tools", asked, () => this.#tools.list(asked.signal));
+    const page = await this.#page("tools", asked, () => this.#tools.list(asked.options.signal));
     const definitions = this.#tools.definitions();
-    this.#around.count.listed(definitions);
+    this.#count.listed(definitions);
     this.#changes.shown("tools", definitions);
     this.#log.nameProblems("tools", this.#tools.problems);
-    return answer;
+    return page;
   }
 
-  async #callTool(asked: Asked): Promise<JsonObject> {
-    const { params, signal } = asked;
-    const original = await this.#tools.find(textOf(params, "name"), signal);
+  async #listPrompts(asked: Asked): Promise<JsonObject> {
+    const page = await this.#page("prompts", asked, () => this.#prompts.list(asked.options.signal));
+    this.#changes.shown("prompts");
+    this.#log.nameProblems("prompts", this.#prompts.lists.problems);
+    return page;
+  }
+
+  async #listResources(key: "resources" | "resourceTemplates", asked: Asked): Promise<JsonObject> {
+    const page = await this.#page(key, asked, () => this.#resources.list(key, asked.options.signal));
+    this.#changes.shown("resources");
+    this.#log.nameProblems("resources", this.#resources.resources.problems);
+    return page;
+  }
+
+  async #callTool({ params, id, options }: Asked): Promise<JsonObject> {
+    const original = await this.#tools.find(textOf(params, "name"), options.signal);
     const { server } = original;
-    using _ = this.#around.requests.begin(asked.id, server);
+    using _ = this.#requests.begin(id, server);
     const args = params["arguments"];
     if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
     try {
-      const result = await this.#tools.call(original, args, this.#optionsOf(asked));
+      const result = await this.#tools.call(original, args, options);
       this.#resources.remember(server, wholeOf(result["content"]));
       return result;
     } catch (error) {
@@ -161,12 +193,12 @@ class DirectSession {
     }
   }
 
-  async #getPrompt(asked: Asked): Promise<JsonObject> {
-    const original = await this.#prompts.find(textOf(asked.params, "name"), asked.signal);
+  async #getPrompt({ params, id, options }: Asked): Promise<JsonObject> {
+    const original = await this.#prompts.find(textOf(params, "name"), options.signal);
     const { server } = original;
-    using _ = this.#around.requests.begin(asked.id, server);
+    using _ = this.#requests.begin(id, server);
     try {
-      const prompt = await this.#prompts.get(original, withoutMeta(asked.params), this.#optionsOf(asked));
+      const prompt = await this.#prompts.get(original, withoutMeta(params), options);
       const messages = wholeOf(prompt["messages"]);
       this.#resources.remember(server, Array.isArray(messages) ? messages.map((each) => Object(each).content) : []);
       return prompt;
@@ -175,14 +207,14 @@ class DirectSession {
     }
   }
 
-  async #readResource(asked: Asked): Promise<JsonObject> {
-    using _ = this.#around.requests.begin(asked.id);
-    return this.#resources.read(textOf(asked.params, "uri"), withoutMeta(asked.params), this.#optionsOf(asked));
+  async #readResource({ params, id, options }: Asked): Promise<JsonObject> {
+    using _ = this.#requests.begin(id);
+    return this.#resources.read(textOf(params, "uri"), withoutMeta(params), options);
   }
 
-  async #subscribe(asked: Asked): Promise<JsonObject> {
-    const tell = (uri: string) => void this.#around.server.sendResourceUpdated({ uri }).catch(() => {});
-    await this.#resources.subscribe(textOf(asked.params, "uri"), tell, this.#optionsOf(asked));
+  async #subscribe({ params, options }: Asked): Promise<JsonObject> {
+    const tell = (uri: string) => void this.server.sendResourceUpdated({ uri }).catch(() => {});
+    await this.#resources.subscribe(textOf(params, "uri"), tell, options);
     return {};
   }
 
@@ -192,18 +224,19 @@ class DirectSession {
   }
 
   /** A server without completions has no values. We declare completions because some server may have them. */
-  async #complete(asked: Asked): Promise<JsonObject> {
-    const { ref, ...rest } = withoutMeta(asked.params);
-    const meant = isObject(ref) ? await this.#referenced(ref, asked.signal) : undefined;
+  async #complete({ params, options }: Asked): Promise<JsonObject> {
+    const { ref, ...rest } = withoutMeta(params);
+    const meant = isObject(ref) ? await this.#referenced(ref, options.signal) : undefined;
     if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
     const { server } = meant;
+    const { pool } = this.#toolbox;
     const nothing = { completion: { values: [] } };
-    if (this.#around.toolbox.pool.offers(server, "completions") === false) return nothing;
+    if (pool.offers(server, "completions") === false) return nothing;
     const request = { method: "completion/complete", params: { ref: meant.ref, ...rest } };
     try {
-      return await this.#around.toolbox.pool.request(server, request, this.#optionsOf(asked));
+      return await pool.request(server, request, options);
     } catch (error) {
-      if (this.#around.toolbox.pool.offers(server, "completions") === false) return nothing;
+      if (pool.offers(server, "completions") === false) return nothing;
       throw hostError(error, server);
     }
   }
@@ -222,34 +255,8 @@ class DirectSession {
     const { success, data: level } = LoggingLevelSchema.safeParse(params["level"]);
     if (!success) throw invalidParams(`level must be one of ${LoggingLevelSchema.options.join(", ")}`);
     this.#log.level = level;
-    await this.#around.toolbox.pool.setLogLevel(level);
+    await this.#toolbox.pool.setLogLevel(level);
     return {};
-  }
-
-  async #list(
-    key: string,
-    what: "tools" | "prompts" | "resources",
-    { params, method }: Asked,
-    list: () => Promise<JsonObject[]>,
-  ): Promise<JsonObject> {
-    const pages = this.#pages.get(method) ?? new Pages(key);
-    this.#pages.set(method, pages);
-    const page = await pages.page(params["cursor"], list);
-    this.#changes.shown(what);
-    if (what === "prompts") this.#log.nameProblems(what, this.#prompts.lists.problems);
-    if (what === "resources") this.#log.nameProblems(what, this.#resources.resources.problems);
-    return page;
-  }
-
-  #optionsOf({ params, signal, notify }: Asked): AskOptions {
-    const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
-    const onProgress = (progress: Progress) =>
-      void notify("notifications/progress", { ...progress, progressToken }).catch(() => {});
-    return {
-      signal: AbortSignal.any([signal, this.#around.closing]),
-      ...(progressToken === undefined ? {} : { onProgress }),
-      ...(Object.keys(meta).length === 0 ? {} : { meta }),
-    };
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
 
 import { listedAtOnce } from "../../catalog/listing-queue.ts";
+import { unlessAborted } from "../../clients/abort.ts";
 import type { Offer } from "../../clients/connect.ts";
 import { stateProblem } from "../../clients/state.ts";
 import { messageOf } from "../../errors.ts";
@@ -29,7 +30,8 @@ export class KnownLists {
   readonly #known = new Map<string, JsonObject[]>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #late = new Set<string>();
-  readonly #problems = new Map<string, string>();
+  /** Why servers are missing in the last list. */
+  readonly problems = new Map<string, string>();
   #isAsked = false;
 
   constructor(toolbox: Toolbox, kind: ListKind, onLate: () => void) {
@@ -44,23 +46,18 @@ export class KnownLists {
     return new Map([...names].flatMap((name) => (this.#known.has(name) ? [[name, this.#known.get(name)!]] : [])));
   }
 
-  /** Why servers are missing in the last list. */
-  get problems(): ReadonlyMap<string, string> {
-    return this.#problems;
-  }
-
   /** Asks all servers again. Never rejects: an earlier list counts if a server cannot answer. */
   async ask(signal: AbortSignal): Promise<void> {
     this.#isAsked = true;
     const { config, pool } = this.#toolbox;
     const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
     const late = AbortSignal.any([AbortSignal.timeout(patienceMs), signal]);
-    const isLate = new Promise<void>((resolve) => late.addEventListener("abort", () => resolve(), { once: true }));
-    await Promise.race([Promise.all(names.map((name) => this.#askOne(name))), isLate]);
+    const all = Promise.all(names.map((name) => this.#askOne(name)));
+    await unlessAborted(all, late, "waiting for the lists").catch(() => {});
     for (const name of names) {
       if (!this.#running.has(name)) continue;
       this.#late.add(name);
-      this.#problems.set(name, `no answer for ${patienceMs / 1_000} s`);
+      this.problems.set(name, `no answer for ${patienceMs / 1_000} s`);
     }
   }
 
@@ -82,10 +79,10 @@ export class KnownLists {
       const { usable, key } = this.#kind;
       const all = listed.map(usable).filter((each) => each !== undefined);
       this.#known.set(name, [...new Map(all.map((each) => [each[key], each])).values()]);
-      this.#problems.delete(name);
+      this.problems.delete(name);
     } catch (error) {
       const problem = stateProblem(this.#toolbox.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
-      this.#problems.set(name, problem);
+      this.problems.set(name, problem);
     } finally {
       this.#semaphore.release();
     }

@@ -4,6 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import type { Prefix } from "../../config/defaults.ts";
+import { didYouMean } from "../../near-names.ts";
+import { invalidParams } from "./answers.ts";
 
 export interface Original {
   server: string;
@@ -53,18 +55,19 @@ export class ExposedNames {
     return this.#originals.get(name);
   }
 
-  get all(): string[] {
-    return [...this.#originals.keys()];
+  /** Finds what the agent names. `learn` asks the servers for all names first. Throws the protocol's error for unknown names. */
+  async find(kind: "tool" | "prompt", name: string, learn: () => Promise<unknown>): Promise<Original> {
+    if (!this.#originals.has(name)) await learn();
+    const found = this.#originals.get(name);
+    if (found) return found;
+    const hint = didYouMean(name, this.#originals.keys());
+    throw invalidParams([`Unknown ${kind}: ${name}.`, hint].filter(Boolean).join(" "));
   }
 
   /** The servers of each name without prefix, including earlier ones. */
   #serversOfPlainNames(all: readonly Original[]): Map<string, Set<string>> {
-    const servers = new Map<string, Set<string>>();
-    for (const { server, name } of [...this.#originals.values(), ...all]) {
-      const plain = fitting(name).name;
-      servers.set(plain, (servers.get(plain) ?? new Set()).add(server));
-    }
-    return servers;
+    const byName = Map.groupBy([...this.#originals.values(), ...all], ({ name }) => fitting(name).name);
+    return new Map([...byName].map(([name, each]) => [name, new Set(each.map(({ server }) => server))]));
   }
 
   #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): Fitting {

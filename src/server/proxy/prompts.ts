@@ -1,14 +1,11 @@
 /** The prompts of all servers. */
 
-import { countedResult } from "../../execution/counted-call.ts";
 import type { JsonObject } from "../../json-object.ts";
-import { didYouMean } from "../../near-names.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { invalidParams } from "./answers.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import type { AskOptions } from "./resources.ts";
+import { type AskOptions, countedRequest } from "./resources.ts";
 
 export class ProxiedPrompts {
   readonly #toolbox: Toolbox;
@@ -24,37 +21,26 @@ export class ProxiedPrompts {
 
   async list(signal: AbortSignal): Promise<JsonObject[]> {
     await this.lists.ask(signal);
-    this.#assign();
-    return [...this.lists.known].flatMap(([server, prompts]) =>
-      prompts.map((prompt) => ({ ...prompt, name: this.#names.nameOf({ server, name: String(prompt["name"]) }) })),
-    );
+    return this.#named();
   }
 
   /** Finds the prompt that the agent names. */
-  async find(name: string, signal: AbortSignal): Promise<Original> {
-    let found = this.#names.original(name);
-    if (!found) {
+  find(name: string, signal: AbortSignal): Promise<Original> {
+    return this.#names.find("prompt", name, async () => {
       await this.lists.askOnce(signal);
-      this.#assign();
-      found = this.#names.original(name);
-    }
-    if (found) return found;
-    const hint = didYouMean(name, this.#names.all);
-    throw invalidParams([`Unknown prompt: ${name}.`, hint].filter(Boolean).join(" "));
+      this.#named();
+    });
   }
 
-  async get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
-    const request = { method: "prompts/get", params: { ...params, name } };
-    const around = { parts: this.#toolbox, signal: options.signal };
-    return countedResult({ server, tool: "prompts.get" }, around, () =>
-      this.#toolbox.pool.request(server, request, options),
-    );
+  get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    return countedRequest(this.#toolbox, server, { method: "prompts/get", params: { ...params, name } }, options);
   }
 
-  #assign(): void {
+  #named(): JsonObject[] {
     const all = [...this.lists.known].flatMap(([server, prompts]) =>
-      prompts.map(({ name }) => ({ server, name: String(name) })),
+      prompts.map((prompt) => ({ prompt, original: { server, name: String(prompt["name"]) } })),
     );
-    this.#names.assign(all);
+    this.#names.assign(all.map(({ original }) => original));
+    return all.map(({ prompt, original }) => ({ ...prompt, name: this.#names.nameOf(original) }));
   }
 }

@@ -37,28 +37,26 @@ export class ProxiedResources {
     );
   }
 
-  async list(signal: AbortSignal): Promise<JsonObject[]> {
-    await this.resources.ask(signal);
-    const shown = this.#shown(this.resources, "uri");
-    for (const { server, uri } of shown) this.#owners.set(uri, server);
-    return shown.map(({ definition, uri }) => ({ ...definition, uri }));
-  }
-
-  async listTemplates(signal: AbortSignal): Promise<JsonObject[]> {
-    await this.templates.ask(signal);
-    return this.#shown(this.templates, "uriTemplate").map(({ definition, uri }) => ({
-      ...definition,
-      uriTemplate: uri,
-    }));
+  /** Lists resources or templates, with the URIs that the agent is shown. */
+  async list(what: "resources" | "resourceTemplates", signal: AbortSignal): Promise<JsonObject[]> {
+    const isTemplates = what === "resourceTemplates";
+    const [lists, key] = isTemplates ? [this.templates, "uriTemplate"] : [this.resources, "uri"];
+    await lists.ask(signal);
+    const own = (definition: JsonObject) => String(definition[key]);
+    const shown = shownAddresses(new Map([...lists.known].map(([server, all]) => [server, all.map(own)])));
+    return [...lists.known].flatMap(([server, all]) =>
+      all.map((definition) => {
+        const address = shown.get(server)!.get(own(definition))!;
+        if (!isTemplates) this.#owners.set(address, server);
+        return { ...definition, [key]: address };
+      }),
+    );
   }
 
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const around = { parts: this.#toolbox, signal: options.signal };
-      const result = await countedResult({ server: place.server, tool: "resources.read" }, around, () =>
-        this.#toolbox.pool.request(place.server, request, options),
-      );
+      const result = await countedRequest(this.#toolbox, place.server, request, options);
       return place.uri === uri ? result : withAddress(result, place.uri, uri);
     });
   }
@@ -100,15 +98,6 @@ export class ProxiedResources {
       const [oldest] = this.#links.keys();
       if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
     }
-  }
-
-  #shown(lists: KnownLists, key: "uri" | "uriTemplate") {
-    const { known } = lists;
-    const own = (definition: JsonObject) => String(definition[key]);
-    const shown = shownAddresses(new Map([...known].map(([server, all]) => [server, all.map(own)])));
-    return [...known].flatMap(([server, all]) =>
-      all.map((definition) => ({ server, definition, uri: shown.get(server)!.get(own(definition))! })),
-    );
   }
 
   /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
@@ -161,6 +150,22 @@ function noneWhereUnknown(error: unknown): JsonObject[] {
 
 export interface AskOptions extends CallOptions {
   signal: AbortSignal;
+}
+
+/** Makes a request of the agent at its server, and counts it in the ledger: `resources/read` as `resources.read`. */
+export function countedRequest(
+  toolbox: Toolbox,
+  server: string,
+  request: { method: string; params: JsonObject },
+  options: AskOptions,
+): Promise<JsonObject> {
+  const tool = request.method.replace("/", ".");
+  const around = { parts: toolbox, signal: options.signal };
+  return countedResult(
+    () => ({ server, tool }),
+    around,
+    () => toolbox.pool.request(server, request, options),
+  );
 }
 
 /** Gives the contents the URI that the agent asked for. */

@@ -1,12 +1,11 @@
 /** The tools of all servers: the stored ones, and those of servers that are listed now. */
 
 import type { ToolResult } from "../../clients/result.ts";
+import { isRepeatable } from "../../execution/call-tool.ts";
 import { countedResult } from "../../execution/counted-call.ts";
 import type { JsonObject } from "../../json-object.ts";
-import { didYouMean } from "../../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../../registry/model.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { invalidParams } from "./answers.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
 import type { AskOptions } from "./resources.ts";
@@ -36,16 +35,9 @@ export class ProxiedTools {
     return all.filter((each) => each !== undefined);
   }
 
-  /** Finds the tool that the agent names. Throws the protocol's error for unknown tools. */
-  async find(name: string, signal: AbortSignal): Promise<Original> {
-    const original = this.#names.original(name);
-    if (original) return original;
-    // Names depend on the tools of all servers, so they are assigned after all were asked.
-    await this.list(signal);
-    const found = this.#names.original(name);
-    if (found) return found;
-    const hint = didYouMean(name, this.#names.all);
-    throw invalidParams([`Unknown tool: ${name}.`, hint].filter(Boolean).join(" "));
+  /** Finds the tool that the agent names. Names depend on the tools of all servers, so all are asked first. */
+  find(name: string, signal: AbortSignal): Promise<Original> {
+    return this.#names.find("tool", name, () => this.list(signal));
   }
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
@@ -53,10 +45,12 @@ export class ProxiedTools {
     const { pool, catalog } = this.#toolbox;
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
-    const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
-    const repeatable = readOnlyHint === true || idempotentHint === true;
-    const result = await countedResult({ server, tool: name }, { parts: this.#toolbox, signal: options.signal }, () =>
-      pool.callTool(server, name, args, { ...options, repeatable }),
+    const repeatable = isRepeatable(tool);
+    const around = { parts: this.#toolbox, signal: options.signal };
+    const result = await countedResult(
+      () => ({ server, tool: name }),
+      around,
+      () => pool.callTool(server, name, args, { ...options, repeatable }),
     );
     if (known && tool) catalog.observer.see({ server: known, tool, args, result });
     return result;

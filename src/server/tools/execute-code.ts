@@ -2,8 +2,12 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../execution/execute.ts";
+import { OffThread, TookTooLong } from "../../off-thread.ts";
+import { receiptText } from "../../outcome-text.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { contentFor } from "../content/run.ts";
+import { type OutputOptions, outcomeContent } from "../content/content.ts";
+import type { LargeOutcome, Rest } from "../content/worker.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -47,4 +51,23 @@ export async function callExecuteCode(
 
 function refusal(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Enough for 32 MB of data on a slow machine. */
+const contentLimitMs = 20_000;
+
+const workers = new OffThread<LargeOutcome, CallToolResult>("./server/content/worker.ts");
+
+/** Makes the content of an outcome. For a large one, a worker does it and writes the file with the whole text. */
+async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
+  if (!outcome.ok || outcome.json === undefined) return outcomeContent(outcome, options);
+  const { json, logs, display, receipt } = outcome;
+  try {
+    const rest = JSON.stringify({ logs, display, receipt, options } satisfies Rest);
+    return await workers.run({ json, rest }, { limitMs: contentLimitMs });
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    const text = `(the value has ${json.length} characters and could not be shown in time: return less)`;
+    return { content: [{ type: "text", text: `${text}\n\n${receiptText(receipt)}` }] };
+  }
 }

@@ -3,11 +3,10 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import { userConfigFile } from "../../../config/locations.ts";
+import { runDaemon } from "../../../daemon/daemon.ts";
 import { HeldServers } from "../../../daemon/held/held-servers.ts";
-import { localChannels } from "../../../daemon/held/local-channels.ts";
 import { placeAt, placeOf } from "../../../daemon/place.ts";
 import { shellSession } from "../../../daemon/protocol.ts";
-import { runDaemon } from "../../../daemon/run.ts";
 import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
 import { duration } from "../../flags.ts";
@@ -63,7 +62,7 @@ export default command({
     await using toolbox = await toolboxOf(config, io, {
       cwd,
       logs,
-      openChannel: localChannels(held, io.env, shellSession),
+      openChannel: held.channels(io.env, shellSession),
     });
     const result = await runDaemon(toolbox, {
       place,

@@ -1,4 +1,4 @@
-/** The log for the agent: the servers' log messages with their names, from the level that the agent chose, and missing servers. */
+/** What an agent is told in direct mode without asking: log messages, and changes of lists. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   type LoggingLevel,
@@ -6,10 +6,11 @@ import {
   type LoggingMessageNotification,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "../../json-object.ts";
-import type { HostRequests } from "../host-requests.ts";
+import type { HostRequests } from "../host.ts";
 
 const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level, index]));
 
+/** The servers' log messages with their names, from the level that the agent chose, and servers that are missing in lists. */
 export class HostLog {
   readonly #server: Server;
   readonly #requests: HostRequests;
@@ -46,5 +47,40 @@ export class HostLog {
     const related = this.#requests.latestOf(server);
     const options = related === undefined ? {} : { relatedRequestId: related };
     void this.#server.notification({ method: "notifications/message", params }, options).catch(() => {});
+  }
+}
+
+type What = "tools" | "prompts" | "resources";
+
+/** Servers that are asked together answer at about the same time. */
+const momentMs = 50;
+
+/** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
+export class ListChanges {
+  readonly #server: Server;
+  /** The lists that the agent has seen, as text if they can be compared. */
+  readonly #shown = new Map<What, string | undefined>();
+  readonly #timers = new Map<What, NodeJS.Timeout>();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  shown(what: What, list?: readonly JsonObject[]): void {
+    this.#shown.set(what, list && JSON.stringify(list));
+  }
+
+  /** `now` returns the current list. Nothing is announced if it is the same. */
+  changed(what: What, now?: () => readonly JsonObject[]): void {
+    if (this.#timers.has(what)) return;
+    const tell = () => {
+      this.#timers.delete(what);
+      if (!this.#shown.has(what)) return;
+      const list = now && JSON.stringify(now());
+      if (list !== undefined && list === this.#shown.get(what)) return;
+      this.#shown.set(what, list);
+      void this.#server.notification({ method: `notifications/${what}/list_changed` }).catch(() => {});
+    };
+    this.#timers.set(what, setTimeout(tell, momentMs).unref());
   }
 }
