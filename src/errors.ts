@@ -58,6 +58,11 @@ export class ClaudikinsError extends Error {
     return exitCodeOf[this.code];
   }
 
+  /** The message, and the hint on a line of its own. */
+  get text(): string {
+    return this.hint === undefined ? this.message : `${this.message}\nHint: ${this.hint}`;
+  }
+
   /** Returns a copy with other texts. It has no `cause`, because the texts of the cause are not changed. */
   reworded(change: (text: string) => string): ClaudikinsError {
     return new ClaudikinsError(this.code, change(this.message), this.rewordedDetails(change));

@@ -36,19 +36,18 @@ export async function openLog(level: string | undefined): Promise<Log> {
     formatOptions: { date: true },
   }).withTag("claudikins");
   // Messages may contain text of servers, which must not control the terminal.
-  return {
-    debug: (message) => log.debug(visibleText(message)),
-    info: (message) => log.info(visibleText(message)),
-    warn: (message) => log.warn(visibleText(message)),
-  };
+  return changed(log, visibleText);
 }
 
 /** Returns a log that writes the time before each message. */
 export function dated(log: Log): Log {
-  const at = (message: string) => `${new Date().toISOString()} ${message}`;
+  return changed(log, (message) => `${new Date().toISOString()} ${message}`);
+}
+
+function changed(log: Log, change: (message: string) => string): Log {
   return {
-    debug: (message) => log.debug(at(message)),
-    info: (message) => log.info(at(message)),
-    warn: (message) => log.warn(at(message)),
+    debug: (message) => log.debug(change(message)),
+    info: (message) => log.info(change(message)),
+    warn: (message) => log.warn(change(message)),
   };
 }

@@ -5,15 +5,13 @@ import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, type ErrorCode } from "../errors.ts";
 import { version } from "../version.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "./place.ts";
-import { isLeaving, jsonLines, type ProblemCode } from "./protocol.ts";
+import { isLeaving, type ProblemCode } from "./protocol.ts";
 
 export interface Problem {
   error: string;
   code: ProblemCode;
   suggestion?: string;
 }
-
-type LineListener = (line: object) => void;
 
 /** Silence after which the daemon is asked whether it is still there. */
 const silenceMs = 10_000;
@@ -38,13 +36,12 @@ export class DaemonClient {
 
   /**
    * The answer to a request; starts a daemon if none is running. Throws the daemon's errors, SERVER_UNAVAILABLE if it ended
-   * during the request, FILE_NOT_WRITABLE if the socket belongs to somebody else, and CANCELLED. If the answer consists of
-   * lines, `onLine` gets each line except the last.
+   * during the request, FILE_NOT_WRITABLE if the socket belongs to somebody else, and CANCELLED.
    */
-  async post(path: string, body: object, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
+  async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     const text = JSON.stringify(body);
     return this.reach(async () => {
-      const problem = (await this.#ask(path, text, signal, onLine)) as Partial<Problem> | undefined;
+      const problem = (await this.#ask(path, text, signal)) as Partial<Problem> | undefined;
       if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
       throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
     });
@@ -74,7 +71,7 @@ export class DaemonClient {
   }
 
   /** Undefined if no daemon is running, so that nothing was sent. */
-  async #ask(path: string, body: string, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
+  async #ask(path: string, body: string, signal?: AbortSignal): Promise<unknown> {
     this.refuseForeign();
     const silence = new AbortController();
     const watch = setInterval(() => void this.#listen(silence), silenceMs);
@@ -88,8 +85,7 @@ export class DaemonClient {
         signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
         body,
       });
-      const isInLines = onLine && answer.headers.get("content-type") === jsonLines;
-      return isInLines ? await lastLine(answer, onLine) : await answer.json();
+      return await answer.json();
     } catch (error) {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (silence.signal.aborted) throw silence.signal.reason;
@@ -128,21 +124,4 @@ export class DaemonClient {
       status: () => statusOf(this.place.socket),
     });
   }
-}
-
-/** The last line, parsed. Throws if it is missing or incomplete. */
-async function lastLine({ body }: Response, onLine: LineListener): Promise<unknown> {
-  let last: object | undefined;
-  let pending: string[] = [];
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const [first = "", ...others] = chunk.split("\n");
-    pending.push(first);
-    for (const next of others) {
-      if (last) onLine(last);
-      last = JSON.parse(pending.join(""));
-      pending = [next];
-    }
-  }
-  if (!last || pending.join("") !== "") throw new Error("the answer was cut off");
-  return last;
 }

@@ -5,6 +5,7 @@ import { stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { call } from "../execution/call.ts";
 import { callOnce } from "../execution/call-tool.ts";
 import { type Lock, takeLock } from "../lock.ts";
 import type { Log } from "../log.ts";
@@ -13,7 +14,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import { answerWritten, bodyOf, callIn, problem, valueAnswer } from "./messages.ts";
+import { bodyOf, callIn, problem, valueAnswer } from "./messages.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { isOlder, type Status, shellSession } from "./protocol.ts";
@@ -74,7 +75,7 @@ const usualIdleMs = 300_000;
 /** Time after the socket's removal in which late callers are still told to ask another daemon. */
 const lastMomentMs = 250;
 
-/** How often the files are checked when nobody calls. */
+/** How often the files and the idle time are checked. */
 const lookMs = 3_000;
 
 const lastAnswerMs = 5_000;
@@ -102,7 +103,6 @@ class Daemon {
   #running = 0;
   #done = 0;
   #lastCallAt = performance.now();
-  #idleTimer: NodeJS.Timeout | undefined;
   #isLeaving = false;
   #isFound = false;
 
@@ -121,7 +121,9 @@ class Daemon {
       held: options.held,
       refuseDenied: (server, request) => toolbox.pool.refuseRequest(server, request),
       isLeaving: (asked) => this.#makesRoomFor(asked),
-      onChange: () => this.#used(),
+      onChange: () => {
+        this.#lastCallAt = performance.now();
+      },
     });
     this.#server = Bun.serve<SocketState>({
       unix: made,
@@ -133,9 +135,14 @@ class Daemon {
       renameSync(made, socket);
       this.#own = statSync(socket);
     }
-    // A changed config may lead callers to another socket, so they would never tell.
-    this.#watch = setInterval(() => this.#leaveWhenOld(), lookMs);
-    this.#endWhenIdle();
+    this.#watch = setInterval(() => this.#look(), Math.min(lookMs, options.idleMs ?? lookMs));
+  }
+
+  /** A changed config may lead callers to another socket, so they would never tell. */
+  #look(): void {
+    this.#leaveWhenOld();
+    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0;
+    if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
@@ -161,7 +168,6 @@ class Daemon {
     }
     if (this.#isLeaving) return;
     this.#isLeaving = true;
-    clearTimeout(this.#idleTimer);
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
     this.#removeSocket();
@@ -212,27 +218,18 @@ class Daemon {
       return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
     }
     this.#running += 1;
-    let ended = Promise.resolve();
     try {
       const wanted = callIn(await bodyOf(request));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
       const toolbox = this.#toolboxFor(wanted.cwd, wanted.session);
-      if ("target" in wanted) {
-        const answer = await answerWritten(wanted, toolbox, signal);
-        ended = answer.ended;
-        return answer.response;
-      }
+      if ("target" in wanted) return Response.json(await call(wanted, toolbox, { signal }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, toolbox, signal));
     } finally {
-      void ended.then(() => this.#endCall());
+      this.#running -= 1;
+      this.#done += 1;
+      this.#lastCallAt = performance.now();
     }
-  }
-
-  #endCall(): void {
-    this.#running -= 1;
-    this.#done += 1;
-    this.#used();
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
@@ -251,11 +248,6 @@ class Daemon {
     this.#leaveWhenOld();
     if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was requested`);
     return this.#isLeaving;
-  }
-
-  #used(): void {
-    this.#lastCallAt = performance.now();
-    this.#endWhenIdle();
   }
 
   /** The hook that led to the daemon's first call. Later calls are not counted. */
@@ -290,24 +282,6 @@ class Daemon {
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
       held,
     };
-  }
-
-  /** Checks again when the idle time may be over. */
-  #endWhenIdle(): void {
-    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0;
-    if (this.#isLeaving || isUsed || this.#idleTimer) return;
-    const restMs = this.#lastCallAt + this.#idleMs() - performance.now();
-    if (restMs <= 0) {
-      this.leave("no calls");
-      return;
-    }
-    this.#idleTimer = setTimeout(
-      () => {
-        this.#idleTimer = undefined;
-        this.#endWhenIdle();
-      },
-      Math.min(restMs, usualIdleMs),
-    );
   }
 
   /** The daemon does not end while one of its servers is to be kept alive for longer. */

@@ -1,12 +1,10 @@
 /** The daemon's requests, and its HTTP responses. */
 import { z } from "zod";
-import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { type CallOptions, call } from "../execution/call.ts";
+import { ClaudikinsError } from "../errors.ts";
 import type { Given } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
-import type { Toolbox } from "../toolbox/toolbox.ts";
-import { httpStatusOf, jsonLines, type ProblemCode, shellSession } from "./protocol.ts";
+import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
 
 const text = z.string();
 const object = z.custom<JsonObject>(isObject);
@@ -43,7 +41,6 @@ const writtenCall = z.object({
   given,
   timeoutMs: z.number().optional(),
   via: text.optional(),
-  progress: z.boolean().optional(),
   ...caller,
 });
 
@@ -110,39 +107,4 @@ function jsonOf(value: BindingValue): string {
   if ("blocks" in value) return value.blocks;
   if ("text" in value) return JSON.stringify(value.text);
   return parsedJson(value.jsonOrText) !== undefined ? value.jsonOrText : JSON.stringify(value.jsonOrText);
-}
-
-interface Answer {
-  response: Response;
-  /** Resolves when the call is done, which may be after the response has begun. */
-  ended: Promise<void>;
-}
-
-/** Throws errors of `call`. If the response has begun, the error is its last line instead. */
-export async function answerWritten(wanted: WrittenCall, toolbox: Toolbox, signal: AbortSignal): Promise<Answer> {
-  if (!wanted.progress) {
-    return { response: Response.json(await call(wanted, toolbox, { signal })), ended: Promise.resolve() };
-  }
-  const { readable, writable } = new TransformStream<string, string>();
-  const writer = writable.getWriter();
-  // A caller that has gone reads nothing, which is not an error.
-  const write = (line: object) => void writer.write(`${JSON.stringify(line)}\n`).catch(() => {});
-  const work = lastAnswer(wanted, toolbox, { signal, onProgress: (progress) => write({ progress }) });
-  const ended = work.then((answer) => {
-    write(answer);
-    void writer.close().catch(() => {});
-  });
-  const response = new Response(readable.pipeThrough(new TextEncoderStream()), {
-    headers: { "content-type": jsonLines },
-  });
-  return { response, ended };
-}
-
-async function lastAnswer(wanted: WrittenCall, toolbox: Toolbox, options: CallOptions): Promise<object> {
-  try {
-    return await call(wanted, toolbox, options);
-  } catch (thrown) {
-    const { message: error, code, hint: suggestion } = toClaudikinsError(thrown);
-    return { error, code, suggestion };
-  }
 }

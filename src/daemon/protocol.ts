@@ -1,14 +1,11 @@
 /**
- * The daemon's protocol: JSON over HTTP, on a socket that only its user can reach. Responses have a content-length, except
- * those with progress.
- *
- * The requests are defined in `messages.ts`.
+ * The daemon's protocol: JSON over HTTP, on a socket that only its user can reach. Responses have a content-length. The requests
+ * are defined in `messages.ts`.
  *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
  *   mark of the text from which the caller learned about it, see `registry/hooks.ts`.
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
- *   tool's original name and the server's result. With `progress`, the response is one JSON text per line: `{"progress"}` for
- *   each progress notification of the server, and last the usual response.
+ *   tool's original name and the server's result.
  * - `GET /status` returns `Status`.
  * - `GET /servers`, upgraded to a WebSocket, connects to one held server. The first message is `{"open": OpenRequest}`. The
  *   daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error, and then nothing was done. All further messages are
@@ -45,9 +42,6 @@ export function entryMark({ policy: _, ...entry }: ServerConfig): string {
     .sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
 }
-
-/** The content type of answers with progress. */
-export const jsonLines = "application/jsonl";
 
 export interface Status {
   pid: number;

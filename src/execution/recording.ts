@@ -39,13 +39,15 @@ export class ExecutionRecorder {
   }
 
   begin(source: string, parts: Parts): Recording {
-    const recording = new Recording(source, parts, this.options, (make) => {
-      this.#unwritten.push(make);
-      this.#timer ??= setTimeout(() => void this.end(), writeAfterMs);
-      this.#timer.unref();
-    });
+    const recording = new Recording(source, parts, this);
     this.lastId = recording.id;
     return recording;
+  }
+
+  /** Makes and writes the record later. */
+  keep(make: () => Promise<ExecutionRecord>): void {
+    this.#unwritten.push(make);
+    this.#timer ??= setTimeout(() => void this.end(), writeAfterMs).unref();
   }
 
   /** Writes the rest. Never rejects. */
@@ -87,23 +89,16 @@ export class Recording {
   readonly #begunAt = performance.now();
   readonly #source: string;
   readonly #parts: Parts;
-  readonly #options: RecordingOptions;
-  readonly #keep: (make: () => Promise<ExecutionRecord>) => void;
+  readonly #recorder: ExecutionRecorder;
   #startedAt = this.#begunAt;
   #noted: Noted[] = [];
   #made = 0;
 
-  constructor(
-    source: string,
-    parts: Parts,
-    options: RecordingOptions,
-    keep: (make: () => Promise<ExecutionRecord>) => void,
-  ) {
+  constructor(source: string, parts: Parts, recorder: ExecutionRecorder) {
     this.id = newId(this.#at);
     this.#source = source;
     this.#parts = parts;
-    this.#options = options;
-    this.#keep = keep;
+    this.#recorder = recorder;
   }
 
   /** Call this when the code starts. Code that was refused may start a second time. */
@@ -132,7 +127,7 @@ export class Recording {
   ended(outcome: Outcome): void {
     const durationMs = this.#now;
     const noted = this.#noted;
-    this.#keep(async () => this.#record(outcome, noted, durationMs));
+    this.#recorder.keep(() => this.#record(outcome, noted, durationMs));
   }
 
   get #now(): number {
@@ -141,12 +136,12 @@ export class Recording {
 
   /** Copies the beginning, so that the whole text is not kept in memory. Empty if contents are not recorded. */
   #begin(text: string, max: number): string {
-    if (this.#options.mode === "sizes") return "";
+    if (this.#recorder.options.mode === "sizes") return "";
     return text.length <= max + margin ? text : Buffer.from(text.slice(0, max + margin)).toString();
   }
 
   async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
-    const { door, config, mode } = this.#options;
+    const { door, config, mode } = this.#recorder.options;
     const { receipt, logs, ok } = outcome;
     const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
     const source = this.#source;

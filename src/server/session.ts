@@ -11,7 +11,7 @@ import {
 import { toClaudikinsError } from "../errors.ts";
 import type { LockedToolbox } from "../toolbox/locked-toolbox.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { withFigures } from "./content/content.ts";
+import { textResult, withFigures } from "./content/content.ts";
 import { hostRequestsOf } from "./host.ts";
 import { ProgressReporter } from "./progress.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
@@ -102,9 +102,7 @@ export function createSession(
       count.answered(params.name, args, result);
       return result;
     } catch (thrown) {
-      const error = toClaudikinsError(thrown);
-      const text = error.hint ? `${error.message}\nHint: ${error.hint}` : error.message;
-      return { content: [{ type: "text", text }], isError: true };
+      return textResult(toClaudikinsError(thrown).text, true);
     } finally {
       reporter.end();
     }

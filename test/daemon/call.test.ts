@@ -293,19 +293,4 @@ describe("the protocol", () => {
     }
     expect(got()).toHaveLength(2);
   });
-
-  test("with progress: lines, the last of them the answer or the error", async () => {
-    await call(["rec.find-it", "query=x"]);
-    const lines = async (body: object) => {
-      const answer = await ask({ ...body, progress: true });
-      expect(answer.headers.get("content-type")).toBe("application/jsonl");
-      return (await answer.text())
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-    };
-    expect(await lines({ target: "rec.find-it", given })).toMatchObject([{ server: "rec", tool: "find-it" }]);
-    expect(await lines({ target: "rec.find-it", given: [] })).toMatchObject([{ code: "INVALID_ARGUMENTS" }]);
-    await until(async () => (await running()) === 0);
-  });
 });

@@ -50,7 +50,7 @@ async function serve(more: Partial<TransportOptions> = {}) {
         resolve();
       });
     });
-    if (params.name === "leave") extra.closeSSEStream?.();
+    if (params.name === "leave") transport.tend();
     for (let index = 0; index < count; index++) await extra.sendNotification(log(`${index} ${"x".repeat(size)}`));
     if (params.name === "wait") await wait;
     if (params.name === "announce") await server.notification(log("to all"));
@@ -85,7 +85,7 @@ const result = { content: [{ type: "text", text: "done" }] };
 
 describe("a stream", () => {
   test("that is closed early is resumed when the client reconnects", async () => {
-    const { call, listen, transport } = await serve();
+    const { call, listen, transport } = await serve({ maxConnectionMs: 0 });
     const first = await Array.fromAsync(eventsOf(await call("leave", { count: 2 })));
     expect(first).toEqual([{ id: "1-0", retry: "20", data: "" }]);
     const rest = await Array.fromAsync(eventsOf(await listen("1-0")));
@@ -95,7 +95,7 @@ describe("a stream", () => {
   });
 
   test("that is closed early loses nothing for the SDK's client, which reconnects by itself", async () => {
-    const { url } = await serve();
+    const { url } = await serve({ maxConnectionMs: 0 });
     const transport = new StreamableHTTPClientTransport(new URL(url));
     // It is initialized already, and there is nobody to do that again.
     transport.setProtocolVersion("2025-11-25");

@@ -84,8 +84,8 @@ export default command({
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    // A server may ask the person, which only this process can do.
-    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !canAsk(io);
+    // Only this process can show a person the progress of the call, or ask what the server wants to know.
+    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
     return writeResult(called, form, io);
@@ -105,24 +105,13 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   const options = { flag: flags.config, trust: flags.trust, cwd, env };
   const origin = await askingForTrust(flags, io, () => checkTrust(options));
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(options));
-  const activity = new Activity(io.stderr, waitingText(wanted));
-  const { onProgress } = activity;
-  const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
   try {
-    const session = shellSessionOf(env);
-    const body: WrittenCall = {
-      ...wanted,
-      cwd: serverFolder(origin, cwd, env),
-      session,
-      progress: onProgress !== undefined,
-    };
-    return (await client.post("/call", body, io.interrupted, onLine)) as Called;
+    const body: WrittenCall = { ...wanted, cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env) };
+    return (await client.post("/call", body, io.interrupted)) as Called;
   } catch (error) {
     const { code } = toClaudikinsError(error);
     // Without a usable daemon, this command starts the servers itself.
     if (code !== "FILE_NOT_WRITABLE") throw error;
-  } finally {
-    activity.end();
   }
   return callHere(wanted, flags, io);
 }

@@ -53,8 +53,6 @@ interface HeldServerOptions {
 }
 
 interface User {
-  /** The ids that the server sees, by the user's own ids. */
-  inFlight: Map<RequestId, number>;
   /** Ids of the server's requests to this user. */
   asked: Set<RequestId>;
   /** URIs of subscribed resources. */
@@ -64,8 +62,10 @@ interface User {
   isLeaving: boolean;
 }
 
+/** A request of a user. */
 interface Pending {
   port: Port;
+  /** The user's own id. */
   id: RequestId;
   token: ProgressToken | undefined;
 }
@@ -75,6 +75,7 @@ const initializeId = 0;
 export class HeldServer {
   readonly #options: HeldServerOptions;
   readonly #users = new Map<Port, User>();
+  /** By the ids that the server sees. */
   readonly #pending = new Map<number, Pending>();
   /** Requests for `initialize` that came before the server's answer. */
   #early: { port: Port; id: RequestId }[] = [];
@@ -119,7 +120,7 @@ export class HeldServer {
   }
 
   attach(port: Port): void {
-    this.#users.set(port, { inFlight: new Map(), asked: new Set(), uris: new Set(), isLeaving: false });
+    this.#users.set(port, { asked: new Set(), uris: new Set(), isLeaving: false });
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
@@ -130,7 +131,8 @@ export class HeldServer {
     if (!user) return;
     this.#users.delete(port);
     this.#early = this.#early.filter((each) => each.port !== port);
-    for (const requestId of user.inFlight.values()) {
+    for (const [requestId, pending] of this.#pending) {
+      if (pending.port !== port) continue;
       this.#pending.delete(requestId);
       this.#tell("notifications/cancelled", { requestId, reason: "the caller stopped waiting" });
     }
@@ -166,7 +168,7 @@ export class HeldServer {
     this.#usedAt = performance.now();
     if ("method" in message) {
       if ("id" in message) this.#request(port, user, message);
-      else this.#notification(user, message);
+      else this.#notification(port, message);
       return;
     }
     // An answer without a request, or to a cancelled request, is dropped.
@@ -185,12 +187,12 @@ export class HeldServer {
     } else if (method === "logging/setLevel") {
       user.logLevel = String(params["level"]);
       const level = lowestLevel([...this.#users.values()].flatMap(({ logLevel }) => logLevel ?? []));
-      this.#passOn(port, user, { ...request, params: { ...params, level } });
-    } else this.#passOn(port, user, request);
+      this.#passOn(port, { ...request, params: { ...params, level } });
+    } else this.#passOn(port, request);
   }
 
   /** Requests get new ids, because two users may use the same one. */
-  #passOn(port: Port, user: User, request: JSONRPCRequest): void {
+  #passOn(port: Port, request: JSONRPCRequest): void {
     // A ping is passed on as well: by pings, users find out whether the server asks something.
     if (request.method !== "ping") this.#wasUsed = true;
     this.#lastId += 1;
@@ -198,22 +200,21 @@ export class HeldServer {
     const { params } = request;
     const token = params?._meta?.progressToken;
     this.#pending.set(id, { port, id: request.id, token });
-    user.inFlight.set(request.id, id);
     if (token === undefined) this.#send({ ...request, id });
     else this.#send({ ...request, id, params: { ...params, _meta: { ...params?._meta, progressToken: id } } });
   }
 
-  #notification(user: User, { method, params = {} }: JSONRPCNotification): void {
+  #notification(port: Port, { method, params = {} }: JSONRPCNotification): void {
     // Sent once for all users.
     if (method === "notifications/initialized") return;
     if (method !== "notifications/cancelled") {
       this.#tell(method, params);
       return;
     }
-    const requestId = user.inFlight.get(params["requestId"] as RequestId);
+    const isMeant = (pending: Pending) => pending.port === port && pending.id === params["requestId"];
+    const [requestId] = [...this.#pending].find(([, pending]) => isMeant(pending)) ?? [];
     if (requestId === undefined) return;
     // Nobody waits for the answer any more.
-    user.inFlight.delete(params["requestId"] as RequestId);
     this.#pending.delete(requestId);
     this.#tell(method, { ...params, requestId });
   }
@@ -263,7 +264,6 @@ export class HeldServer {
     this.#pending.delete(message.id as number);
     const { port, id } = pending;
     const user = this.#users.get(port);
-    user?.inFlight.delete(id);
     port.send({ ...message, id });
     if (user) this.#goIfLeaving(port, user);
     this.#used();
@@ -330,9 +330,9 @@ export class HeldServer {
     this.#channel?.transport.send(message).catch(() => {});
   }
 
-  #goIfLeaving(port: Port, { isLeaving, inFlight, asked }: User): void {
-    if (!isLeaving || inFlight.size > 0 || asked.size > 0) return;
-    if (this.#early.some((each) => each.port === port)) return;
+  #goIfLeaving(port: Port, { isLeaving, asked }: User): void {
+    if (!isLeaving || asked.size > 0) return;
+    if ([...this.#pending.values(), ...this.#early].some((each) => each.port === port)) return;
     this.detach(port);
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }

@@ -108,6 +108,11 @@ function spill(
   }
 }
 
+/** A tool result of one text, and blocks after it. */
+export function textResult(text: string, isError = false, blocks: ContentBlock[] = []): CallToolResult {
+  return { content: [{ type: "text", text }, ...blocks], ...(isError ? { isError } : {}) };
+}
+
 /** The key of the figures of a call in `_meta`. */
 export const receiptKey = "claudikins/receipt";
 

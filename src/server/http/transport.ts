@@ -9,7 +9,6 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
-  type MessageExtraInfo,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
 import { Semaphore } from "../../semaphore.ts";
@@ -187,9 +186,8 @@ export class SessionTransport implements Transport {
   }
 
   #receive(message: JSONRPCMessage, stream?: EventStream): void {
-    if (stream && isJSONRPCRequest(message)) {
-      if (message.method === "tools/call") void this.#beginCall(message, stream);
-      else this.onmessage?.(message, this.#extra(stream));
+    if (stream && isJSONRPCRequest(message) && message.method === "tools/call") {
+      void this.#beginCall(message, stream);
       return;
     }
     this.onmessage?.(message);
@@ -205,13 +203,7 @@ export class SessionTransport implements Transport {
     // The call may have been cancelled while it waited.
     if (this.#byRequest.get(call.id) !== stream) return this.#places.release();
     this.#calls.add(call.id);
-    this.onmessage?.(call, this.#extra(stream));
-  }
-
-  /** Lets a handler close the connection, so that the client reconnects later. */
-  #extra(stream: EventStream): MessageExtraInfo {
-    if (!this.#canPoll) return {};
-    return { closeSSEStream: () => stream.letGo(), closeStandaloneSSEStream: () => this.#listening.letGo() };
+    this.onmessage?.(call);
   }
 
   #done(requestId: RequestId, stream: EventStream): void {

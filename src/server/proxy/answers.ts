@@ -2,8 +2,9 @@
 import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { pageAddress } from "../../clients/page-address.ts";
 import { objectsOf } from "../../clients/result.ts";
-import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
+import { textResult } from "../content/content.ts";
 
 /** The protocol's code for an unknown resource. */
 const resourceNotFound = -32_002;
@@ -39,20 +40,16 @@ export function serverError(thrown: unknown, server: string): HostError | undefi
 
 export function hostError(thrown: unknown, server: string): HostError {
   if (thrown instanceof HostError) return thrown;
-  return serverError(thrown, server) ?? new HostError(ErrorCode.InternalError, textOf(toClaudikinsError(thrown)));
+  return serverError(thrown, server) ?? new HostError(ErrorCode.InternalError, toClaudikinsError(thrown).text);
 }
 
 /** A tool result that tells the model why the tool could not be called, and what to do. */
 export function failedCall(thrown: unknown): JsonObject {
-  return { content: [{ type: "text", text: textOf(toClaudikinsError(thrown)) }], isError: true };
+  return textResult(toClaudikinsError(thrown).text, true);
 }
 
 /** Our error codes that stand for an error answer of a server. */
 const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOOL_FAILED"];
-
-function textOf({ message, hint }: ClaudikinsError): string {
-  return hint === undefined ? message : `${message}\nHint: ${hint}`;
-}
 
 /**
  * Elicitation ids get the server as a prefix, since two servers may use the same id. URLs that nobody should open are left out.

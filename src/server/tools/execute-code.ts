@@ -6,7 +6,7 @@ import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { type OutputOptions, outcomeContent } from "../content/content.ts";
+import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
 
 export const executeCode: Tool = {
@@ -34,12 +34,12 @@ export async function callExecuteCode(
 ): Promise<CallToolResult> {
   const { code } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
-  if (typeof code !== "string") return refusal('execute_code needs "code": TypeScript as one string');
+  if (typeof code !== "string") return textResult('execute_code needs "code": TypeScript as one string', true);
   if (
     timeoutMs !== undefined &&
     !(Number.isInteger(timeoutMs) && Number(timeoutMs) >= 1 && Number(timeoutMs) <= maxTimeoutMs)
   ) {
-    return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
+    return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
   }
   const outcome = await execute(
     { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress, isForAgent: true },
@@ -47,10 +47,6 @@ export async function callExecuteCode(
   );
   const { folders, limits } = toolbox.config;
   return contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
-}
-
-function refusal(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
 }
 
 /** Enough for 32 MB of data on a slow machine. */
@@ -68,6 +64,6 @@ async function contentFor(outcome: Outcome, options: OutputOptions): Promise<Cal
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
     const text = `(the value has ${json.length} characters and could not be shown in time: return less)`;
-    return { content: [{ type: "text", text: `${text}\n\n${receiptText(receipt)}` }] };
+    return textResult(`${text}\n\n${receiptText(receipt)}`);
   }
 }

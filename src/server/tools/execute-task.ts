@@ -6,7 +6,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { withoutBase64, withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { boundedJson } from "../content/content.ts";
+import { boundedJson, textResult } from "../content/content.ts";
 
 export const executeTask: Tool = {
   name: "execute_task",
@@ -33,8 +33,8 @@ export async function callExecuteTask(
 ): Promise<CallToolResult> {
   const { task, dry_run: dryRun = false } = args;
   if (typeof task !== "string" || task.trim() === "")
-    return answer('execute_task needs "task": what to do, in one sentence', true);
-  if (typeof dryRun !== "boolean") return answer('"dry_run" must be true or false', true);
+    return textResult('execute_task needs "task": what to do, in one sentence', true);
+  if (typeof dryRun !== "boolean") return textResult('"dry_run" must be true or false', true);
   const [model, { runTask }, { taskReceiptText }] = await Promise.all([
     modelFor(toolbox),
     import("../../navigator/run-task.ts"),
@@ -46,7 +46,7 @@ export async function callExecuteTask(
   const options = { maxChars: limits.outputChars, workspace: folders.workspace };
   const { value, media } = withoutMedia(shown(outcome));
   const text = withoutBase64(boundedJson(value, crypto.randomUUID(), options));
-  return answer(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
+  return textResult(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
 }
 
 /** Leaves out the arguments of a call that was made: the agent need not read them. */
@@ -85,8 +85,4 @@ function formsOf(responder: Responder | undefined): TaskOptions["askForMissing"]
     const { action, content } = await responder.elicit({ mode: "form", message, requestedSchema }, asked);
     return { action, content };
   };
-}
-
-function answer(text: string, isError: boolean, media: ContentBlock[] = []): CallToolResult {
-  return { content: [{ type: "text", text }, ...media], ...(isError ? { isError } : {}) };
 }

@@ -14,6 +14,7 @@ import {
   tellingExample,
 } from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { textResult } from "../content/content.ts";
 
 /** The default number of tools for one need, and for each of several. */
 const defaultLimit = 5;
@@ -97,7 +98,7 @@ export async function callSearchTools(
   told = new Set<string>(),
 ): Promise<CallToolResult> {
   const request = requestOf(args);
-  if (typeof request === "string") return answer(request, true);
+  if (typeof request === "string") return textResult(request, true);
   const { needs, servers, limit } = request;
   const problems = await toolbox.catalog.fetchMissing(signal);
   await prepareSearch(toolbox.catalog);
@@ -113,11 +114,11 @@ export async function callSearchTools(
     for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
     const detail = request.detail ?? usualDetail(needs, results);
     const text = detail === "full" ? fullText(results, missing, toolbox) : linesText(results, detail, missing, toolbox);
-    return answer(text);
+    return textResult(text);
   } catch (error) {
     // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
-    return answer(
+    return textResult(
       [error.message, error.hint, ...problemLines({ notSearched: problems })].filter(Boolean).join("\n"),
       true,
     );
@@ -140,10 +141,6 @@ function isNamedIn(query: string, name: string): boolean {
 
 function isWell(name: string, { config, pool }: Toolbox): boolean {
   return config.servers.has(name) && stateProblem(pool.state(name)) === undefined;
-}
-
-function answer(text: string, isError = false): CallToolResult {
-  return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
 }
 
 interface Missing {
