@@ -33,7 +33,7 @@ test("calls, failures and the mark of the first call; a mark is not an argument"
   expect((await run("via:skill", '{"ms":1}')).exitCode).toBe(0);
   expect((await run("[1]", "via:skill")).exitCode).toBe(2);
   expect((await run("{}")).exitCode).toBe(2);
-  expect((await run('{"ms":1}', "by:skill")).stderr).toContain("Give the arguments as one JSON object");
+  expect((await run('{"ms":1}', "by:skill")).stderr).toContain("is not an argument");
   await project.claudikins("daemon", "stop");
   const counts = await counted();
   expect([...(counts?.hooks ?? [])]).toEqual([["files readme", 1]]);
