@@ -25,14 +25,14 @@ const { values } = parseArgs({
   },
 });
 const outfile = resolve(values.outfile);
-/** What the build makes and the executable contains in the place of files of the source. */
+/** Files that the build generates, and that the executable contains instead of source files. */
 const made = { snapshot: `${outfile}.snapshot`, engine: `${outfile}.wasm` };
 mkdirSync(dirname(outfile), { recursive: true });
 
-/** Files that no build has made for so long are removed. */
+/** Files of builds that are older than this are removed. */
 const keptMs = 7 * 24 * 60 * 60 * 1_000;
 
-/** Keeps a file for runs from source. Another build may do the same now. */
+/** Stores a file for runs from source. Another build may do the same at the same time. */
 function keep(path: string | undefined, bytes: Uint8Array): void {
   if (path === undefined) return;
   const folder = dirname(path);
@@ -56,18 +56,18 @@ try {
   keep(madeFile("engine"), program);
   keep(madeFile("guest", guest), snapshot);
   await Bun.build({
-    // Workers are entries of their own: the executable starts them by their paths.
+    // Workers are separate entries, which the executable starts by their paths.
     entrypoints: ["main.ts", ...workers].map((file) => join(root, "src", file)),
     compile: {
       outfile,
-      // Nothing in the folder somebody stands in may run or change the program: see src/config/environment.ts.
+      // Files in the working directory must not run or change the program: see src/config/environment.ts.
       autoloadBunfig: false,
       autoloadDotenv: false,
       autoloadTsconfig: false,
       autoloadPackageJson: false,
       ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
     },
-    // The program is the same whatever the environment of whoever builds it.
+    // The program must not depend on the environment of the build.
     env: "disable",
     define: { "process.env.NODE_ENV": '"production"' },
     minify: true,

@@ -1,11 +1,11 @@
-/** Gathers the catalog: writes `registry/index.ts` and the table in `registry/README.md`. `bun run catalog`. */
+/** Collects the server catalog: writes `registry/index.ts` and the table in `registry/README.md`. `bun run catalog`. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogServer } from "../registry/types.ts";
 
 const folder = join(import.meta.dir, "..", "registry");
 
-/** `code/github`, sorted: every folder of a server. */
+/** Every server folder, sorted, such as `code/github`. */
 export function serverFolders(): string[] {
   return (readdirSync(folder, { recursive: true }) as string[])
     .map((name) => /^([^\\/]+)[\\/]([^\\/]+)[\\/]index\.ts$/.exec(name))

@@ -8,7 +8,7 @@ import { flagLine, split, usageText } from "../src/cli/help.ts";
 
 export const cliPageFile = join(import.meta.dir, "..", "docs", "cli.md");
 
-/** What each exit code of a command means. */
+/** The meaning of each exit code. */
 export const exitCodes: Readonly<Record<number, string>> = {
   0: "Success.",
   1: "An unexpected error, or a check that failed, such as `claudikins gen --check`.",
@@ -106,7 +106,7 @@ function table(title: string, rows: readonly [name: string, arg: Arg][]): string
   return [`| ${title} | meaning |`, "| --- | --- |", ...lines].join("\n");
 }
 
-/** What Markdown would read as marks is shown as it is. */
+/** The text with Markdown's special characters escaped. */
 function prose(text: string): string {
   return text.replace(/[<*\\]/g, "\\$&");
 }

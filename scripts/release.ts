@@ -1,4 +1,4 @@
-/** Builds what install.sh downloads: `bun scripts/release.ts [--targets bun-linux-x64,host] [--outdir dist/release]`. */
+/** Builds the files that install.sh downloads: `bun scripts/release.ts [--targets bun-linux-x64,host] [--outdir dist/release]`. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -28,10 +28,10 @@ if (unknown.length > 0) {
   await release(targets, resolve(values.outdir));
 }
 
-/** Writes `claudikins-<os>-<arch>[-musl].gz` for each target and SHA256SUMS; throws at the first that fails. */
+/** Writes `claudikins-<os>-<arch>[-musl].gz` for each target, and SHA256SUMS. Throws at the first failure. */
 async function release(targets: string[], outdir: string): Promise<void> {
   mkdirSync(outdir, { recursive: true });
-  // Everything in this folder is uploaded: nothing of an earlier run may be left.
+  // Everything in this folder is uploaded, so files of an earlier run must go.
   for (const file of readdirSync(outdir)) {
     if (file.startsWith("claudikins-") || file === "SHA256SUMS") rmSync(join(outdir, file));
   }
@@ -52,8 +52,8 @@ async function release(targets: string[], outdir: string): Promise<void> {
 }
 
 /**
- * Bun's own signature of a cross-compiled program was invalid in several versions (oven-sh/bun#32159, #39758), and macOS
- * kills such a program as it starts. So it is signed anew where that can be done, and said where it cannot.
+ * Bun's own signature of a cross-compiled program was invalid in several versions (oven-sh/bun#32159, #39758), and
+ * macOS kills such a program at its start. The program is signed again if possible; otherwise a warning is printed.
  */
 function sign(program: string): void {
   if (process.platform === "darwin") run("codesign", "--force", "--sign", "-", program);

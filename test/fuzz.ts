@@ -1,7 +1,7 @@
 /**
- * `bun run fuzz [--seed n] [--executions n] [--runs n]`: random programs in the sandbox (`fuzz:sandbox`), then hostile programs,
- * lists, schemas and results for `serve` (`fuzz:protocol`). Both have more options. Ends with exit code 1 when either found
- * a problem.
+ * `bun run fuzz [--seed n] [--executions n] [--runs n]`: random programs in the sandbox (`fuzz:sandbox`), then hostile
+ * programs, lists, schemas and results for `serve` (`fuzz:protocol`). Both have more options. Exits with code 1 if
+ * either found a problem.
  */
 import { parseArgs } from "node:util";
 

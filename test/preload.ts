@@ -1,4 +1,4 @@
-/** Before any test: a HOME and XDG folders of their own, so that no test can read or write the developer's. */
+/** Runs before any test: sets temporary HOME and XDG folders, so that no test reads or writes the developer's. */
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ process.env["USERPROFILE"] = home;
 for (const name of ["CONFIG", "DATA", "CACHE", "STATE"]) {
   process.env[`XDG_${name}_HOME`] = join(home, name.toLowerCase());
 }
-// The configs that tests write are trusted, as in a continuous integration; tests of trust say so themselves.
+// Configs of tests are trusted, as in continuous integration, except in tests of trust.
 process.env["CI"] = "true";
 for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_")) delete process.env[name];
 

@@ -1,4 +1,4 @@
-/** One call of a tool from a shell, as whole processes: with nothing running before, and again when it is warm. */
+/** One call of a tool from a shell, as whole processes: the first call, when nothing runs, and later calls. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Entry, everything } from "../../test/support/servers.ts";
@@ -28,7 +28,7 @@ export const measureCall: Measure = async (bench) => {
   };
 };
 
-/** As most people have it, from npm's cache: what the network takes is nobody's time. */
+/** The server as most people run it, from npm's cache: nobody's time includes the network. */
 async function npxEntry({ user }: Bench): Promise<Entry | { missing: string }> {
   const name = "@modelcontextprotocol/server-everything";
   try {
@@ -78,7 +78,7 @@ async function measured(
   }
 }
 
-/** It keeps a connection under a name, which has to be made first: that counts to the first call. */
+/** mcpc keeps named connections. Its first call includes making the connection. */
 function mcpcContestants(mcpc: string[], entry: Entry, cwd: string): Record<string, Contestant> {
   const config = join(cwd, "mcpc.json");
   writeFileSync(config, JSON.stringify({ mcpServers: { everything: entry } }));

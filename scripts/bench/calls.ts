@@ -1,4 +1,4 @@
-/** 100 tool calls of one execution, one after the other and together, against the SDK's own client on the same server. */
+/** 100 tool calls of one execution, sequential and concurrent, compared with the SDK's client on the same server. */
 import { everything } from "../../test/support/servers.ts";
 import { startHost, startRawClient } from "./host.ts";
 import { type Contestant, type Contestants, inTurn, meanOf, timeOf, warmUp } from "./measure.ts";
@@ -8,7 +8,7 @@ import { type Measure, Peers } from "./section.ts";
 
 const calls = 100;
 
-/** Processes take turns at each call, so that one time alone says little: so many are taken in a row, after one that warms. */
+/** Contestants take turns, and the first call after a turn is slow, so each measurement is the mean of several calls after a warm-up. */
 const inARow = 3;
 const warmUpMs = 1_500;
 
@@ -33,7 +33,7 @@ export const measureCalls: Measure = async (bench) => {
     const inRows = Object.entries(warmed).map(([name, measure]) => [name, () => warmMeanOf(measure)]);
     const row = rowOf(what, await inTurn(bench.rounds(), Object.fromEntries(inRows), () => 1), peers.missing);
     if (!deno) return row;
-    // By itself: its processes, one for each execution, would leave nothing warm for the others.
+    // A contestant that starts a process for each execution would leave nothing warm for the others, so it runs alone.
     const { others } = rowOf(what, await inTurn(bench.rounds(denoRounds), { ours, deno }, () => 1));
     return { ...row, others: { ...row.others, ...others } };
   };

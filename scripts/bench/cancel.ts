@@ -1,4 +1,4 @@
-/** How long after the abort of a busy loop its outcome is there. */
+/** The time from the abort of a busy loop to its outcome. */
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { limitsFrom } from "../../src/execution/execute.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -9,7 +9,7 @@ import type { Measure } from "./section.ts";
 
 const times = 10;
 
-/** For the loop to be in full swing. */
+/** Time for the loop to start. */
 const headStartMs = 50;
 
 export const measureCancel: Measure = async (bench) => {

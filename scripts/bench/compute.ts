@@ -1,4 +1,4 @@
-/** Plain computing: QuickJS interprets, the others compile. Ten times, since one is a few of the milliseconds that some clocks count in. */
+/** Plain computing: QuickJS interprets, the others compile. It runs ten times, because some clocks count in milliseconds. */
 import { startHost } from "./host.ts";
 import { inTurn } from "./measure.ts";
 import { milliseconds, stopwatch } from "./programs.ts";

@@ -1,34 +1,34 @@
-/** bench.json: every figure of one run with its origin, and nothing of the machine but what kind it is. */
+/** bench.json: every figure of a run with its origin, and nothing about the machine except its kind. */
 import type { Machine, Other, Row, Section, Unit } from "./report.ts";
 
 export interface Figure {
-  /** The section, and what it is in it: `tasks.all-tokens-in-the-context`. */
+  /** The section, and the name within it: `tasks.all-tokens-in-the-context`. */
   id: string;
   what: string;
   value: number;
   unit: Unit;
   how: "measured" | "computed" | "estimated";
   runs: string;
-  /** How well the value is known, as a share of it; null where it was taken once, or is an extreme. */
+  /** The precision of the value, as a share of it; null for a single value or an extreme. */
   spread: number | null;
   target?: { text: string; met: boolean };
   peers: Record<string, Other & { version?: string }>;
 }
 
 export interface Results {
-  /** Another one for each run; what is printed from it carries it. */
+  /** Unique for each run; figures in the pages carry it. */
   run: string;
   date: string;
   command: string;
   machine: Machine;
-  /** The version of each that stands beside us, or why it is not here. */
+  /** The version of each peer, or why it is missing. */
   peers: Record<string, { version: string } | { missing: string }>;
   sections: { name: string; figures: Figure[]; notes: string[] }[];
 }
 
 export type Versions = Results["peers"];
 
-/** Throws with the figure that is no number, or that two rows share a name. */
+/** Throws if a figure is not a number, or if two rows have the same name. */
 export function figuresOf(sections: Section[], versions: Versions): Results["sections"] {
   const ids = new Set<string>();
   return sections.map(({ name, rows, notes }) => ({

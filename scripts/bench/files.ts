@@ -1,4 +1,4 @@
-/** Generated tool files as programs: the first call, which starts everything, and the next one through the warm daemon. */
+/** Generated tool files as programs: the first call, which starts everything, and the next one with a warm daemon. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../test/support/claudikins.ts";
@@ -10,7 +10,7 @@ import type { Measure } from "./section.ts";
 /** A first call takes a second or two. */
 const maxRounds = 10;
 
-/** As people have it in their configs, and installed before. */
+/** The entry as people write it in their configs, installed in advance. */
 const everything = {
   command: "npx",
   args: ["--no-install", "@modelcontextprotocol/server-everything", "stdio"],
@@ -29,7 +29,7 @@ export const measureFiles: Measure = async ({ binary, rounds, folder }) => {
     const times = await inTurn(rounds(maxRounds), {
       ours: call,
       "runtime alone": () => processMs([runtime, "-e", "0"], cwd),
-      // The last of a round, so that the next round's call finds what it started.
+      // Measured last in a round, so that the next round's call finds what it started.
       "first call": async () => {
         await stop();
         return call();

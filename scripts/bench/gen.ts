@@ -1,4 +1,4 @@
-/** gen of ten thousand tools from a thousand servers, each of them a process: how long it takes and how large it gets. */
+/** gen for ten thousand tools of a thousand servers, each in its own process: its time and its memory. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listedAtOnce } from "../../src/catalog/listing-queue.ts";
@@ -8,7 +8,7 @@ import { type Row, rowOf, under } from "./report.ts";
 import { syntheticIndex } from "./search-corpus.ts";
 import type { Bench, Measure } from "./section.ts";
 
-/** Rounds at most: each starts two thousand processes. */
+/** Maximum number of rounds: each starts two thousand processes. */
 const maxRounds = 3;
 
 interface Run {
@@ -48,7 +48,7 @@ function peakRow(what: string, runs: Run[]): Row {
   };
 }
 
-/** A folder with their config. */
+/** A folder with a config of a thousand servers. */
 function thousandServers(bench: Bench): string {
   const lists = bench.folder();
   const entries = syntheticIndex().servers.map(({ name, tools }) => {

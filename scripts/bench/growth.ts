@@ -1,20 +1,20 @@
-/** How much a process grows by running code: executions of every kind, in one sandbox. */
+/** How much memory a process gains by running code: executions of every kind in one sandbox. */
 import { Harness, type HarnessOptions, megabyte } from "../../test/sandbox/harness.ts";
 import { type Row, under } from "./report.ts";
 import type { Measure } from "./section.ts";
 
 export interface Growth {
   executions: number;
-  /** Resident size of this process after the warm-up, and at the end, each after a collection. */
+  /** Resident size of this process after the warm-up and at the end, each after a collection. */
   beforeMb: number;
   afterMb: number;
   growthMb: number;
 }
 
-/** Run with every index that the number divides, unless one before it is. */
+/** Runs with every index that is a multiple of the number, unless an earlier kind matches. */
 type Kind = [every: number, code: string, options?: HarnessOptions];
 
-/** What an agent's session is made of: most executions are small, some are big, few fail, very few are stopped. */
+/** A typical agent's session: most executions are small, some are large, few fail, very few are cancelled. */
 const kinds: Kind[] = [
   [997, "for (;;);", { timeoutMs: 50 }],
   [991, "await new Promise(() => setInterval(() => {}, 1))", { timeoutMs: 50 }],
@@ -39,7 +39,7 @@ const kinds: Kind[] = [
   [1, "return 1"],
 ];
 
-/** After the warm-up the workers, the caches and the collectors' heaps are to have their size. */
+/** The warm-up fills workers, caches and the heaps of the collectors. */
 export async function measureGrowth(executions: number, warmUp = 1_000): Promise<Growth> {
   using harness = new Harness();
   const run = async (count: number) => {
@@ -54,7 +54,7 @@ export async function measureGrowth(executions: number, warmUp = 1_000): Promise
   return { executions, beforeMb, afterMb, growthMb: afterMb - beforeMb };
 }
 
-/** Whole megabytes, after a collection, so that garbage is not taken for growth. */
+/** Whole megabytes after a collection, so that garbage does not count as growth. */
 export function residentMb(): number {
   Bun.gc(true);
   return Math.round(process.memoryUsage.rss() / 1_048_576);
@@ -62,7 +62,7 @@ export function residentMb(): number {
 
 const executions = 5_000;
 
-/** In a process of its own, where nothing else grows. */
+/** Measures in a separate process, where nothing else grows. */
 export const measureGrowthAlone: Measure = async () => {
   const child = Bun.spawn([process.execPath, import.meta.path, String(executions)], { stderr: "inherit" });
   const text = await child.stdout.text();

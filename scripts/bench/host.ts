@@ -1,19 +1,19 @@
-/** `claudikins serve` as an agent's host has it, and the SDK's own client on a server. */
+/** `claudikins serve` with a host, and the SDK's client on a server. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Entry } from "../../test/support/servers.ts";
 
-/** The SDK's client drops a connection when it has this much unread; its own default is 10 MiB. */
+/** The SDK's client drops a connection with more unread data than this; its default is 10 MiB. */
 const maxBufferSize = 256 * 1_048_576;
 
 export interface Host extends AsyncDisposable {
   pid: number;
-  /** The text of the answer, without the receipt. Throws when the execution fails. */
+  /** The text of the answer, without the receipt. Throws if the execution fails. */
   execute(code: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<string>;
 }
 
-/** A host with a fresh `serve`, in a folder that may have a config. */
+/** Starts a host with a new `serve`, in a folder that may contain a config. */
 export async function startHost(binary: string, folder: string): Promise<Host> {
   const { client, pid } = await connected({ command: binary, args: ["serve", "--trust"] }, folder);
   return {
@@ -36,7 +36,7 @@ export interface RawClient extends AsyncDisposable {
   call(tool: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<Record<string, unknown>>;
 }
 
-/** The client of the SDK on the same server, in this process. */
+/** The SDK's client on the same server, in this process. */
 export async function startRawClient(entry: Entry): Promise<RawClient> {
   const { client } = await connected(entry);
   return {
@@ -49,10 +49,10 @@ export async function startRawClient(entry: Entry): Promise<RawClient> {
   };
 }
 
-/** As hosts show the tools of several servers. */
+/** The name that hosts show for a tool of one of several servers. */
 export const shownName = (server: string, tool: string) => `mcp__${server}__${tool}`;
 
-/** All pages of them. */
+/** The tools of all pages. */
 export async function toolsOf(client: Client): Promise<Tool[]> {
   const tools: Tool[] = [];
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-/** 10 MB of JSON, read from the filesystem server and filtered: time against the raw client, and the memory it takes. */
+/** 10 MB of JSON, read from the filesystem server and filtered: time compared with the raw client, and memory. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesystem } from "../../test/support/servers.ts";
@@ -9,17 +9,17 @@ import { type Measure, Peers } from "./section.ts";
 
 const customers = 68_000;
 
-/** Rounds at most: each moves 100 MB. */
+/** Maximum number of rounds: each moves 100 MB. */
 const maxRounds = 16;
 
-/** The raw client takes one of two times, by who is awake when at the pipe: one alone says little. */
+/** The raw client's time has two typical values, depending on which side of the pipe is awake, so one call says little. */
 const rawCalls = 2;
 
-/** In text, since the code has it, too. */
+/** As text, because the code uses it too. */
 const wanted = 'row.status === "paid" && row.total_cents > 50_000';
 const countWanted = new Function("rows", `return rows.filter((row) => ${wanted}).length`) as (rows: unknown) => number;
 
-/** How many there were, how long the call took, and how long parsing and filtering: as seen inside, in milliseconds. */
+/** The number of rows, the time of the call, and the time for parsing and filtering, measured inside, in milliseconds. */
 type Inside = [count: number, readMs: number, filterMs: number];
 
 const code = (path: string) => `
@@ -58,7 +58,7 @@ export const measureLargeResult: Measure = async (bench) => {
       return seen[0];
     });
   const rawClient = () => {
-    // What others have left behind is not its time.
+    // The garbage of others does not count.
     Bun.gc(true);
     return timed(async () => {
       const { structuredContent } = await raw.call("read_text_file", { path });
@@ -70,7 +70,7 @@ export const measureLargeResult: Measure = async (bench) => {
     what,
     await inTurn(rounds(maxRounds, 8), { ours, "raw client": () => meanOf(rawCalls, rawClient) }),
   );
-  // By themselves, in fewer rounds: they take seconds, and are no target.
+  // Measured alone in fewer rounds: these peers take seconds, and have no target.
   const others = peers.each((peer) => () => timed(async () => ((await peer.execute(code(path))) as Inside)[0]));
   const besidePeers = rowOf(what, await inTurn(rounds(maxRounds, 3), { ours, ...others }), peers.missing);
   const row = { ...besideRaw, others: { ...besideRaw.others, ...besidePeers.others } };
@@ -90,7 +90,7 @@ export const measureLargeResult: Measure = async (bench) => {
   };
 };
 
-/** Peers that cannot do it are not measured, and the notes say how they failed. */
+/** The peers that can do it. The others are not measured, and the notes say how they failed. */
 async function withoutFailing(peers: Peers, code: string): Promise<string[]> {
   const notes: string[] = [];
   for (const [name, peer] of Object.entries(peers.running)) {
@@ -118,7 +118,7 @@ function peakRows(peaksMb: number[]): Row[] {
   ];
 }
 
-/** The same every time. */
+/** The same text in every run. */
 function customersJson(): string {
   const rows = Array.from({ length: customers }, (_, id) => ({
     id,

@@ -1,35 +1,35 @@
-/** Times and sizes: contestants in turn, so that a machine whose speed drifts drifts for all of them. */
+/** Times and sizes, measured in turn, so that a change in the speed of the machine affects all contestants. */
 import { readFileSync } from "node:fs";
 
-/** One measurement, in milliseconds. Throws where what is measured fails: a figure of a failure is no figure. */
+/** One measurement, in milliseconds. Throws if the measured work fails, because the time of a failure means nothing. */
 export type Contestant = () => Promise<number>;
 
-/** `ours` first, and what stands beside it by name. */
+/** `ours` first, then the others by name. */
 export type Contestants = { ours: Contestant } & Record<string, Contestant>;
 export type Times = { ours: number[] } & Record<string, number[]>;
 
-/** How many rounds there are: more than the least only while a ratio is not known well. */
+/** The number of rounds: more than the minimum are run only while a ratio is imprecise. */
 export interface Rounds {
   least: number;
   most: number;
-  /** No further round is begun after this time, when there are the least. */
+  /** No further round starts after this time, once the minimum is reached. */
   withinMs?: number;
 }
 
-/** A ratio is known when its median lies within this share of itself, see `spreadOf`. */
+/** A ratio is precise if its median is known within this share of itself; see `spreadOf`. */
 const knownWithin = 0.05;
 
-/** Who takes less than this share of a round goes so often in each: always the same, since in a row all are quicker. */
+/** A contestant that takes less than this share of a round runs several times in each. The number is fixed, because repeated runs are faster. */
 const quickShare = 1 / 30;
 const quickRuns = 5;
 
-/** Two rounds go before instead of one where they take no longer: the first one starts what the others find. */
+/** Short measurements have two warm-up rounds: the first one starts what the others use. */
 const shortMs = 3_000;
 
 /**
- * What each contestant took, in the order of the rounds. One round more goes before, and does not count. `repeat` says how
- * often a contestant goes in each; where it does not, and the rounds have an end in time, those that are quick beside the
- * others go more often, since one of them says less.
+ * The times of each contestant, in the order of the rounds, without a warm-up round. `repeat` sets how often a
+ * contestant runs per round. Without it, and if the rounds have a time limit, fast contestants run more often, because
+ * their single times are less precise.
  */
 export async function inTurn(
   rounds: Rounds | number,
@@ -53,14 +53,14 @@ export async function inTurn(
   return times;
 }
 
-/** The mean of so many in a row. */
+/** The mean of several measurements. */
 export async function meanOf(times: number, measure: Contestant): Promise<number> {
   let ms = 0;
   for (let time = 0; time < times; time++) ms += await measure();
   return ms / times;
 }
 
-/** Runs each of them for a while: engines compile what runs often, and are quicker by half when they have. */
+/** Runs each contestant for a while: engines compile code that runs often, which can halve its time. */
 export async function warmUp(contestants: Contestants, eachMs: number): Promise<void> {
   for (const measure of Object.values(contestants)) {
     const startedAt = performance.now();
@@ -74,7 +74,7 @@ async function eachOnce(entries: [name: string, measure: Contestant][]): Promise
   return wholeMs;
 }
 
-/** By what each took in all, with what it does before and after what it times. */
+/** The number of repetitions, from each contestant's total time including its setup. */
 function repeatsIn(wholeMs: Record<string, number>): (name: string) => number {
   const roundMs = Object.values(wholeMs).reduce((sum, ms) => sum + ms, 0);
   return (name) => (wholeMs[name]! < roundMs * quickShare ? quickRuns : 1);
@@ -87,12 +87,12 @@ function isKnown({ ours, ...others }: Times): boolean {
   return (lists.length === 0 ? [ours] : lists).every((values) => (spreadOf(values) ?? 1) <= knownWithin);
 }
 
-/** The median of the ratios of neighbours; below 1 the first ones are smaller. */
+/** The median of the ratios of corresponding times; below 1, `ours` are smaller. */
 export function ratioOf(ours: number[], others: number[]): number {
   return median(ratiosOf(ours, others));
 }
 
-/** The ratios of what was measured beside each other. Where one goes more often in a round, by the medians of its rounds. */
+/** The ratios of times that were measured in the same round. If one side was measured more often, the medians of its rounds count. */
 export function ratiosOf(ours: number[], others: number[]): number[] {
   const rounds = Math.min(ours.length, others.length);
   const [first, second] = [inRounds(ours, rounds), inRounds(others, rounds)];
@@ -105,8 +105,9 @@ function inRounds(values: number[], rounds: number): number[] {
 }
 
 /**
- * How well the median of these values is known: half of the interval in which it lies with a probability of 95 per cent,
- * by the ranks of the values, as a share of the median. Fewer than five say less (of three, it is 75), fewer than three nothing.
+ * The precision of the median: half of the interval that contains it with a probability of 95 per cent, by the ranks of
+ * the values, as a share of the median. Fewer than five values give less certainty (three give 75 per cent), and fewer
+ * than three give none.
  */
 export function spreadOf(values: number[]): number | undefined {
   if (values.length < 3) return undefined;
@@ -121,7 +122,7 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** No process of the bench takes so long: one that has not ended then never will. */
+/** No process of the benchmark takes this long: a process that still runs will never end. */
 const processWithinMs = 60_000;
 
 /** Wall time from start to exit. */
@@ -135,19 +136,19 @@ export async function processMs(command: string[], cwd: string): Promise<number>
   return ms;
 }
 
-/** The middle of a list that is not empty. */
+/** The median of a list that is not empty. */
 export function median(values: number[]): number {
   const sorted = sortedNumbers(values);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The value that `share` (0 to 1) of the values are not above. */
+/** The smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export function percentile(values: number[], share: number): number {
   return sortedNumbers(values)[Math.max(0, Math.ceil(values.length * share) - 1)]!;
 }
 
-/** The slope of the line that lies nearest to the points. */
+/** The slope of the line that fits the points best. */
 export function slope(points: { x: number; y: number }[]): number {
   const mean = (pick: (point: { x: number; y: number }) => number) =>
     points.reduce((sum, point) => sum + pick(point), 0) / points.length;
@@ -158,7 +159,7 @@ export function slope(points: { x: number; y: number }[]): number {
 
 export const hasProc = process.platform === "linux";
 
-/** Resident size in MB: what it is now (`VmRSS`), or the highest it ever was (`VmHWM`). Needs /proc. */
+/** Resident size in MB: the current one (`VmRSS`), or the highest so far (`VmHWM`). Requires /proc. */
 export function residentMb(pid: number, what: "VmRSS" | "VmHWM" = "VmRSS"): number {
   const kilobytes = new RegExp(`^${what}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has no ${what}`);

@@ -1,14 +1,14 @@
-/** What a live execution takes: how the resident size rises with executions that wait. */
+/** The memory of a live execution: the resident size for a growing number of executions that wait. */
 import { startHost } from "./host.ts";
 import { hasProc, residentMb, slope } from "./measure.ts";
 import { waiting } from "./programs.ts";
 import type { Other } from "./report.ts";
 import { type Measure, Peers } from "./section.ts";
 
-/** How many wait at each reading. */
+/** The numbers of waiting executions. */
 const counts = [1, 2, 4, 8];
 
-/** What is less cannot be told from the noise of a process. */
+/** Smaller values are within the noise of a process. */
 const leastMb = 1;
 
 export const measureMemory: Measure = async (bench) => {
@@ -29,7 +29,7 @@ export const measureMemory: Measure = async (bench) => {
       continue;
     }
     const value = await perExecutionMb(peer.pids, () => peer.leave(waiting));
-    // A ratio to nearly nothing is another one each time.
+    // A ratio to almost nothing differs with each run.
     others[name] = { value, ...(value < leastMb ? {} : { ratio: ours / value }) };
   }
   const counted = `${counts.join(", ")} at once`;
@@ -52,7 +52,7 @@ async function perExecutionMb(pids: () => number[], start: () => void): Promise<
   return slope(points);
 }
 
-/** The sum when it has stopped to change, or after five seconds. */
+/** The sum once it no longer changes, or after five seconds. */
 async function settledMb(pids: () => number[]): Promise<number> {
   const readings: number[] = [];
   const steady = () => {

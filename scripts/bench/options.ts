@@ -1,4 +1,4 @@
-/** What `bun run bench` takes on its command line. */
+/** The command line of `bun run bench`. */
 import { parseArgs } from "node:util";
 import { exactly, type Rounds } from "./measure.ts";
 import { peerNames } from "./peers/found.ts";
@@ -10,17 +10,17 @@ export interface Options {
   quick: boolean;
   runs: number;
   rounds(most?: number, atLeast?: number): Rounds;
-  /** Another executable than the one that is built from this source. */
+  /** An executable to use instead of building one from this source. */
   binary?: string | undefined;
   corpus?: string | undefined;
   json: boolean;
   write: boolean;
   out: string;
-  /** As they were given, but for paths, which are nobody's business. */
+  /** The given words, except paths, which are private. */
   words: string[];
 }
 
-/** Throws with what is wrong with them. */
+/** Throws an error that says what is wrong. */
 export function optionsOf(args: string[]): Options {
   const { values, tokens } = parseArgs({
     args,
@@ -57,7 +57,7 @@ export function optionsOf(args: string[]): Options {
   };
 }
 
-/** Sections that take minutes each, and more of them the smaller the machine is. */
+/** Sections that take minutes each, and longer on a small machine. */
 const long = ["growth", "gen"];
 
 function namesFor(quick: boolean): string[] {

@@ -1,5 +1,5 @@
 /**
- * The pages that show figures: the README has numbers in prose, each followed by the name of its figure, and
+ * The pages that show figures. The README has numbers in prose, each followed by the name of its figure.
  * docs/benchmarks.md also has all tables, between two marks.
  */
 import type { Figure, Results } from "./figures.ts";

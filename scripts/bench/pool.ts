@@ -1,4 +1,4 @@
-/** 1,000 calls in flight over eight servers, one of them hanging and one crashing: the pool beside the SDK's own clients. */
+/** 1,000 concurrent calls to eight servers: one hangs, one crashes. The pool compared with the SDK's clients. */
 import { EventEmitter } from "node:events";
 import { Pool } from "../../src/clients/pool.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
@@ -20,14 +20,14 @@ const entries = Object.fromEntries(names.map((name) => [name, fixture("echo", we
 type Ask = (server: string, args: { number: number; payload: string }, signal?: AbortSignal) => Promise<unknown>;
 
 export const measurePool: Measure = async (bench) => {
-  // Each call that waits for a full pipe is one to the SDK's client, which warns of eleven.
+  // Each call that waits for a full pipe is a listener of the SDK's client, which warns at eleven.
   EventEmitter.defaultMaxListeners = calls;
   await using pool = openPool(bench.folder());
   await using raw = new RawClients();
   const limits = { callsInFlight: calls };
   const more = { maxCallsInFlight: calls };
   const servers = Object.fromEntries(names.map((name) => [name, { ...entries[name]!, ...more }]));
-  // An execution ends when its calls have: who hangs is waited for so long, outside of what is timed.
+  // An execution ends when its calls have ended, so the hanging calls end by a time limit, which is not measured.
   Object.assign(servers["hangs"]!, { callTimeoutMs: 500 });
   await using host = await startHost(bench.binary, bench.folder(servers, { limits }));
   const ofRaw = async () => {
@@ -36,7 +36,7 @@ export const measurePool: Measure = async (bench) => {
   };
   const ofPool = async () => {
     const ask: Ask = (server, args, signal) => pool.callTool(server, "echo", args, { signal });
-    // What crashed in the round before is started again.
+    // Starts the server that crashed in the round before.
     await Promise.all(names.map((name) => pool.listTools(name, { repeatable: true })));
     return answeredMs(ask);
   };
@@ -71,7 +71,7 @@ function openPool(cwd: string): Pool {
 class RawClients implements AsyncDisposable {
   readonly #clients = new Map<string, RawClient>();
 
-  /** Those that are not there; the one whose server has crashed is another one. */
+  /** Starts missing clients; the client of a crashed server is replaced. */
   async start(): Promise<void> {
     await this.#clients.get("crashes")?.[Symbol.asyncDispose]();
     this.#clients.delete("crashes");
@@ -88,7 +88,7 @@ class RawClients implements AsyncDisposable {
   }
 }
 
-/** From the first call until the last answer of the servers that are well; all of them are looked at afterwards. */
+/** The time from the first call to the last answer of a working server. All answers are checked afterwards. */
 async function answeredMs(ask: Ask): Promise<number> {
   const over = new AbortController();
   const answers: Promise<unknown>[] = [];
@@ -118,7 +118,7 @@ async function answeredMs(ask: Ask): Promise<number> {
 const code = `
 const servers = [${names.join(", ")}];
 const payload = ${JSON.stringify(payload)};
-// What crashed in the round before is started again.
+// Starts the server that crashed in the round before.
 await crashes.echo({ number: 0 }).catch(() => crashes.echo({ number: 0 }));
 ${stopwatch(`
 const answers = [];

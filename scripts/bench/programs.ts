@@ -1,14 +1,14 @@
 /** Programs that every contestant runs: plain JavaScript, the body of an async function. */
 
-/** Code that returns how long other code took, in milliseconds. */
+/** Code that measures other code, in milliseconds. */
 export function stopwatch(code: string): string {
   return `const startedAt = performance.now();\n${code}\nreturn performance.now() - startedAt;`;
 }
 
-/** Waits for longer than anything is measured. */
+/** Waits longer than any measurement. */
 export const waiting = "await new Promise((resolve) => setTimeout(resolve, 500_000));";
 
-/** What the code returned, as a number of milliseconds. */
+/** The code's value as a number of milliseconds. */
 export function milliseconds(value: unknown): number {
   const ms = typeof value === "number" ? value : Number(value);
   if (!Number.isFinite(ms)) throw new Error(`a program was to return its time and returned ${JSON.stringify(value)}`);

@@ -1,6 +1,7 @@
 /**
- * How good searches are, by recorded queries and the tools that answer them: `--corpus` names a folder with one folder a
- * data set, each with tools.jsonl and queries.jsonl. They are other people's data, and no part of this repository.
+ * The quality of search, measured with recorded queries and the tools that answer them. `--corpus` names a folder with
+ * one folder per data set, each with tools.jsonl and queries.jsonl. The data belongs to others and is not in this
+ * repository.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

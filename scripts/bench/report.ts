@@ -1,40 +1,40 @@
-/** What was measured, as rows, and the rows as a table for people. */
+/** Measured rows, and their table for people. */
 import { cpus, loadavg } from "node:os";
 import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
 
 /**
- * What stands beside ours: a figure with ours divided by it, or why there is none. Extremes have no ratio, nor have times
- * that are too scattered for one: it would be another one each time. `spread` says how well the ratio is known, or would be,
- * as a share of it. `how` where it is not measured and ours is.
+ * A figure beside ours, with the ratio of ours to it, or why it is missing. Extremes have no ratio, and neither do
+ * widely scattered times, because it would differ with each run. `spread` is the precision of the ratio, as a share of
+ * it. `how` is set if the figure was not measured although ours was.
  */
 export type Other = { value: number; ratio?: number; spread?: number; how?: Row["how"] } | { none: string };
 
-/** A ratio is printed when it is known within this share of itself. */
+/** A ratio is printed if it is known within this share of itself. */
 const ratioWithin = 0.12;
 
 export type Unit = "ms" | "MB" | "tokens" | "round trips" | "tasks" | "share";
 
 export interface Row {
   what: string;
-  /** What it is called in bench.json, where `what` is not steady or long. */
+  /** The name in bench.json, if `what` is long or can change. */
   id?: string;
   unit: Unit;
   ours: number;
-  /** How well ours is known, as a share of it: see `spreadOf`. */
+  /** The precision of our figure, as a share of it: see `spreadOf`. */
   spread?: number;
-  /** Measured, where nothing is said. */
+  /** Measured by default. */
   how?: "computed" | "estimated";
-  /** By name: the raw client of the SDK, another program, a peer. */
+  /** By name: the SDK's raw client, another program, or a peer. */
   others: Record<string, Other>;
   target?: { text: string; met: boolean };
-  /** How often: "20 rounds". */
+  /** The number of measurements: "20 rounds". */
   counted: string;
 }
 
 export interface Section {
   name: string;
   rows: Row[];
-  /** What has to be known to read the rows rightly. */
+  /** Everything a reader must know to interpret the rows. */
   notes: string[];
 }
 
@@ -42,7 +42,7 @@ export interface Machine {
   platform: string;
   cpus: number;
   bun: string;
-  /** The load average of the last minute before. */
+  /** The load average of the minute before. */
   load: number;
 }
 
@@ -53,7 +53,7 @@ export function thisMachine(): Machine {
 
 type Beside = Record<string, Other>;
 
-/** Ours and the others of the same rounds, as medians; the ratios are medians of the rounds' ratios. */
+/** Medians of ours and of the others from the same rounds; the ratios are medians of the rounds' ratios. */
 export function rowOf(what: string, { ours, ...others }: Times, missing: Beside = {}): Row {
   const beside = besideOf(others, (values) => {
     const ratios = ratiosOf(ours, values);
@@ -71,7 +71,7 @@ function spread(values: number[]): { spread?: number } {
   return share === undefined ? {} : { spread: share };
 }
 
-/** One figure of all the times, such as the highest. */
+/** One figure of all times, such as the maximum. */
 export function rowOfAll(
   what: string,
   { ours, ...others }: Times,
@@ -86,12 +86,12 @@ function besideOf(others: Record<string, number[]>, other: (values: number[]) =>
   return Object.fromEntries(Object.entries(others).map(([name, values]) => [name, other(values)]));
 }
 
-/** A target that is a figure of its own. */
+/** A target for the figure itself. */
 export function under(row: Row, limit: number): Row {
   return { ...row, target: { text: `under ${limit} ${row.unit}`, met: row.ours < limit } };
 }
 
-/** A target that is a ratio to one of the others of the row. */
+/** A target for the ratio to another figure of the row. */
 export function within(row: Row, name: string, limit: number): Row {
   const other = row.others[name];
   if (!other || "none" in other) throw new Error(`${row.what} has no ${name}`);
@@ -99,7 +99,7 @@ export function within(row: Row, name: string, limit: number): Row {
   return { ...row, target: { text: `within ${limit}x of ${name}`, met: ratio <= limit } };
 }
 
-/** A target that is a difference to one of the others of the row. */
+/** A target for the difference to another figure of the row. */
 export function atMostAbove(row: Row, name: string, limit: number): Row {
   const other = row.others[name];
   if (!other || "none" in other) throw new Error(`${row.what} has no ${name}`);
@@ -107,13 +107,13 @@ export function atMostAbove(row: Row, name: string, limit: number): Row {
   return { ...row, target };
 }
 
-/** A target that is a share of the throughput of one of the others of the row, which did the same. */
+/** A target for the share of the throughput of another figure of the row, which did the same work. */
 export function atLeast(row: Row, name: string, share: number): Row {
   const bounded = within(row, name, 1 / share);
   return { ...bounded, target: { ...bounded.target!, text: `at least ${share}x the throughput of ${name}` } };
 }
 
-/** All that ever stands beside ours, in the order of the columns. */
+/** The names of all other figures, in the order of the columns. */
 const order = [
   "node -e 0",
   "bun -e 0",
@@ -136,7 +136,7 @@ const order = [
   "minisearch",
 ];
 
-/** A block a section: a line a row, and the notes under it. */
+/** One block per section: one line per row, then the notes. */
 export function table(sections: Section[], machine: Machine): string {
   const few = machine.cpus <= 2 ? ": few, so servers, host and workers share them and parallel figures suffer" : "";
   const busy =
@@ -175,7 +175,7 @@ function blockOf({ name, rows, notes }: Section): string[] {
   return ["", ...lines, ...notes.map((note) => `  * ${note}`)];
 }
 
-/** A figure beside ours, with the ratio where it is known. */
+/** Another figure, with the ratio if it is known. */
 export function otherText(other: Other | undefined, unit: Unit): string {
   if (!other) return "";
   if ("none" in other) return other.none;
@@ -188,7 +188,7 @@ export function otherText(other: Other | undefined, unit: Unit): string {
 
 export const ratioText = (ratio: number) => `${ratio.toFixed(ratio < 0.01 ? 4 : 2)}x`;
 
-/** Of a spread. */
+/** A spread as a percentage. */
 export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 export function figure(value: number, unit: Unit): string {

@@ -1,7 +1,7 @@
 /**
- * `bun run bench`: measures the executable beside its peers, in turn on this machine: a table in the terminal, and all
- * figures in bench.json. With --write it also updates docs/benchmarks.md, the README and scripts/bench/results.json, against
- * which a test checks both pages.
+ * `bun run bench`: measures the executable and its peers in turn on this machine, prints a table, and writes all
+ * figures to bench.json. With --write it also updates docs/benchmarks.md, the README and scripts/bench/results.json,
+ * which a test compares with both pages.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,16 +18,16 @@ import { measures } from "./sections.ts";
 const options = optionsOf(process.argv.slice(2));
 const results = join(root, "scripts", "bench", "results.json");
 const out = resolve(options.out);
-// What another run left is not to be taken for what this one measured.
+// The files of an earlier run must not be mistaken for results of this one.
 rmSync(out, { force: true });
 const home = mkdtempSync(join(tmpdir(), "claudikins-bench-"));
 try {
   const user = { ...process.env };
-  // Looked for in the user's own cache, before the home is another.
+  // Peers are searched in the user's own cache, before the home changes.
   const found = await findPeers(user, options.without, () => newFolder());
-  // Everything else of the environment stays as it is, for all: it is the user's, and some of it costs one of them time.
+  // The rest of the environment is unchanged for all contestants: it belongs to the user, and parts of it cost some contestants time.
   process.env["HOME"] = home;
-  // Configs are written for each measure, and nobody is there to trust them.
+  // Configs are written for each measurement, and nobody can be asked to trust them.
   process.env["CI"] = "true";
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
   const machine = thisMachine();

@@ -1,4 +1,4 @@
-/** Ten thousand tools of a thousand servers that do not exist, and requests for them: the same ones each time. */
+/** Ten thousand tools of a thousand imaginary servers, and requests for them, the same in every run. */
 import type { RegistryIndex, RegistryTool } from "../../src/registry/model.ts";
 
 const verbs =
@@ -12,7 +12,7 @@ const domains =
 
 const words = (text: string) => text.split(" ");
 
-/** Numbers from 0 up to a limit, the same ones for the same seed. */
+/** Numbers from 0 up to a limit, determined by the seed. */
 function numbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -62,7 +62,7 @@ export function syntheticIndex(servers = 1_000, toolsOfEach = 10): RegistryIndex
   };
 }
 
-/** As people ask: short and long, with words that tools have and words that they have not. */
+/** Requests as people write them: short and long, with words of tools and others. */
 export function syntheticQueries(count: number): string[] {
   const next = numbers(11);
   const pick = (text: string) => {

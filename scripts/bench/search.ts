@@ -1,4 +1,4 @@
-/** Search over ten thousand tools: until it can be asked, how long a query takes, and what it keeps in memory. */
+/** Search among ten thousand tools: the time until it is ready, the time of a query, and its memory. */
 import { heapStats } from "bun:jsc";
 import { Document } from "flexsearch";
 import MiniSearch from "minisearch";
@@ -11,7 +11,7 @@ import { rowOf, rowOfAll, under } from "./report.ts";
 import { syntheticIndex, syntheticQueries } from "./search-corpus.ts";
 import type { Measure } from "./section.ts";
 
-/** Takes the index, and a folder to keep something in; gives what answers a query with the best tools. */
+/** Takes the index and a folder for stored files; returns a function that answers a query with the best tools. */
 type Open = (index: RegistryIndex, folder: string) => (query: string) => string[];
 
 const limit = 5;
@@ -51,7 +51,7 @@ export const measureSearch: Measure = async ({ runs, rounds, folder: newFolder }
   const load = await inTurn(
     rounds(),
     eachOf((open) => async () => {
-      // What others have left behind is not this one's time.
+      // The garbage of others does not count.
       Bun.gc(true);
       return msOf(() => openRead(open));
     }),
@@ -85,10 +85,10 @@ export const measureSearch: Measure = async ({ runs, rounds, folder: newFolder }
   };
 };
 
-/** Queries that one answers before it is the next one's turn. */
+/** The number of queries that one contestant answers before the next one's turn. */
 const block = 50;
 
-/** Each answers all queries, some at a time: what one leaves behind is collected before the next one's turn. */
+/** Each contestant answers all queries, some at a time; its garbage is collected before the next one's turn. */
 function inBlocks(asks: Record<string, (query: string) => unknown>, queries: string[]): Times {
   const times = Object.fromEntries(Object.keys(asks).map((name): [string, number[]] => [name, []])) as Times;
   for (let first = 0; first < queries.length; first += block) {
@@ -133,6 +133,6 @@ function heapMb(open: () => unknown): number {
   const before = size();
   const kept = open();
   const after = size();
-  // Alive until here.
+  // Keeps the objects alive until here.
   return kept ? after - before : 0;
 }

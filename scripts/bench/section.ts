@@ -1,4 +1,4 @@
-/** What every section is given, and the peers beside which it measures. */
+/** The parameters of every section, and the peers that it measures. */
 
 import type { Rounds } from "./measure.ts";
 import { startCodeMode } from "./peers/code-mode.ts";
@@ -11,29 +11,29 @@ import type { Other, Row } from "./report.ts";
 export interface Bench {
   /** The executable. */
   binary: string;
-  /** How many rounds there are in each section; those with dear ones say how many are the most, and enough. */
+  /** The number of rounds of a section; expensive sections give a maximum, or a number that is enough. */
   rounds(most?: number, atLeast?: number): Rounds;
-  /** How many times, where something is repeated that is no round. */
+  /** The number of repetitions of work without rounds. */
   runs: number;
-  /** Who stands beside us, and who does not. */
+  /** The peers that were found, and why others are missing. */
   found: Found;
-  /** Where the recorded queries are by which the quality of searches is measured. */
+  /** The folder of the recorded queries that measure the quality of search. */
   corpus?: string | undefined;
-  /** The user's own environment, with their caches; the one of the bench has another home. */
+  /** The user's own environment, with its caches; the benchmark has another home. */
   user: Record<string, string | undefined>;
-  /** A new folder, with a config of these servers, and what else is to stand in it. */
+  /** A new folder with a config of these servers and more settings. */
   folder(servers?: Record<string, object>, more?: object): string;
 }
 
 export type Measure = (bench: Bench) => Promise<{ rows: Row[]; notes?: string[] }>;
 
-/** What stands in the place of figures of those that are not here. */
+/** Replaces the figures of missing peers. */
 export function absent(peers: Record<string, object>): Record<string, Other> {
   const missing = Object.entries(peers).filter(([, peer]) => "missing" in peer);
   return Object.fromEntries(missing.map(([name]) => [name, { none: "not here" }]));
 }
 
-/** The peers that run here, by name, and why the others do not. */
+/** The available peers by name, and why the others are missing. */
 export class Peers implements AsyncDisposable {
   readonly running: Record<string, Peer> = {};
   readonly missing: Record<string, Other> = {};
@@ -47,7 +47,7 @@ export class Peers implements AsyncDisposable {
     return peers;
   }
 
-  /** One contestant a peer. */
+  /** One contestant per peer. */
   each<T>(make: (peer: Peer) => T): Record<string, T> {
     return Object.fromEntries(Object.entries(this.running).map(([name, peer]) => [name, make(peer)]));
   }

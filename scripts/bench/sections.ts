@@ -1,4 +1,4 @@
-/** What is measured, by the names that --only takes, in the order of the report. */
+/** The sections by the names that --only accepts, in the order of the report. */
 import { measureCall } from "./call.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";

@@ -1,4 +1,4 @@
-/** Whole processes: `exec` from start to exit, and `serve` until it answers its first messages. */
+/** Whole processes: `exec` from start to exit, and `serve` until its first answers. */
 import { join } from "node:path";
 import { fixture } from "../../test/support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
@@ -57,7 +57,7 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
   };
 };
 
-/** With the options of our own build. */
+/** Compiled with the options of our own build. */
 async function compileBare(outfile: string): Promise<void> {
   await Bun.build({
     entrypoints: [join(import.meta.dir, "peers", "bare-server.ts")],
@@ -68,7 +68,7 @@ async function compileBare(outfile: string): Promise<void> {
   });
 }
 
-/** What is broken is: a command that there is not, one that ends, one that says nothing, a variable and a server that are missing. */
+/** Five of them are broken: a missing command, a program that ends, one that is silent, a missing variable, and a missing server. */
 function twentyServers(): Record<string, object> {
   const well = Array.from({ length: 15 }, (_, index) => [`well${index}`, fixture("echo", "well")]);
   return {
@@ -81,7 +81,7 @@ function twentyServers(): Record<string, object> {
   };
 }
 
-/** From the start of `serve` until the last of these requests, one after the other, is answered. */
+/** The time from the start of `serve` until the last of these sequential requests is answered. */
 async function answeredMs(binary: string, cwd: string, requests: object[]): Promise<number> {
   const startedAt = performance.now();
   const child = Bun.spawn([binary, "serve"], { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });

@@ -1,4 +1,4 @@
-/** What a host loads before any work, in tokens: our two tools and instructions, beside all definitions of the same servers. */
+/** The tokens that a host loads before any work: our two tools and instructions, compared with all definitions of the same servers. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -12,7 +12,7 @@ import type { Bench, Measure } from "./section.ts";
 
 const maxTokens = 601;
 
-/** Recorded from real servers; they stand beside the repository where it is developed. */
+/** Lists recorded from real servers, beside the repository. */
 const lists = join(root, "..", "shared", "servers", "lists");
 
 export const measureSurface: Measure = async (bench) => {
@@ -62,7 +62,7 @@ async function rowOf(what: string, servers: Record<string, Entry>, { binary, fol
 
 interface Surface {
   tokens: number;
-  /** Of the names and the instructions alone. */
+  /** The tokens of names and instructions alone. */
   nameTokens: number;
   tools: number;
 }

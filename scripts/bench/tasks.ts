@@ -1,14 +1,14 @@
-/** The context cost of whole tasks: the same ones by the servers' own tools, and by search_tools with execute_code. */
+/** The context cost of whole tasks: with the servers' own tools, and with search_tools and execute_code. */
 import { median } from "./measure.ts";
 import { type Other, type Row, rowOf } from "./report.ts";
 import type { Measure } from "./section.ts";
 import { type Played, playCode, playDirect, tasks } from "./tasks/play.ts";
 import { type Searched, withToolSearch } from "./tasks/tool-search.ts";
 
-/** Rounds at most: each starts the servers twice, and plays everything. */
+/** Maximum number of rounds: each starts the servers twice and plays all tasks. */
 const maxRounds = 5;
 
-/** What a model can take in at once, of many that are sold now. */
+/** The context window of many current models. */
 const window = 200_000;
 
 interface Round {
@@ -19,7 +19,7 @@ interface Round {
 export const measureTasks: Measure = async (bench) => {
   const rounds: Round[] = [];
   const { least: count } = bench.rounds(maxRounds, 3);
-  // The first one warms the machine's caches: its tokens are the same, its times do not count.
+  // The first round warms the machine's caches: its tokens count, its times do not.
   for (let round = 0; round <= count; round++) {
     const direct = await playDirect(bench);
     rounds.push({ code: await playCode(bench), direct });
@@ -106,7 +106,7 @@ export const measureTasks: Measure = async (bench) => {
 type Way = Played | Searched;
 type Pick = (cost: Searched["costs"][number], way: Way) => number;
 
-/** Hosts that load definitions when they are searched for. */
+/** Hosts that load definitions by search. */
 const toolSearch = "tool search";
 
 const winsIn = (what: string, count: number): Row => ({
@@ -118,7 +118,7 @@ const winsIn = (what: string, count: number): Row => ({
   counted: "once",
 });
 
-/** The definitions, and all of the work. */
+/** The definitions and the whole work. */
 const inContext: Pick = (cost, way) => way.definitionTokens + cost.workTokens;
 
 const definitionsOf = (...ways: [Way, Way, Way]) =>

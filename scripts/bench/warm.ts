@@ -1,11 +1,11 @@
-/** `return 1` again and again, as the host sees it, protocol included. */
+/** `return 1` again and again for a host, including the protocol. */
 import { startHost } from "./host.ts";
 import { inTurn, percentile, timeOf } from "./measure.ts";
 import { startExecutor } from "./peers/executor.ts";
 import { rowOf, rowOfAll, under } from "./report.ts";
 import { absent, type Measure, Peers } from "./section.ts";
 
-/** Executions in one round; of Deno, which starts a process for each, it is one. */
+/** Executions per round; one for Deno, which starts a process for each. */
 const perRound = 20;
 
 export const measureWarm: Measure = async (bench) => {

@@ -1,19 +1,19 @@
-/** What comes, goes and moves, by the keyframes of CSS; without them it is the last screen. */
+/** Lines that appear, disappear and move, by CSS keyframes; without animation, the last screen is shown. */
 import { drawRow, letter, rounded } from "./drawing.ts";
 import { type Layer, layersOf, scrollsOf } from "./layers.ts";
 import type { Recording, Typed } from "./recording.ts";
 
-/** An element by the name of its class, which is that of its keyframes as well. */
+/** An element, by the name of its class and its keyframes. */
 interface Part {
   name: string;
   element: string;
-  /** Empty where it is always there. */
+  /** Empty if it is always visible. */
   keyframes: string;
-  /** Whether it is not there at the end. */
+  /** Whether it is hidden at the end. */
   isGone: boolean;
 }
 
-/** The share of a time in the whole: `12.5%`. */
+/** A time as a share of the whole: `12.5%`. */
 type Share = (ms: number) => string;
 
 const [hidden, visible] = ["visibility:hidden", "visibility:visible"];
@@ -44,7 +44,7 @@ function layerPart({ fromMs, toMs, rows }: Layer, name: string, share: Share): P
   };
 }
 
-/** Hides what is not typed yet, behind the cursor that goes before it. */
+/** Hides text that is not typed yet, behind the moving cursor. */
 function coverPart(
   { line, fromColumn, toColumn, fromMs, toMs }: Typed,
   name: string,

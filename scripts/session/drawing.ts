@@ -1,13 +1,13 @@
-/** Rows of a terminal as elements of an SVG. Where each character stands is in them, and not left to the reader's font. */
+/** Rows of a terminal as SVG elements. The position of each character is explicit, and does not depend on the reader's font. */
 import type { Colour, Ground, Row, Run } from "./rows.ts";
 
-/** Of one character, in pixels. Most fonts' letters are 0.6 of their size wide. */
+/** The size of one character in pixels. The letters of most fonts are 0.6 of their size wide. */
 export const letter = { width: 8.4, height: 19, size: 14, baseline: 14 };
 
-/** Bars stand a little apart from those above and below. */
+/** Bars leave a small gap to those above and below. */
 const barGap = 2.5;
 
-/** Blocks are drawn, so that they join: from where to where in the width of a character. */
+/** Blocks are drawn as rectangles, so that they join: their start and end as shares of a character's width. */
 const blocks: Record<string, [number, number]> = {
   "█": [0, 1],
   "▉": [0, 7 / 8],
@@ -21,7 +21,7 @@ const blocks: Record<string, [number, number]> = {
   "░": [0, 1],
 };
 
-/** The elements of a row that stands on that line. */
+/** The elements of a row at this line. */
 export function drawRow(row: Row, line: number): string {
   return (
     row.grounds.map((ground) => drawGround(ground, line)).join("") + row.runs.map((run) => draw(run, line)).join("")
@@ -41,12 +41,12 @@ function draw(run: Run, line: number): string {
 
 function drawText({ text, column, width, colour, isBold, isDim }: Run, line: number): string {
   const names = classes(colour, isBold && "b", isDim && "d");
-  // A single letter has no spacing to adjust, so in a font with wider letters the letter itself is made narrower.
+  // A single letter has no spacing to adjust, so a font with wider letters makes the letter itself narrower.
   const adjust = [...text].length === 1 ? ' lengthAdjust="spacingAndGlyphs"' : "";
   return `<text${names} x="${x(column)}" y="${rounded(line * letter.height + letter.baseline)}" textLength="${x(width)}"${adjust}>${escaped(text)}</text>`;
 }
 
-/** Those that touch are one bar: between two there would be a seam. */
+/** Adjacent blocks are one bar: a gap between two would show. */
 function drawBlocks({ text, column, colour, isDim }: Run, line: number): string {
   const names = classes(colour, (isDim || text.startsWith("░")) && "f");
   const bars: { start: number; end: number }[] = [];
@@ -73,7 +73,7 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** XML has no place for most control characters, however they are written; a terminal shows none of them. */
+/** XML does not allow most control characters, not even escaped; a terminal shows none of them. */
 export function escaped(text: string): string {
   const known: Record<string, string> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };
   return text.replace(/[<>&"]/g, (each) => known[each] ?? "").replace(/[^\P{Cc}\n]|[\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD");

@@ -1,11 +1,11 @@
-/** What stands on the screen over the time, as few things that come and go: a line is there once, however many frames show it. */
+/** The screen over time as a small number of parts: an unchanged line is one part, however many frames show it. */
 import type { Recording } from "./recording.ts";
 import { type Row, textOf } from "./rows.ts";
 
-/** Lines that come and go together. */
+/** Lines that appear and disappear together. */
 export interface Layer {
   fromMs: number;
-  /** Undefined where they stay. */
+  /** Undefined if they stay. */
   toMs: number | undefined;
   rows: { line: number; row: Row }[];
 }
@@ -40,14 +40,14 @@ interface Standing {
 
 const isEmpty = ({ runs, grounds }: Row) => runs.length === 0 && grounds.length === 0;
 
-/** How many lines scrolled away, and since when. */
+/** The number of lines that scrolled away, and since when. */
 export function scrollsOf({ frames }: Pick<Recording, "frames">): { atMs: number; top: number }[] {
   return frames
     .filter(({ top }, place) => top !== (frames[place - 1]?.top ?? 0))
     .map(({ atMs, top }) => ({ atMs, top }));
 }
 
-/** The whole session as text, as it stands at the end. */
+/** The whole session as text, in its final state. */
 export function transcriptOf({ frames }: Pick<Recording, "frames">): string {
   return (frames.at(-1)?.lines ?? []).map((row) => `${textOf(row)}\n`).join("");
 }

@@ -1,6 +1,6 @@
-/** The 16 colours of a terminal, and the others by the one that is nearest; as styles for light and for dark. */
+/** The 16 colours of a terminal in a light and a dark scheme; other colours become the nearest of them. */
 
-/** As xterm has them, to find the nearest. */
+/** The colours of xterm, to find the nearest. */
 const usual = [
   0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00,
   0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
@@ -16,11 +16,11 @@ export function nearestColour(red: number, green: number, blue: number): number 
 export interface Theme {
   text: string;
   ground: string;
-  /** Lines around the window, and its dots. */
+  /** The border of the window, and its dots. */
   edge: string;
-  /** What is not of the terminal: its title, the caption. */
+  /** Text outside the terminal: the title and the caption. */
   aside: string;
-  /** The 16, in their order; each to be read on the ground. */
+  /** The 16 colours in order; each has enough contrast to the ground. */
   colours: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export const light: Theme = {
   ground: "#ffffff",
   edge: "#d1d9e0",
   aside: "#59636e",
-  // biome-ignore format: eight in a line
+  // biome-ignore format: eight per line
   colours: [
     "#24292f", "#c0212d", "#116329", "#7d4e00", "#0550ae", "#7a3fc4", "#0b6a78", "#6e7781",
     "#57606a", "#a40e26", "#1a7f37", "#744500", "#0969da", "#8250df", "#146874", "#59636e",
@@ -41,7 +41,7 @@ export const dark: Theme = {
   ground: "#0d1117",
   edge: "#30363d",
   aside: "#9198a1",
-  // biome-ignore format: eight in a line
+  // biome-ignore format: eight per line
   colours: [
     "#8b949e", "#ff7b72", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#c9d1d9",
     "#8b949e", "#ffa198", "#7ee787", "#f2cc60", "#a5d6ff", "#e2c5ff", "#76e3ea", "#f0f6fc",

@@ -1,4 +1,4 @@
-/** A command at a real terminal: what it wrote and when, and how it ended. */
+/** Runs a command at a real terminal: its output with times, and its end. */
 import type { Written } from "./recording.ts";
 
 export interface Surroundings {
@@ -6,7 +6,7 @@ export interface Surroundings {
   env: Record<string, string>;
   columns: number;
   rows: number;
-  /** When it comes, the command gets the Ctrl-C of a person. */
+  /** Sends Ctrl-C to the command. */
   signal: AbortSignal;
 }
 
@@ -16,13 +16,13 @@ export interface Ended {
   endMs: number;
 }
 
-/** For a command to end by itself after Ctrl-C. */
+/** The time that a command may take to end after Ctrl-C. */
 const patienceMs = 5_000;
 
-/** For what it wrote last to be read; it is there when the command ends. */
+/** The time to read the last output, which is complete when the command ends. */
 const restMs = 1_000;
 
-/** The command is one program with its arguments, as a shell reads them. Throws where the system gives no terminal. */
+/** The command is one program with arguments, in shell syntax. Throws if the system provides no terminal. */
 export async function runAtTerminal(command: string, surroundings: Surroundings): Promise<Ended> {
   const { cwd, env, columns, rows, signal } = surroundings;
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** A session as it is played: what stands on the screen when, which lines are typed, and how long it takes. */
+/** A recorded session: the screen over time, the typed lines, and the duration. */
 import type { Screen, View } from "./screen.ts";
 
 export interface Frame extends View {
@@ -7,7 +7,7 @@ export interface Frame extends View {
 
 /** A line that appears letter by letter. */
 export interface Typed {
-  /** Counted from the beginning. */
+  /** Counted from the first line. */
   line: number;
   fromColumn: number;
   toColumn: number;
@@ -20,22 +20,22 @@ export interface Recording {
   rows: number;
   frames: Frame[];
   typed: Typed[];
-  /** With the pause at the end. */
+  /** Including the pause at the end. */
   durationMs: number;
-  /** How many waits were longer than they are played. */
+  /** The number of waits that were shortened. */
   shortened: number;
 }
 
-/** What a program wrote at once, and how long after it was started. */
+/** A piece of a program's output, and the time since its start. */
 export interface Written {
   atMs: number;
   text: string;
 }
 
-/** Longer waits are played as if they were that long. */
+/** Longer waits are shortened to this time. */
 export const longestWaitMs = 1_000;
 
-/** What is written within this time is seen at once. */
+/** Output within this time appears together. */
 const togetherMs = 25;
 
 const [prompt, morePrompt] = ["$ ", "> "];
@@ -57,7 +57,7 @@ export class Recorder {
     await this.#show(`${green}${prompt}${plain}`);
   }
 
-  /** A person types it, after the prompt, and the shell asks for more of what has several lines. */
+  /** A person types the command after the prompt, and the shell prompts for further lines. */
   async type(command: string, letterMs: number): Promise<void> {
     for (const [place, line] of command.split("\n").entries()) {
       if (place > 0) await this.#show(`\r\n${green}${morePrompt}${plain}`);
@@ -75,7 +75,7 @@ export class Recorder {
     await this.#show("\r\n");
   }
 
-  /** What the program wrote, until it ended. */
+  /** The output of the program, until its end. */
   async play(written: readonly Written[], endMs: number): Promise<void> {
     let lastMs = 0;
     for (const { atMs, text } of joined(written)) {
@@ -86,7 +86,7 @@ export class Recorder {
     this.#wait(endMs - lastMs);
   }
 
-  /** Time to read. */
+  /** A pause for reading. */
   pause(ms: number): void {
     this.#nowMs += ms;
   }
@@ -120,7 +120,7 @@ function joined(written: readonly Written[]): Written[] {
   return all;
 }
 
-/** The same without a folder's path, in whose place there is a short name; also where a program wrote the path in two parts. */
+/** The same output with a short name in place of a folder's path, even if the path was written in two parts. */
 export function withShortName(written: readonly Written[], folder: string, name: string): Written[] {
   let rest = "";
   return written.map(({ atMs, text }, place) => {
@@ -130,7 +130,7 @@ export function withShortName(written: readonly Written[], folder: string, name:
   });
 }
 
-/** What a text ends with, where that is how the other one begins. */
+/** The end of a text that is the beginning of the other. */
 function beginning(text: string, other: string): string {
   for (let length = Math.min(text.length, other.length - 1); length > 0; length -= 1) {
     if (text.endsWith(other.slice(0, length))) return other.slice(0, length);

@@ -1,6 +1,6 @@
-/** What stands in a line of a terminal, as runs of characters that look alike and need nothing of a font to stand where they are. */
+/** A line of a terminal as runs of characters with equal style, whose positions do not depend on a font. */
 
-/** The 16 colours by their numbers, or those of plain text. */
+/** The number of one of 16 colours, or the colour of plain text or the ground. */
 export type Colour = number | "text" | "ground";
 
 export interface Style {
@@ -11,9 +11,9 @@ export interface Style {
 }
 
 export interface Cell extends Style {
-  /** Empty for what nobody wrote. */
+  /** Empty for cells that were never written. */
   text: string;
-  /** In columns: 2 for the wide characters of East Asia, and 0 for the column that such a one covers. */
+  /** In columns: 2 for wide characters of East Asia, and 0 for the column that they cover. */
   width: number;
 }
 
@@ -27,7 +27,7 @@ export interface Run {
   isDim: boolean;
 }
 
-/** Columns with another colour behind them. */
+/** Columns with a background colour. */
 export interface Ground {
   column: number;
   width: number;
@@ -40,8 +40,8 @@ export interface Row {
 }
 
 /**
- * Single spaces stay within their run, wider gaps end it. What is not ASCII is by itself, or with its like: it may come from
- * another font than its neighbours, whose letters are not as wide.
+ * Splits a line into runs. Single spaces stay in a run, and wider gaps end it. Characters outside ASCII have their own
+ * runs, because another font with other widths may draw them.
  */
 export function rowOf(cells: Iterable<Cell>): Row {
   const row: Row = { runs: [], grounds: [] };
@@ -72,7 +72,7 @@ function addText(runs: Run[], { text, width, colour, isBold, isDim }: Cell, colu
 
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
-/** Blocks from the left or the right of a character to its other side, or to somewhere within. */
+/** Blocks that reach from one side of a character to the other, or part of the way. */
 const isBar = (text: string) => /^[▉-▏█▐]+$/.test(text);
 
 function belongs(run: Run, text: string, gap: number): boolean {
@@ -81,7 +81,7 @@ function belongs(run: Run, text: string, gap: number): boolean {
   return gap === 0 && run.text === text.repeat(run.text.length / text.length);
 }
 
-/** The line as text, with the spaces. */
+/** The line as text with spaces. */
 export function textOf({ runs }: Row): string {
   let [line, end] = ["", 0];
   for (const { column, width, text } of runs) {

@@ -1,4 +1,4 @@
-/** Records the session of the README's first screen: `bun run session [--binary dist/claudikins] [--output file.svg]`. */
+/** Records the session at the beginning of the README: `bun run session [--binary dist/claudikins] [--output file.svg]`. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { wordsFor } from "./words.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** As shells say it of a program that Ctrl-C ended. */
+/** The exit code that shells use for a program ended by Ctrl-C. */
 const interruptedExitCode = 130;
 
 const interrupted = new AbortController();
@@ -55,7 +55,7 @@ async function built(outfile: string, signal: AbortSignal): Promise<string> {
   return outfile;
 }
 
-/** Everybody will see it: nothing of whoever recorded it may stand there. */
+/** The recording is public: it must contain nothing about the person or machine that recorded it. */
 function refuseFacts(svg: string): void {
   const paths = {
     "the folder of this repository": resolve(root),
@@ -65,7 +65,7 @@ function refuseFacts(svg: string): void {
   const [machine, user] = [hostname(), userInfo().username].map((name) => RegExp.escape(name || "nobody"));
   const names = {
     "the name of this machine": new RegExp(`(?<![\\w-])${machine}(?![\\w-])`, "i"),
-    // By itself it may be a word like any other.
+    // On its own it may be an ordinary word.
     "a user's name": new RegExp(`[/\\\\~]${user}(?!\\w)|(?<!\\w)${user}@`),
   };
   const found = [

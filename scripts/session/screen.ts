@@ -1,16 +1,16 @@
-/** A terminal without a window: it takes what programs write, and has rows. */
+/** A terminal without a window: it accepts the output of programs, and has rows. */
 import { type IBufferCell, type IBufferLine, Terminal } from "@xterm/headless";
 import { nearestColour } from "./palette.ts";
 import { type Cell, type Colour, type Row, rowOf } from "./rows.ts";
 
 export interface View {
-  /** Every line since the beginning, those that scrolled away too, without empty ones at the end. */
+  /** Every line since the beginning, including those that scrolled away, without empty lines at the end. */
   lines: Row[];
-  /** How many of them scrolled away. */
+  /** The number of lines that scrolled away. */
   top: number;
 }
 
-/** More than any session that somebody wants to look at. */
+/** More than any reasonable session. */
 const scrollback = 10_000;
 
 export class Screen {
@@ -28,7 +28,7 @@ export class Screen {
     return new Promise((resolve) => this.#terminal.write(text, resolve));
   }
 
-  /** The line that the cursor is in, counted from the beginning. */
+  /** The line of the cursor, counted from the first line. */
   get cursorLine(): number {
     const { baseY, cursorY } = this.#terminal.buffer.active;
     return baseY + cursorY;
@@ -38,7 +38,7 @@ export class Screen {
     return this.#terminal.buffer.active.cursorX;
   }
 
-  /** Throws where a program took the whole screen: such a one has no lines that stay. */
+  /** Throws if a program uses the whole screen, which has no lasting lines. */
   view(): View {
     const { active } = this.#terminal.buffer;
     if (active.type !== "normal") throw new Error("a program took the whole screen, which cannot be recorded");
@@ -77,7 +77,7 @@ function colourOf(isRgb: boolean, value: number): Colour {
   return isRgb ? nearestColour(value >> 16, (value >> 8) & 255, value & 255) : plainColour(value);
 }
 
-/** Of the 256 the first 16 are themselves; then come a cube of 6 × 6 × 6 colours and 24 greys. */
+/** The first 16 of 256 colours are the basic ones, followed by a cube of 6 × 6 × 6 colours and 24 greys. */
 function plainColour(value: number): number {
   if (value < 16) return value;
   if (value >= 232) {

@@ -1,4 +1,4 @@
-/** The session as it happens: in a home of its own, at a terminal, step by step; anything unexpected ends it. */
+/** Runs the session step by step in a temporary home at a terminal. Any unexpected output ends it. */
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -7,10 +7,10 @@ import { Recorder, type Recording, withShortName } from "./recording.ts";
 import { Screen } from "./screen.ts";
 import { columns, rows, type Step, settings, shopProgram, steps } from "./steps.ts";
 
-/** Before the first letter, and after Enter where nothing happens. */
+/** The pause before the first letter, and after Enter if nothing happens. */
 const breathMs = 700;
 
-/** Throws where a command ends or prints otherwise than the session tells. */
+/** Throws if a command fails, or if its output is not as expected. */
 export async function recordSession(binary: string, signal: AbortSignal): Promise<Recording> {
   using folder = temporaryFolder();
   const surroundings = { ...furnish(folder.path, binary), columns, rows, signal };
@@ -37,7 +37,7 @@ function check({ command, shows }: Step, { exitCode, written }: Ended): void {
   if (missing) throw new Error(`"${line}" did not print ${missing}:\n${text}`);
 }
 
-/** A home with a Claude Code, a project in it, and programs by the names that people type. */
+/** A home with settings of Claude Code, a project, and programs by the names that people type. */
 function furnish(folder: string, binary: string): { cwd: string; env: Record<string, string> } {
   const [home, programs] = [join(folder, "home"), join(folder, "bin")];
   const project = join(home, "project");
@@ -53,7 +53,7 @@ function furnish(folder: string, binary: string): { cwd: string; env: Record<str
     TERM: "xterm-256color",
     LANG: "C.UTF-8",
     TZ: "UTC",
-    // It would outlive the session.
+    // Without this, it would outlive the session.
     CLAUDIKINS_DAEMON: "off",
   };
   return { cwd: project, env };

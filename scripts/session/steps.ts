@@ -1,4 +1,4 @@
-/** The session: what a new user has, types, and sees. */
+/** The steps of the session: the files of a new user, the commands, and their expected output. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -6,12 +6,12 @@ export const columns = 104;
 export const rows = 28;
 
 export interface Step {
-  /** As it is typed: of several lines where it has some. */
+  /** The command as typed, possibly on several lines. */
   command: string;
   letterMs: number;
-  /** How long its output is looked at. */
+  /** The pause for reading its output. */
   readMs: number;
-  /** What the output has to have, or it is not what the session tells of. */
+  /** Patterns that the output must match. */
   shows: RegExp[];
 }
 
@@ -50,10 +50,10 @@ return report'`,
   },
 ];
 
-/** Program that is the server `shop`: the demo server by a name of its own, since nobody imports claudikins into claudikins. */
+/** A program that is the server `shop`: the demo server under another name, because claudikins is never imported into itself. */
 export const shopProgram = "#!/bin/sh\nexec claudikins demo\n";
 
-/** The settings of somebody's Claude Code: four servers as they are on npm, and the shop. */
+/** Settings of Claude Code with four servers from npm, and the shop. */
 export function settings(project: string, memoryFile: string): object {
   const mcpServers = {
     files: published("server-filesystem", project),

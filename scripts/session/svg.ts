@@ -1,4 +1,4 @@
-/** A recording as one SVG that needs nothing else: moved by CSS, dark and light, and still for those who want that. */
+/** A recording as one SVG without other files: animated by CSS, in dark and light, and still for reduced motion. */
 import { animated } from "./animation.ts";
 import { escaped, letter } from "./drawing.ts";
 import { dark, light, type Theme } from "./palette.ts";
@@ -6,9 +6,9 @@ import type { Recording } from "./recording.ts";
 
 export interface Words {
   title: string;
-  /** For those who cannot see it. */
+  /** For screen readers. */
   description: string;
-  /** Below the screen: how it was made, and what was changed. */
+  /** Below the screen: how it was recorded, and what was shortened. */
   caption: string;
 }
 
@@ -39,7 +39,7 @@ export function svgOf(recording: Recording, { title, description, caption }: Wor
   ].join("\n");
 }
 
-/** Only colours that are there. */
+/** Only the colours that are used. */
 function styles(body: string): string {
   const used = [...light.colours.keys()].filter((colour) => new RegExp(`class="c${colour}[ "]`).test(body));
   return [

@@ -1,4 +1,4 @@
-/** Runs a program as an ordinary one, in Bun itself: what the sandbox has to give as well. */
+/** Runs a program in Bun itself, which shows what the sandbox must provide too. */
 import { Console } from "node:console";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../s
 import { encode } from "../../src/sandbox/guest/values.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 
-/** What a failed call throws; code names it. */
+/** The error of a failed call; code refers to it by name. */
 class ToolError extends Error {
   override name = "ToolError";
 }
@@ -23,7 +23,7 @@ const nodeRequire = createRequire(import.meta.url);
 
 type Scope = Record<string, unknown>;
 
-/** An outcome with everything that can be told without the sandbox. */
+/** An outcome, as far as it is known without the sandbox. */
 export async function runInBun(written: string, toolbox: Toolbox): Promise<Outcome> {
   const bindings = await bindingsFor(written, toolbox);
   const [logs, display, tools]: [LogEntry[], unknown[], Record<string, ToolUse>] = [[], [], {}];
@@ -36,7 +36,7 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
     console,
     fs: { ...nodeRequire("node:fs"), ...nodeRequire("node:fs/promises") },
     display: (value: unknown) => void display.push(value),
-    // Defined and not assigned, which would change Bun's own.
+    // Defined instead of assigned, which would change Bun's own.
     process: Object.create(process, {
       argv: { value: ["bun", "main.ts"] },
       env: { value: {} },
@@ -58,7 +58,7 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
   };
   try {
     const text = encode(await resultOf(written, scope, globals));
-    // What nobody awaits is waited for.
+    // Promises that are not awaited are awaited here.
     for (let quiet = 0; quiet < 3; quiet = open > 0 ? 0 : quiet + 1) await Bun.sleep(10);
     return { ok: true, value: text === undefined ? undefined : JSON.parse(text), ...common() };
   } catch (error) {
@@ -74,12 +74,12 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
   }
 }
 
-/** Ends what runs, and not the process. */
+/** Ends the program, and not the process. */
 function exit(code = 0): never {
   throw new Error(`exit ${code}`);
 }
 
-/** Calls without an answer yet. */
+/** The number of calls without an answer. */
 let open = 0;
 
 const emptyReceipt = { id: "", durationMs: 0, failures: 0, charsIn: 0, charsOut: 0 };
@@ -122,7 +122,7 @@ function moduleOf(name: string, scope: Scope, servers: Scope): unknown {
   return exports;
 }
 
-/** The value of the last statement, when it is an expression, or of a `return`. */
+/** The value of the last statement, if it is an expression, or of a `return`. */
 async function evaluate(source: string, scope: Scope, isMain = false): Promise<unknown> {
   const written = source
     .replace(/^#!.*/, "")
@@ -141,11 +141,11 @@ async function evaluate(source: string, scope: Scope, isMain = false): Promise<u
   const last = body.at(-1);
   const whole =
     last?.type === "ExpressionStatement" ? `${code.slice(0, last.start)}return ${code.slice(last.start)}` : code;
-  // In a function of its own, so that it can declare a name that is also in scope.
+  // In a separate function, so that it can declare a name that is also in scope.
   return new AsyncFunction(...Object.keys(scope), `return (async () => {\n${whole}\n})();`)(...Object.values(scope));
 }
 
-/** Bun's own way, which knows namespaces; sucrase does not, but leaves a `return` at the top where it is. */
+/** Uses Bun's transpiler for namespaces; sucrase does not support them, but keeps a `return` at the top level. */
 function withoutTypes(source: string): string {
   return new Bun.Transpiler({ loader: "ts" }).transformSync(source);
 }
@@ -209,7 +209,7 @@ function plain(value: BindingValue): unknown {
   });
 }
 
-/** Everything that is logged, without its levels. */
+/** Everything that is logged, without levels. */
 function captured(logs: LogEntry[]) {
   let partial = "";
   const write = (text: unknown) => {

@@ -1,13 +1,13 @@
-/** Programs as they stand in the Markdown files of these folders: a task, its steps, and what each of them must give. */
+/** The programs in the Markdown files of these folders: a task, its steps, and the expected outcome of each. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Program {
-  /** Path below this folder, without the ending: `natural/a01`. */
+  /** The path below this folder, without the extension: `natural/a01`. */
   name: string;
   task: string;
   steps: Step[];
-  /** Why it cannot work yet. */
+  /** The reason why it cannot work yet. */
   todo?: string;
 }
 
@@ -16,10 +16,10 @@ export interface Step {
   expected: Shown;
 }
 
-/** An outcome as it stands in the files: fences by what they tell, such as `json value` and `text logs`. */
+/** An outcome as written in the files: fences named by their contents, such as `json value` and `text logs`. */
 export type Shown = Record<string, string>;
 
-/** Fences of four backticks or more, so that programs may have some of three. */
+/** Fences of four or more backticks, so that programs may contain fences of three. */
 const fence = /^(?<ticks>`{4,})(?<kind>[^`\n]+)\n(?<body>[\s\S]*?)^\k<ticks>$/gm;
 
 export function readPrograms(): Program[] {
@@ -43,7 +43,7 @@ export function parseProgram(name: string, text: string): Program {
   return { name, task, steps, ...(todo === undefined ? {} : { todo }) };
 }
 
-/** The text of a program's file with these outcomes in the place of those it has. */
+/** The text of a program's file with these outcomes instead of its own. */
 export function withOutcomes(text: string, outcomes: Shown[]): string {
   const all = [...text.matchAll(fence)];
   const programs = all.filter(({ groups }) => groups?.["kind"] === "ts").map(([whole]) => whole);
@@ -58,8 +58,8 @@ function fenced([kind, body]: [string, string]): string {
 }
 
 /**
- * What is expected, with its patterns replaced by what there is where they fit, so that the two can be compared as text:
- * `{{\d+}}` stands for what the expression matches, and `{{1000..1500}}` for a whole number between the two.
+ * The expected outcome, with its patterns replaced by matching text of the actual one, so that the two can be compared
+ * as text: `{{\d+}}` stands for a match of the expression, and `{{1000..1500}}` for a whole number in this range.
  */
 export function settle(expected: string, actual: string): string {
   if (!expected.includes("{{")) return expected;

@@ -1,7 +1,7 @@
 /**
- * Writes the outcomes into the files of programs, to be read and judged: `bun test/agent-programs/record.ts ours/pages`.
- * Each program is run in Bun as well, and where the two differ nothing is written, unless `--write` says that it is right.
- * With `--look` nothing is written either way.
+ * Writes the outcomes into the files of programs, for review: `bun test/agent-programs/record.ts ours/pages`. Each
+ * program also runs in Bun, and nothing is written if the two differ, unless `--write` confirms the outcome. With
+ * `--look` nothing is written at all.
  */
 process.env["TZ"] = "UTC";
 
@@ -24,7 +24,7 @@ for (const { name } of readPrograms().filter((each) => wanted.some((prefix) => e
   for (const each of different) console.log(each);
   if (has("--look")) console.log(withOutcomes(text, here).slice(text.indexOf("````")));
   else if (different.length === 0 || has("--write")) {
-    // Patterns that were written by hand stay.
+    // Handwritten patterns are kept.
     const kept = here.map((shown, at) => keepPatterns(shown, program.steps[at]?.expected ?? {}));
     writeFileSync(file, withOutcomes(text, kept));
   }

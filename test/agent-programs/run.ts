@@ -1,4 +1,4 @@
-/** Runs a program as `exec` and `execute_code` do: its servers are real processes, fresh for it, as is its workspace. */
+/** Runs a program as `exec` and `execute_code` do, with new server processes and a new workspace. */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import type { Program, Shown } from "./program.ts";
 
-/** One for all programs, as a server has one for all it is asked: its workers are used again, and must be as new. */
+/** One sandbox for all programs, like that of a server: its workers are reused, and must behave like new ones. */
 class SharedSandbox extends Sandbox {
-  /** A toolbox that is done with ends its sandbox; this one goes on. */
+  /** The end of a toolbox must not end the shared sandbox. */
   override [Symbol.dispose](): void {}
 
   end(): void {
@@ -30,7 +30,7 @@ export type Run = (code: string, toolbox: Toolbox) => Promise<Outcome>;
 
 const executed: Run = (source, toolbox) => execute({ source }, toolbox);
 
-/** What each step gives, as it stands in the files. A step that fails ends the program. */
+/** The outcome of each step, as written in the files. A failed step ends the program. */
 export async function runProgram({ steps }: Program, run: Run = executed): Promise<Shown[]> {
   using folder = project();
   const data = join(folder.path, "data");
@@ -42,7 +42,7 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
     everything: everything(),
   };
   const code = steps.map((step) => step.code).join("\n");
-  // A server that no step names is only in the way of those that list all of them.
+  // Other servers would only appear in lists of all servers.
   const used = Object.entries(entries).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
   folder.configure(used.length === 0 ? { demo: entries.demo } : Object.fromEntries(used));
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
@@ -51,7 +51,7 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   const shown: Shown[] = [];
   let files: Shown = {};
   for (const step of steps) {
-    // Programs name /data, which tests cannot make: the folder stands elsewhere, and what comes back is told as /data again.
+    // Programs use /data, which tests cannot create, so the folder is elsewhere and appears as /data in outcomes.
     const outcome = await run(step.code.replace(/(?<=["'`])\/data\b/g, data), toolbox);
     const before = files;
     files = filesOf(toolbox.config.folders.workspace);
@@ -90,7 +90,7 @@ function calls({ tools }: Receipt): Record<string, number | string> {
   );
 }
 
-/** A picture's size in the place of its bytes, which depend on who compressed them. */
+/** The size of an image instead of its bytes, which depend on the encoder. */
 function withoutData(block: unknown): unknown {
   const { data, ...rest } = block as { data?: string };
   if (data === undefined) return block;
@@ -104,7 +104,7 @@ function withoutData(block: unknown): unknown {
 
 const readableCharacters = 2_500;
 
-/** Every file of the workspace: short texts in full, of all others the size and the beginning of a hash. */
+/** Every file of the workspace: short texts in full, and others as their size and the beginning of a hash. */
 function filesOf(workspace: string): Shown {
   if (!existsSync(workspace)) return {};
   const paths = (readdirSync(workspace, { recursive: true }) as string[])
@@ -121,7 +121,7 @@ function filesOf(workspace: string): Shown {
   return shown;
 }
 
-/** Indented, but with what fits on a line on one line. */
+/** Indented, with short values on one line. */
 function json(value: unknown): string {
   return (function write(part: unknown, indent: string): string {
     const line = JSON.stringify(part, null, 1)?.replace(/\n\s*/g, " ") ?? "null";

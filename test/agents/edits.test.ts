@@ -1,4 +1,4 @@
-/** Changes of the files of hosts: the servers are as they should be, and no other byte has changed, however it is written. */
+/** Edits of agents' settings files change the servers and no other byte, whatever the formatting. */
 import { describe, expect, test } from "bun:test";
 import { changed, parseFile } from "../../src/settings/edit/editor.ts";
 import { appendItem, parseJson, removeMembers, setMember } from "../../src/settings/edit/json.ts";
@@ -160,7 +160,7 @@ describe("every formatting of the same document", () => {
     return is(7) ? text.replaceAll("\n", "\r\n") : text;
   }
 
-  test.each(Array.from({ length: 256 }, (_, way) => [way]))("%i", (way) => {
+  test.each(Array.from({ length: 256 }, (_, way) => [way]))("is edited without other changes (%i)", (way) => {
     const text = written(way);
     const file = { path: "f", format: "json" } as const;
     const names = Object.keys(servers);
@@ -174,7 +174,7 @@ describe("every formatting of the same document", () => {
     );
     const parsed = parseFile(after, file);
     expect(Bun.deepEquals(parsed["mcpServers"], { claudikins: ours })).toBe(true);
-    // What stands before and behind the servers is the same to the byte.
+    // The text before and after the servers has not changed by a byte.
     const [start, end] = [
       text[way & 4 ? "lastIndexOf" : "indexOf"]('"mcpServers"'),
       text.lastIndexOf(way & 4 ? "}" : '"last"'),

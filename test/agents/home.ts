@@ -1,9 +1,9 @@
-/** A home with every host, each file in the forms that people have: comments, odd formatting, nested projects, TOML. */
+/** A home with the settings of every agent, in realistic forms: comments, odd formatting, nested projects, TOML. */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TemporaryFolder } from "../support/temporary.ts";
 
-/** Not anybody's. */
+/** Made up. */
 export const secrets = {
   github: "ghp_ofNobody0123456789",
   sentry: "secret-of-figma-9f8e7d6c",
@@ -226,14 +226,14 @@ const zed = `// Zed settings
 
 export interface Home {
   path: string;
-  /** The folder of a project with files of its own. */
+  /** The folder of a project with its own settings files. */
   project: string;
   env: Record<string, string>;
-  /** All files of hosts that were written, by the path below the home. */
+  /** All settings files that were written, by their paths below the home. */
   files: string[];
 }
 
-/** On Linux; XDG folders are the usual ones. */
+/** For Linux, with the default XDG folders. */
 export function homeWithHosts(folder: TemporaryFolder): Home {
   const path = join(folder.path, "home");
   const project = join(path, "code", "shop");
@@ -256,7 +256,7 @@ export function homeWithHosts(folder: TemporaryFolder): Home {
   };
   for (const [name, text] of Object.entries(texts)) folder.write(join("home", name), text);
   mkdirSync(join(project, ".git"), { recursive: true });
-  // As people do who keep their settings in a repository.
+  // As for people who keep their settings in a repository.
   const link = join(path, ".cursor", "mcp.json");
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(join("..", "dotfiles", "cursor.json"), link);

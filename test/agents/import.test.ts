@@ -1,4 +1,4 @@
-/** What stands in the files of all hosts, in all the forms that they use, as claudikins.json would have it. */
+/** The servers in all agents' settings files, in all their formats, as entries of claudikins.json. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Found, findServers } from "../../src/agents/find-servers.ts";
@@ -23,7 +23,7 @@ const find = (
   more: Partial<{ cwd: string; env: Record<string, string>; platform: NodeJS.Platform }> = {},
 ) => findServers(agents, { platform: "linux", cwd: home.project, env: home.env, project, ...more });
 
-/** Short paths, and no values of secrets, so that it can be read. */
+/** The value with short paths and without secrets. */
 function shown(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(home.path, "HOME");
   if (Array.isArray(value)) return value.map(shown);
@@ -50,11 +50,11 @@ function entriesOf({ files }: Found): object {
   );
 }
 
-test("every server of every host, with all that it needs", async () => {
+test("the import finds every server of every agent, with everything it needs", async () => {
   const found = await find(true);
   expect(found.problems).toEqual([]);
   expect(shown(entriesOf(found))).toMatchSnapshot();
-  // Nothing is lost: what is not taken over is named.
+  // Nothing is lost: what is not imported is named.
   expect(shown(found.files.flatMap(({ skipped }) => skipped))).toEqual([
     {
       name: "helped",
@@ -84,13 +84,13 @@ test("every server of every host, with all that it needs", async () => {
   ]);
 });
 
-test("secrets come along as they are", async () => {
+test("secrets are imported unchanged", async () => {
   const text = JSON.stringify(entriesOf(await find(true)));
   const { helper: _, ...all } = secrets;
   for (const secret of Object.values(all)) expect(text).toContain(secret);
 });
 
-test("files of a project are named, and left alone unless they are asked for", async () => {
+test("files of a project are named, and read only if requested", async () => {
   const { files, shared } = await find(false);
   expect(files.filter(({ file }) => file.scope === "project")).toEqual([]);
   expect(shown(shared)).toEqual([
@@ -99,14 +99,14 @@ test("files of a project are named, and left alone unless they are asked for", a
     { host: "codex", file: "HOME/code/shop/.codex/config.toml", servers: 2 },
     { host: "opencode", file: "HOME/code/shop/opencode.json", servers: 1 },
   ]);
-  // Also from a folder in it; but nothing above the project counts.
+  // The same from a subfolder; files above the project do not count.
   expect((await find(true, { cwd: join(home.project, "deep", "er") })).files.length).toBe(
     (await find(true)).files.length,
   );
   expect((await find(true, { cwd: join(home.path, "code") })).files.every(({ file }) => file.scope === "user")).toBe(
     true,
   );
-  // The user's own files are not those of a project.
+  // The user's own files do not belong to the project.
   expect((await find(true, { cwd: home.path })).files.every(({ file }) => file.scope === "user")).toBe(true);
 });
 
@@ -129,17 +129,17 @@ test("a file that cannot be read is a problem with its line, and the others are 
 });
 
 test.each([
-  ["an entry that is none", "text", "it is not a server entry"],
-  ["neither command nor address", { env: {} }, "it has neither a command nor a URL"],
-  ["an address that is none", { url: "nonsense" }, /^mcpServers\.x\.url: expected an address/],
+  ["an invalid entry", "text", "it is not a server entry"],
+  ["an entry without command and address", { env: {} }, "it has neither a command nor a URL"],
+  ["an entry with an invalid address", { url: "nonsense" }, /^mcpServers\.x\.url: expected an address/],
   ["an empty command", { command: "" }, /^mcpServers\.x\.command: must not be empty/],
   [
     "a header of two lines",
     { url: "https://x", headers: { A: "b\nc" } },
     /^mcpServers\.x\.headers\.A: must be one line$/,
   ],
-  ["another type", { type: "sdk", url: "https://x" }, 'its type "sdk" is not supported'],
-])("%s stays where it is", async (_, entry, why) => {
+  ["an entry with an unknown type", { type: "sdk", url: "https://x" }, 'its type "sdk" is not supported'],
+])("%s is not imported", async (_, entry, why) => {
   using other = temporaryFolder();
   other.write(".cursor/mcp.json", { mcpServers: { x: entry } });
   const { files } = await findServers(agents, {
@@ -158,11 +158,11 @@ test.each([
   ]);
 });
 
-describe("where the files are", () => {
+describe("the settings files", () => {
   const paths = (platform: NodeJS.Platform, env: Record<string, string>) =>
     agents.map((agent) => [agent.name, agent.files({ platform, cwd: "/nowhere", env })[0]?.path]);
 
-  test("on Linux, macOS and Windows", () => {
+  test("have the expected places on Linux, macOS and Windows", () => {
     const env = { HOME: "/home/me" };
     expect(paths("linux", env)).toEqual([
       ["claude-code", "/home/me/.claude.json"],
@@ -185,7 +185,7 @@ describe("where the files are", () => {
     expect(windows["cursor"]).toBe("/C/me/.cursor/mcp.json");
   });
 
-  test("the variables of a host count", () => {
+  test("follow the variables of each agent", () => {
     const env = {
       HOME: "/home/me",
       XDG_CONFIG_HOME: "/xdg",
@@ -204,7 +204,7 @@ describe("where the files are", () => {
     ).toContain("/oc.json");
   });
 
-  test("each profile of VS Code has its own", () => {
+  test("include those of each VS Code profile", () => {
     using other = temporaryFolder();
     other.write(".config/Code/User/profiles/-1a2b/mcp.json", { servers: { a: { command: "a" } } });
     other.write(".config/Code - Insiders/User/mcp.json", { servers: { b: { command: "b" } } });
@@ -216,7 +216,7 @@ describe("where the files are", () => {
     expect(new Set(files.map(({ group }) => group)).size).toBe(3);
   });
 
-  test("a host that nobody knows", () => {
+  test("for an unknown agent are an error", () => {
     expect(() => chosenAgents(["curser"])).toThrow('Unknown agent "curser"');
   });
 });
@@ -235,16 +235,16 @@ test.each<[string, string[], boolean]>([
   ["claudikins-helper", [], false],
   ["node", ["claudikins.js"], false],
   ["docker", ["run", "claudikins"], false],
-])("our own entry is known: %s %j", (command, args, isOwn) => {
+])("isClaudikinsCommand recognises our own entry: %s %j", (command, args, isOwn) => {
   expect(isClaudikinsCommand(command, args)).toBe(isOwn);
 });
 
-describe("one list of many hosts", () => {
+describe("merge", () => {
   const found = (host: string, name: string, entry: object, folder?: string) =>
     ({ name, host, file: `/${host}`, section: ["mcpServers"], folder, entry, notes: [], supplied: [] }) as never;
   const npx = { command: "npx", args: ["-y", "x"] };
 
-  test("the same server of several hosts is there once; switched off only where it is everywhere", () => {
+  test("lists a server of several agents once, and disables it only if all do", () => {
     const off = { ...npx, disabled: true };
     const { servers, conflicts } = merge(
       [
@@ -271,7 +271,7 @@ describe("one list of many hosts", () => {
     [{ url: "https://x" }, { type: "streamable-http", serverUrl: "https://x" }, true],
     [{ url: "https://x" }, { type: "sse", url: "https://x" }, false],
     [{ url: "https://x" }, { url: "https://x", oauth: false }, false],
-  ])("the same or not: %j %j", (one, other, same) => {
+  ])("compares the entries %j and %j", (one, other, same) => {
     expect([isSame(one, other), isSame(other, one)]).toEqual([same, same]);
   });
 });

@@ -1,4 +1,4 @@
-/** Rewires the hosts of a home, and is killed at a certain moment: a program of its own, for switch.test.ts. */
+/** A program for switch.test.ts: changes the agents' files of a home, and is killed at a chosen moment. */
 
 import { apply } from "../../src/agents/apply.ts";
 import { wishesOf } from "../../src/agents/choices.ts";
@@ -28,7 +28,7 @@ const signal = {
   },
 } as AbortSignal;
 const { mode } = fourth.found.content;
-// Asked for when the change is noted, and again when the file is written.
+// Called when the change is noted, and again when the file is written.
 Object.defineProperty(fourth.found.content, "mode", {
   get() {
     looked += 1;

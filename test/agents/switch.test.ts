@@ -1,4 +1,4 @@
-/** From the hosts' own servers to claudikins alone, and back to the byte; whatever happens in between. */
+/** From the agents' own servers to claudikins alone, and back to the same bytes, whatever happens in between. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
@@ -41,9 +41,9 @@ const at = (...names: string[]) => join(home.path, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), "utf8");
 const configPath = () => at(".config", "claudikins", "claudikins.json");
 
-/** All that is below the home, but for claudikins' own: what it is, its bytes and its rights. */
+/** Everything below the home except claudikins' own files: kind, bytes and mode. */
 function everything(path = home.path): Record<string, string> {
-  // Bun keeps what it has compiled.
+  // Bun keeps compiled code there.
   const own = [at(".config", "claudikins"), at(".local"), at(".bun"), at("code", "shop", "claudikins.json")];
   const names = readdirSync(path).map((name) => join(path, name));
   return Object.assign(
@@ -98,7 +98,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
   });
   const config = JSON.parse(readFileSync(configPath(), "utf8"));
   expect(Object.keys(config.mcpServers)).toHaveLength(27);
-  // The project's servers are its own: nothing of this person is in them.
+  // The project's servers stay in its own config, without the user's data.
   expect(JSON.parse(read("code", "shop", "claudikins.json"))).toEqual({
     mcpServers: {
       team: { command: "${TEAM_BIN:-team-mcp}", args: ["--root", "."] },
@@ -110,7 +110,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
   });
   expect(JSON.stringify(config)).toContain(secrets.password);
   expect(statSync(configPath()).mode & 0o777).toBe(0o600);
-  // Rights and links are what they were.
+  // Modes and links are unchanged.
   expect(statSync(at(".claude.json")).mode & 0o777).toBe(0o600);
   expect(statSync(at(".codex", "config.toml")).mode & 0o777).toBe(0o755);
   expect(readlinkSync(at(".cursor", "mcp.json"))).toBe("../dotfiles/cursor.json");
@@ -118,7 +118,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
     Buffer.from([0xef, 0xbb, 0xbf]),
   );
 
-  // Again there is nothing to do.
+  // A second init has nothing to do.
   const wired = everything();
   expect(await init(...withProject)).toMatchObject({
     exitCode: 0,
@@ -137,7 +137,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
     stdout: "",
     stderr: "Nothing to undo: init has no changes on record.\n",
   });
-  // Copies with secrets in them are not kept for longer than they are needed.
+  // Copies with secrets are deleted once they are not needed.
   expect(readdirSync(at(".local", "share", "claudikins", "hosts", "before"))).toEqual([]);
 });
 
@@ -188,7 +188,7 @@ test("a named agent without a file gets one, which restore removes; an agent tha
   expect(existsSync(at(".config", "zed"))).toBe(false);
   expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: "" });
   expect(everything()).toEqual(before);
-  // Without being named, a host without servers is left alone.
+  // An agent without servers is left alone unless it is named.
   await init();
   expect(existsSync(at(".cursor", "mcp.json"))).toBe(false);
 });
@@ -204,7 +204,7 @@ test("a dry run writes nothing, and shows each changed line without secrets", as
   for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);
 });
 
-describe("any formatting of a file", () => {
+describe("a file in any formatting", () => {
   const entries = {
     one: { command: "npx", args: ["-y", "one"], env: { KEY: "value" } },
     two: { command: "two", args: [] },
@@ -256,23 +256,26 @@ describe("any formatting of a file", () => {
     return is(6) ? `\uFEFF${text}` : text;
   }
 
-  // A quarter of all ways, in which every pair of choices occurs.
-  test.each(Array.from({ length: 32 }, (_, place) => [(place * 37) % 128]))("%i", async (way) => {
-    using other = temporaryFolder();
-    home = { ...home, path: other.path, project: other.path, env: { HOME: other.path } };
-    for (const place of Object.values(places)) other.write(join(...place.path), jsonIn(way, place));
-    other.write(".codex/config.toml", tomlIn(way));
-    const before = everything();
-    expect(await init()).toMatchObject({ exitCode: 0 });
-    expect((await left()).servers).toEqual([]);
-    const own: string[] = (await left()).own;
-    expect(own.sort()).toEqual([...Object.keys(places), "codex"].sort());
-    expect(JSON.parse(readFileSync(configPath(), "utf8"))).toEqual({
-      mcpServers: { one: entries.one, two: { command: "two" } },
-    });
-    expect((await run("restore")).exitCode).toBe(0);
-    expect(everything()).toEqual(before);
-  });
+  // A quarter of all combinations, with every pair of choices.
+  test.each(Array.from({ length: 32 }, (_, place) => [(place * 37) % 128]))(
+    "is rewired and restored to the same bytes (%i)",
+    async (way) => {
+      using other = temporaryFolder();
+      home = { ...home, path: other.path, project: other.path, env: { HOME: other.path } };
+      for (const place of Object.values(places)) other.write(join(...place.path), jsonIn(way, place));
+      other.write(".codex/config.toml", tomlIn(way));
+      const before = everything();
+      expect(await init()).toMatchObject({ exitCode: 0 });
+      expect((await left()).servers).toEqual([]);
+      const own: string[] = (await left()).own;
+      expect(own.sort()).toEqual([...Object.keys(places), "codex"].sort());
+      expect(JSON.parse(readFileSync(configPath(), "utf8"))).toEqual({
+        mcpServers: { one: entries.one, two: { command: "two" } },
+      });
+      expect((await run("restore")).exitCode).toBe(0);
+      expect(everything()).toEqual(before);
+    },
+  );
 });
 
 describe("a file whose servers have changed since init", () => {
@@ -316,7 +319,7 @@ describe("a file whose servers have changed since init", () => {
     const zed = await run("restore", "--host", "zed");
     expect(zed.stdout).toContain('"Authorization": "Bearer ***"');
     expect(zed.stdout).not.toContain("t0ken-of-zed-1234");
-    // It can still be done.
+    // It can still be restored.
     expect((await run("restore", "--force")).exitCode).toBe(0);
     expect(everything()).toEqual(before);
   });
@@ -350,7 +353,7 @@ describe("a file whose servers have changed since init", () => {
 });
 
 describe("a file in which the agent has changed other settings since init", () => {
-  /** As Claude Code does in each session: all of it anew, in its own formatting, with projects of its own. */
+  /** Like Claude Code in each session: rewrites the file in its own formatting, with its own projects. */
   function session(): void {
     const document = JSON.parse(read(".claude.json"));
     document.numStartups += 1;
@@ -367,7 +370,7 @@ describe("a file in which the agent has changed other settings since init", () =
     writeFileSync(at(".codex", "config.toml"), `${read(".codex", "config.toml")}\n[new]\nx = 1\n`);
     expect(read(".gemini", "settings.json")).toMatch(/"events", "claudikins"/);
     writeFileSync(at(".gemini", "settings.json"), read(".gemini", "settings.json").replace("Dracula", "Light"));
-    // The older place of VS Code's servers, which got no entry of ours.
+    // An old file of VS Code, which has no entry of claudikins.
     writeFileSync(
       at(".config/Code/User/settings.json"),
       read(".config/Code/User/settings.json").replace(": 13", ": 14"),
@@ -449,7 +452,7 @@ test("an existing config keeps its comments and other servers, and is not writte
     '{\n  // mine\n  "mcpServers": {\n    "own": { "command": "own" }, // stays\n    "custom": {\n',
   );
   expect(written).toEndWith('    },\n  },\n  "check": "warn",\n}\n');
-  // It has secrets now.
+  // The file now contains secrets.
   expect(statSync(configPath()).mode & 0o777).toBe(0o600);
 });
 
@@ -466,7 +469,7 @@ test("an invalid config is reported, and no agent's file is changed", async () =
 
 describe("init that is killed while it writes", () => {
   test.each(["between two files", "before a file is written", "after a file is written"])(
-    "%s: restore finds everything",
+    "%s: restore restores everything",
     async (moment) => {
       const before = everything();
       const child = Bun.spawn([process.execPath, join(root, "test", "agents", "killed.ts"), home.project, moment], {
@@ -514,7 +517,7 @@ test("the real home directory is never changed", async () => {
   await init(...withProject);
   await run("restore", "--force");
   expect(stamps()).toEqual(before);
-  // Nothing asks the system whose home it is: the environment alone counts.
+  // Nothing asks the system for the home: only the environment counts.
   const source = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
     (name) => name.endsWith(".ts") && !name.startsWith(join("sandbox", "guest")),
   );
@@ -561,7 +564,7 @@ describe("an agent that writes its file during init", () => {
   });
 });
 
-test("names of hosts", () => {
+test("every AgentName names an agent", () => {
   const names: AgentName[] = ["zed"];
   expect(chosenAgents(names).map(({ title }) => title)).toEqual(["Zed"]);
 });

@@ -1,4 +1,4 @@
-/** Whoever made a mistake can mend it by the answer alone: the answers to wrong programs, whole. */
+/** An agent can correct a mistake with the answer alone: the complete answers to wrong programs. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,18 +31,18 @@ describe("programs that agents wrote", () => {
   });
 });
 
-describe("nothing is said of what is right", () => {
-  test.each(right)("%s", async (_, code) => {
+describe("correct programs", () => {
+  test.each(right)("run without warnings: %s", async (_, code) => {
     const { outcome } = await answers.run(code, 20_000);
     expect(outcome.ok ? "ran" : outcome.error).toBe("ran");
     expect(outcome.logs.filter(({ level }) => level === "warn")).toEqual([]);
   });
 });
 
-describe("one of each kind", () => {
+describe("our own wrong programs", () => {
   test.each(own)("$id: $mistake", expectAnswer);
 
-  test("every program has phrases that its answer must have, and an id of its own", () => {
+  test("every program has phrases that its answer must contain, and a unique id", () => {
     expect(own.filter(({ must }) => must.length === 0)).toEqual([]);
     expect(new Set(own.map(({ id }) => id)).size).toBe(own.length);
   });

@@ -1,4 +1,4 @@
-/** Programs run on the real servers, in this process, and what an agent is answered. */
+/** Runs programs with real servers in this process, and returns the answers that an agent gets. */
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/execution/execute.ts";
@@ -11,7 +11,7 @@ import { claudikinsCommand } from "../support/command.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-/** As programs write it; here it is a folder of the test. */
+/** The path in programs; a folder of the test replaces it. */
 const dataFolder = "/data";
 
 export class Answers implements AsyncDisposable {
@@ -19,7 +19,7 @@ export class Answers implements AsyncDisposable {
   readonly #data = join(this.#folder.path, "data");
   #toolbox: Promise<Toolbox> | undefined;
 
-  /** The outcome, and its text as `execute_code` gives it, with what is another each time left out. */
+  /** The outcome, and its text from `execute_code` without what differs between runs. */
   async run(code: string, timeoutMs = 2_500): Promise<{ outcome: Outcome; text: string }> {
     this.#toolbox ??= this.#open();
     const toolbox = await this.#toolbox;
@@ -56,7 +56,7 @@ export class Answers implements AsyncDisposable {
         memory: memory(join(path, "memory.jsonl")),
         everything: everything(),
       },
-      // What one program teaches shall not change what the next one is answered.
+      // What one program teaches the sandbox must not change the next answer.
       observe: false,
     });
     const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };

@@ -1,4 +1,4 @@
-/** What the answers to the programs of wrong.jsonl must say, by the program's id. */
+/** Phrases that the answers to the programs of wrong.jsonl must contain, by the program's id. */
 export const given: Record<string, string[]> = {
   "bw-gpt-01": [
     'demo has no tool "listOrders"',
@@ -46,5 +46,5 @@ export const given: Record<string, string[]> = {
   "bw-gue-09": ['await demo.get_stock({ sku: "LAMP-0003" })'],
 };
 
-/** Those that run into the time limit. */
+/** Programs that reach the time limit. */
 export const stopping: ReadonlySet<string> = new Set(["bw-sml-11"]);

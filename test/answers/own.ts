@@ -1,14 +1,14 @@
-/** Wrong programs of our own, one for each kind of mistake, with what the answer must say. */
+/** Our own wrong programs, one for each kind of mistake, with phrases that the answer must contain. */
 
 export interface Wrong {
   id: string;
   mistake: string;
-  /** What a reader needs to be told. */
+  /** The explanation that a reader needs. */
   ideal: string;
   code: string;
-  /** It runs into the time limit, which is a short one then. */
+  /** It reaches the time limit, which is short in this case. */
   stops?: true;
-  /** Phrases of the answer. */
+  /** Phrases that the answer must contain. */
   must: string[];
 }
 

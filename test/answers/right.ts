@@ -1,4 +1,4 @@
-/** Correct programs that look a little like wrong ones: none is refused, and none is warned of. */
+/** Correct programs that resemble wrong ones: none is refused or warned about. */
 export const right: [string, string][] = [
   [
     "a property that not every item has",

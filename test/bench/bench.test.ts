@@ -29,7 +29,7 @@ function wrapper(name: string, ...lines: string[]): string {
   return file;
 }
 
-test("sections are measured, and come as one JSON document", async () => {
+test("the benchmark measures sections, and prints them as one JSON document", async () => {
   const args = ["--only", "warm,compute", "--runs", "1", "--json", "--binary", executable(), ...alone];
   const { exitCode, stdout, stderr } = await bench(...args);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -92,7 +92,7 @@ test("sections are measured, and come as one JSON document", async () => {
   expect(stdout).not.toContain(folder.path);
 });
 
-test("a slow-down of the executable moves its figure", async () => {
+test("a slower executable has a larger figure", async () => {
   const slow = wrapper("slow", "sleep 1", `exec '${executable()}' "$@"`);
   const startOf = async (binary: string) => {
     const { exitCode, stderr } = await bench("--only", "startup", "--runs", "1", "--binary", binary, ...alone);
@@ -107,7 +107,7 @@ test("a slow-down of the executable moves its figure", async () => {
   expect(after.peers[0]?.ratio).toBeGreaterThan(before.peers[0]?.ratio ?? Number.POSITIVE_INFINITY);
 });
 
-test("what cannot be measured is said, and nothing is written; what another run had left is gone", async () => {
+test("a failed measurement is reported, nothing is written, and files of an earlier run are removed", async () => {
   await Bun.write(outFile(), "{}");
   const broken = wrapper("broken", "exit 3");
   const { exitCode, stdout, stderr } = await bench(
@@ -128,19 +128,19 @@ test("what cannot be measured is said, and nothing is written; what another run 
   expect(existsSync(outFile())).toBe(false);
 });
 
-test("a part of the figures is not published", async () => {
+test("a run of some sections cannot be published", async () => {
   const { exitCode, stderr } = await bench("--write", "--only", "compute");
   expect(exitCode).toBe(1);
   expect(stderr).toContain("--write publishes all figures of this source");
 });
 
-test("a section that there is not is refused", async () => {
+test("an unknown section is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain('--only: unknown name "cold"; known names: startup, surface, tasks, warm,');
 });
 
-test("people get a table", () => {
+test("the default output is a table", () => {
   const machine = { platform: "linux x64", cpus: 2, bun: "1.4.5", load: 3.14 };
   const times = { ours: [1, 2, 30], deno: [10, 10, 10], "raw client": [1, 1, 15] };
   const rows = [
@@ -163,7 +163,7 @@ test("people get a table", () => {
   `);
 });
 
-test("times that are too scattered have no ratio, and a target all the same", () => {
+test("widely scattered times have no ratio, but still a target", () => {
   const [steady, scattered] = [
     [10, 10.5, 10, 9.5],
     [10, 18, 10, 4],
@@ -182,12 +182,12 @@ test("a target may be a difference", () => {
   expect(() => atMostAbove(rowOf("a call", { ours: [1] }), "bare", 40)).toThrow("a call has no bare");
 });
 
-test("a ratio is the median of the pairs' ratios, and a slope the one of the nearest line", () => {
+test("a ratio is the median of the ratios of pairs, and a slope is that of the best-fitting line", () => {
   expect(ratioOf([1, 2, 30], [1, 1, 10])).toBe(2);
   expect(slope([1, 2, 4].map((x) => ({ x, y: 5 + 3 * x })))).toBeCloseTo(3);
 });
 
-test("a median is known by the ranks of the values, and rounds end when the ratios are known", async () => {
+test("a median is known from the ranks of values, and rounds end once the ratios are known", async () => {
   expect(spreadOf([5, 6])).toBeUndefined();
   expect(spreadOf([8, 10, 12])).toBeCloseTo(0.2);
   const steady = await inTurn({ least: 3, most: 50 }, { ours: async () => 2, other: async () => 1 });
@@ -197,7 +197,7 @@ test("a median is known by the ranks of the values, and rounds end when the rati
   expect(unsteady.ours.length).toBe(50);
 });
 
-test("who is quick beside the others goes more often in a round, where rounds are not counted out", async () => {
+test("a fast peer is measured more often per round, unless the number of rounds is fixed", async () => {
   const contestants = {
     ours: async () => 1,
     other: async () => {

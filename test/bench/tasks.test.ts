@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
-test("both ways answer every task, and neither wins them all", async () => {
+test("both ways solve every task, and neither needs fewer tokens for all of them", async () => {
   using home = temporaryFolder();
   const places = { binary: executable(), folder: () => mkdtempSync(join(home.path, "folder-")) };
   const direct = await playDirect(places);
@@ -27,7 +27,7 @@ test("both ways answer every task, and neither wins them all", async () => {
   expect(names).not.toContain("one tiny call");
 });
 
-test("calls of one turn are one round trip, and each round trip sends the whole context again", async () => {
+test("concurrent calls of one turn are one round trip, and each round trip sends the whole context again", async () => {
   using home = temporaryFolder();
   await using agent = await Agent.start(makeWorld(home.path, executable()), home.path);
   agent.begin("Echo a, b and c.");
@@ -44,7 +44,7 @@ test("calls of one turn are one round trip, and each round trip sends the whole 
   expect(processedTokens).toBe(before.processedTokens + definitions + workTokens);
 });
 
-test("a host's tool search: names at first, and a search with the definitions of the tools that were called", async () => {
+test("a tool search of the host loads names first, then the definitions of the tools it needs", async () => {
   using home = temporaryFolder();
   await using agent = await Agent.start(makeWorld(home.path, executable()), home.path);
   agent.begin("Echo a, b and c.");

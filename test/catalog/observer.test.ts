@@ -13,7 +13,7 @@ import { claudikinsCommand } from "../support/command.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -220,7 +220,7 @@ describe("observed shapes", () => {
     '{"version":1}',
     '{"version":1,"servers":[{"name":"shop","tools":[{"shape":5}]}]}',
     '{"version":2,"servers":[]}',
-  ])("is learned anew where the file is damaged: %s", async (damaged) => {
+  ])("are learned again if the file is damaged: %s", async (damaged) => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) });
     folder.write(".claudikins/registry/observed.json", "x");
     writeFileSync(observedFile(), damaged);
@@ -290,7 +290,7 @@ describe("values", () => {
     return values[random(depth > 0 ? values.length : 4)]!();
   }
 
-  test("of random data never get into the registry or a search, nor do keys that are data", async () => {
+  test("random data is never written to the registry or shown by search, and neither are keys that look like data", async () => {
     const random = randomOf(7);
     const results = Array.from({ length: 24 }, (_, at) => {
       const value = { items: anything(random, 4), by_id: anything(random, 3) };
@@ -319,7 +319,7 @@ describe("values", () => {
     expect(kept.match(/q7Zmark|kowalski|777123|00042|550e|example\.com/gi)).toBeNull();
   });
 
-  test("that the call gave as arguments are no fields of the result", async () => {
+  test("arguments that the result repeats are not fields of its shape", async () => {
     const balances = { ...giving(structured({ anna: 3, bert: 5 })), inputSchema: { type: "object" } };
     folder.configure({ shop: folder.offering("shop", { balances }) });
     await using toolbox = await folder.open();

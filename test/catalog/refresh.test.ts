@@ -13,7 +13,7 @@ import { networkFixture } from "../support/network.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -110,7 +110,7 @@ describe("a server that says that its tools changed", () => {
     folder.configure({ shop: changing("endless") });
     await using toolbox = await folder.open();
     await toolbox.catalog.fetch("shop");
-    // Not through the sandbox: it shall be done long before the next list is due.
+    // Not through the sandbox: the call must be finished long before the next list is due.
     const lists = async () => {
       const value = toolValue(await toolbox.pool.callTool("shop", "seen", {}), "seen");
       return (JSON.parse("json" in value ? value.json : "") as { lists: number }).lists;
@@ -177,7 +177,7 @@ describe("refreshing", () => {
     expect(refresher.isRunning("a")).toBe(false);
   });
 
-  test("of one server does not wait for that of another", () => {
+  test("one server does not wait for another", () => {
     const { refresher, started } = controlled();
     refresher.changed("a");
     refresher.changed("b");

@@ -8,7 +8,7 @@ import { type Project, project } from "../generation/project.ts";
 import { networkFixture } from "../support/network.ts";
 import { fixture, memory } from "../support/servers.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;

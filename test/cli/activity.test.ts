@@ -1,4 +1,4 @@
-/** What a person sees while `exec` takes long. */
+/** exec and other slow commands show what they are doing on one line, at a terminal only. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Activity, saying } from "../../src/cli/progress.ts";
 import { SafeOutput } from "../../src/cli/terminal-output.ts";
@@ -9,7 +9,7 @@ setDefaultTimeout(30_000);
 
 const code = "await demo.list_orders({ limit: 1 }); await new Promise((done) => setTimeout(done, 1500)); return 1";
 
-test("after a second its last words, on one line that goes away", async () => {
+test("exec shows its latest activity on one line after a second, and erases the line at the end", async () => {
   using folder = temporaryFolder();
   const { stdout, stderr } = await cli(["exec", "-e", code], {
     cwd: folder.path,
@@ -22,9 +22,9 @@ test("after a second its last words, on one line that goes away", async () => {
 });
 
 test.each<[string, CliOptions]>([
-  ["where nobody watches", { env: { FORCE_COLOR: "1" } }],
-  ["at a terminal that cannot take a line away", { terminal: true, env: { TERM: "dumb" } }],
-])("nothing %s", async (_, options) => {
+  ["that is not a terminal", { env: { FORCE_COLOR: "1" } }],
+  ["that is a terminal that cannot erase a line", { terminal: true, env: { TERM: "dumb" } }],
+])("no activity is shown on a stderr %s", async (_, options) => {
   using folder = temporaryFolder();
   const { stderr } = await cli(["exec", "-e", code], { cwd: folder.path, ...options });
   expect(Bun.stripANSI(stderr)).toStartWith("[1 call");
@@ -32,7 +32,7 @@ test.each<[string, CliOptions]>([
   expect(Bun.stripANSI(listed.stderr)).toBe("No config file: using the built-in demo server.\n\n");
 });
 
-test("something, where nothing is said by what takes long", async () => {
+test("a general text is shown while a long task reports nothing", async () => {
   using folder = temporaryFolder();
   const computing = "const end = Date.now() + 1500; while (Date.now() < end); return 1";
   const { stderr } = await cli(["exec", "-e", computing], { cwd: folder.path, terminal: true });
@@ -50,7 +50,7 @@ test("something, where nothing is said by what takes long", async () => {
   await expect(saying(output, "Asking", Promise.reject(new Error("no")))).rejects.toThrow("no");
 });
 
-test("nothing for what is done within a second", () => {
+test("a task that takes less than a second shows nothing", () => {
   const written: string[] = [];
   const activity = new Activity({ isTerminal: true, write: async (text) => void written.push(text) });
   activity.onProgress?.("demo.list_orders: done");

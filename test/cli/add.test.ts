@@ -1,4 +1,4 @@
-/** add and remove as a person and a script use them: what is asked, what is written, what is started, and what stays. */
+/** `add` and `remove`: what they ask, write and start, and what they do not change. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const usersFile = () => join(folder.path, ".config", "claudikins", "claudikins.j
 const users = () => JSON.parse(readFileSync(usersFile(), "utf8")).mcpServers;
 const registry = () => join(folder.path, ".local", "share", "claudikins", "registry");
 
-/** An npx that finds what is installed here: the everything server, whatever it is asked for. */
+/** An npx that starts the everything server, whatever package it is asked for. */
 function withNpx(): Record<string, string> {
   const { command, args } = everything();
   const npx = folder.write("bin/npx", `#!/bin/sh\n[ -n "$REFUSE" ] && exit 3\nexec ${command} ${args.join(" ")}\n`);
@@ -33,8 +33,8 @@ function withNpx(): Record<string, string> {
   return { PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` };
 }
 
-describe("a command", () => {
-  test("is started once, and its tools are generated", async () => {
+describe("add with a command", () => {
+  test("starts the server once and generates its tools", async () => {
     const { command, args } = everything();
     const { exitCode, stdout, stderr } = await run(["add", "every", "--env", "A=b", "--", command, ...args]);
     const restart = "note: the config file is new: restart agents that already run claudikins\n";
@@ -46,7 +46,7 @@ describe("a command", () => {
     expect(readdirSync(join(registry(), "testing", "every"))).toContain("echo.ts");
   });
 
-  test("that does not start is not written, unless nobody looks", async () => {
+  test("does not write an entry whose server does not start, except with --no-check", async () => {
     const { command, args } = fixture("crash-on-start");
     const failed = await run(["add", "broken", "--", command, ...args]);
     expect([failed.exitCode, failed.stdout]).toEqual([4, ""]);
@@ -57,14 +57,14 @@ describe("a command", () => {
     expect(users().broken).toEqual({ command, args });
   });
 
-  test("keeps arguments that look like flags, twice as well; a flag before -- is ours", async () => {
+  test("keeps arguments after -- that look like flags, and refuses unknown flags before it", async () => {
     await run(["add", "x", "--no-check", "--", "prog", "-y", "--json", "-y", "--", "a b"]);
     expect(users().x).toEqual({ command: "prog", args: ["-y", "--json", "-y", "--", "a b"] });
     const { exitCode, stderr } = await run(["add", "y", "prog", "-q"]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Unknown flag -q")]);
   });
 
-  test("Ctrl-C: nothing is written, and nothing is left running", async () => {
+  test("writes nothing after Ctrl-C", async () => {
     const { command, args } = fixture("never-starts");
     const interrupted = AbortSignal.timeout(300);
     expect((await run(["add", "slow", "--", command, ...args], { interrupted })).exitCode).toBe(130);
@@ -72,8 +72,8 @@ describe("a command", () => {
   });
 });
 
-describe("an address", () => {
-  test("with headers; what its variables need is said", async () => {
+describe("add with an address", () => {
+  test("writes the headers, and names the variables that they need", async () => {
     const argv = [
       "add",
       "docs",
@@ -100,7 +100,7 @@ describe("an address", () => {
     });
   });
 
-  test("that wants a sign-in is added, with the command that does it; a wrong token is an error", async () => {
+  test("adds a server that requires a sign-in and shows the login command, but refuses one that rejects the given token", async () => {
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("no", { status: 401 }) });
     const url = `${server.url}mcp`;
     const added = await run(["add", "closed", url]);
@@ -143,7 +143,7 @@ describe("an address", () => {
   });
 });
 
-describe("an entry that is pasted in", () => {
+describe("add with a pasted entry", () => {
   const add = async (...argv: string[]) => {
     const { exitCode, stderr } = await run(["add", "--no-check", ...argv]);
     expect([exitCode, stderr.replace(/^note: .*\n/gm, "")]).toEqual([0, ""]);
@@ -152,12 +152,12 @@ describe("an entry that is pasted in", () => {
 
   test.each<[string, string, object]>([
     [
-      "of most hosts",
+      "most agents",
       '{ "mcpServers": { "a": { "command": "x", "args": ["${env:HOME}"] } } }',
       { a: { command: "x", args: ["${HOME}"] } },
     ],
     [
-      "the members alone",
+      "servers without their enclosing object",
       '"a": { "command": "x" }, "b": { "url": "https://x" },',
       { a: { command: "x" }, b: { url: "https://x" } },
     ],
@@ -193,11 +193,11 @@ describe("an entry that is pasted in", () => {
       { a: { command: "x", callTimeoutMs: 5, deny: ["rm_*"], confirm: "always", category: "files" } },
     ],
     ["a server called command", '{ "command": { "command": "x" } }', { command: { command: "x" } }],
-  ])("%s", async (_, text, entries) => {
+  ])("accepts the format of %s", async (_, text, entries) => {
     expect(await add(text)).toEqual(entries);
   });
 
-  test("under another name, from standard input, and as one JSON document", async () => {
+  test("accepts another name, standard input, and --json", async () => {
     expect(await add("mine", '{ "command": "x" }')).toEqual({ mine: { command: "x" } });
     const { stdout, stderr, exitCode } = await run(["add", "-", "--no-check", "--json"], {
       stdin: '{ "b": { "command": "y" } }\n',
@@ -209,22 +209,22 @@ describe("an entry that is pasted in", () => {
   });
 });
 
-describe("a server of the catalog", () => {
-  test("is started with its own entry, and generated", async () => {
+describe("add with the name of a server in the catalog", () => {
+  test("starts the server with the catalog's entry and generates its tools", async () => {
     const { exitCode, stdout, stderr } = await run(["add", "Everything"], { env: withNpx() });
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Added everything to .*: \d+ tools\n$/)]);
     expect(stderr).not.toContain("error");
     expect(users().everything.command).toBe("npx");
   });
 
-  test("takes its variables from the environment, without writing them down", async () => {
+  test("takes variables from the environment and does not write their values", async () => {
     const env = { ...withNpx(), BRAVE_API_KEY: "s3cr3t-0815" };
     expect((await run(["add", "brave-search"], { env })).exitCode).toBe(0);
     expect(readFileSync(usersFile(), "utf8")).toContain("${BRAVE_API_KEY}");
     expect(readFileSync(usersFile(), "utf8")).not.toContain("s3cr3t-0815");
   });
 
-  test("takes them from --env, and asks at a terminal for what is missing", async () => {
+  test("takes variables from --env, and asks for missing ones at a terminal", async () => {
     const env = withNpx();
     await run(["add", "brave-search", "--env", "BRAVE_API_KEY=given-4711", "--env", "MORE"], { env });
     expect(users()["brave-search"].env).toEqual({ BRAVE_API_KEY: "given-4711", MORE: "${MORE}" });
@@ -235,7 +235,7 @@ describe("a server of the catalog", () => {
     expect(users()["brave-search"].env).toEqual({ BRAVE_API_KEY: "typed-0815" });
   });
 
-  test("without them: what each is, where it comes from, and that nothing was changed", async () => {
+  test("describes missing variables and changes nothing if they are not given", async () => {
     for (const options of [{}, { terminal: true, answers: [""] }]) {
       const { exitCode, stderr, stdout } = await run(["add", "brave-search"], { ...options, env: { NO_COLOR: "1" } });
       expect([exitCode, stdout]).toEqual([2, ""]);
@@ -246,7 +246,7 @@ describe("a server of the catalog", () => {
     expect((await run(["add", "brave-search"], { terminal: true, answers: [] })).exitCode).toBe(130);
   });
 
-  test("a name that is nearly one", async () => {
+  test("suggests a similar name", async () => {
     expect(await shown(["add", "gihub"])).toMatchInlineSnapshot(`
       "$ claudikins add gihub
       --- stderr
@@ -258,7 +258,7 @@ describe("a server of the catalog", () => {
     `);
   });
 
-  test("a project's file gets no secret that somebody types", async () => {
+  test("does not write a typed secret to a project's file", async () => {
     folder.write("claudikins.json", '{ "mcpServers": {} }');
     const { exitCode, stderr } = await run(["add", "brave-search"], {
       terminal: true,
@@ -266,7 +266,7 @@ describe("a server of the catalog", () => {
       env: { NO_COLOR: "1" },
     });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("needs BRAVE_API_KEY:")]);
-    // Who gives one is warned.
+    // A secret in --env causes a warning.
     const given = await run(["add", "brave-search", "--no-check", "--env", "BRAVE_API_KEY=s3cr3t-0815"]);
     expect(given.stderr).toContain(
       `warning: ${join(folder.path, "claudikins.json")} contains a secret: keep it out of git`,
@@ -276,11 +276,11 @@ describe("a server of the catalog", () => {
   });
 });
 
-describe("the file", () => {
+describe("the config file", () => {
   const text =
     '{\n\t// mine\n\t"mcpServers": {\n\t\t"a": { "command": "a" }, // first\n\t\t/* second */ "b": { "command": "b" }\n\t},\n\t"check": "warn"\n}';
 
-  test("keeps its comments and its formatting; the nearest one counts", async () => {
+  test("keeps its comments and formatting; the nearest file is changed", async () => {
     folder.write("project/claudikins.json", text);
     const cwd = join(folder.path, "project", "deep");
     folder.write("project/deep/x", "");
@@ -303,7 +303,7 @@ describe("the file", () => {
     });
   });
 
-  test("a name that is taken is refused, and replaced by force", async () => {
+  test("gets no second server of the same name, but --force replaces the entry", async () => {
     folder.write("claudikins.json", text);
     const { exitCode, stderr } = await run(["add", "a", "--no-check", "--", "other"]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('already has a server called "a"')]);
@@ -313,11 +313,11 @@ describe("the file", () => {
     );
   });
 
-  test("one that is wrong is shown as such, and stays as it is", async () => {
+  test("is reported and not changed if it is invalid", async () => {
     folder.write("claudikins.json", '{ "mcpServers": { "a": { "comand": "a" } } }');
     const { exitCode, stderr } = await run(["add", "b", "--no-check", "--", "b"]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('did you mean "command"?')]);
-    // What is wrong can be taken out.
+    // An invalid entry can be removed.
     expect((await run(["remove", "a"])).exitCode).toBe(0);
     expect(readFileSync(join(folder.path, "claudikins.json"), "utf8")).toBe('{ "mcpServers": { } }');
     folder.write("claudikins.json", "{ nonsense");
@@ -326,7 +326,7 @@ describe("the file", () => {
 });
 
 describe("remove", () => {
-  test("takes out the entries and their generated files, all or none", async () => {
+  test("removes all named entries and their generated files, or none if a name is unknown", async () => {
     const { command, args } = fixture("odd");
     for (const name of ["one", "two", "three"]) await run(["add", name, "--", command, ...args]);
     expect(await shown(["remove", "one", "thre"])).toMatchInlineSnapshot(`
@@ -358,7 +358,7 @@ describe("remove", () => {
     expect((await run(["remove"])).stderr).toContain("Missing argument: names");
   });
 
-  test("asks about the sign-in, or is told", async () => {
+  test("asks at a terminal whether to sign out, and otherwise only with --logout", async () => {
     const env = { HOME: folder.path };
     const url = "http://127.0.0.1:9/mcp";
     const signIn = async () => {
@@ -386,7 +386,7 @@ describe("remove", () => {
   });
 });
 
-test("what is typed at a real terminal and is a secret is not shown; the rest is", async () => {
+test("a secret that is typed at a real terminal is not shown; other text is", async () => {
   const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
   let screen = "";
   const { promise: isAsked, resolve } = Promise.withResolvers<void>();
@@ -410,7 +410,7 @@ test("what is typed at a real terminal and is a secret is not shown; the rest is
   expect(screen).not.toContain("typed");
 });
 
-test("Ctrl-C at a question ends it, and nothing is written", async () => {
+test("Ctrl-C at a question ends add, and nothing is written", async () => {
   const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
   let screen = "";
   const { promise: isAsked, resolve } = Promise.withResolvers<void>();

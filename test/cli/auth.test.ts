@@ -1,4 +1,4 @@
-/** `claudikins auth` as a person and a script use it, against a server that wants a sign-in. */
+/** `claudikins auth` against a server that requires a sign-in. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** What the browser showed in the end, which it may do when we are gone. */
+/** The last page that the browser showed. The browser may load it after the command has ended. */
 async function lastPage(): Promise<string> {
   const file = join(folder.path, "page.html");
   while (!existsSync(file)) await Bun.sleep(20);
@@ -29,14 +29,14 @@ function auth(argv: string[], options: CliOptions = {}) {
   return cli(["auth", ...argv], { cwd: folder.path, ...options, env: { BROWSER, ...options.env } });
 }
 
-/** On one page, with what differs in each run as names. */
+/** The output as one text, with names in place of everything that differs between runs. */
 async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
   return steady(page(["auth", ...argv], await auth(argv, options), folder.path));
 }
 
 const configure = (mcpServers: object) => folder.write("claudikins.json", { mcpServers });
 
-test("what is refused before anything is asked", async () => {
+test("auth refuses invalid arguments and servers without a sign-in before it contacts a server", async () => {
   configure({
     guarded: { url: "http://127.0.0.1:1/mcp" },
     program: fixture("odd"),
@@ -73,7 +73,7 @@ test("what is refused before anything is asked", async () => {
   expect(pages.join("\n")).not.toContain("secret");
 });
 
-test("in, again, where one is, and out", async () => {
+test("login, status and logout work in any order, with and without an existing sign-in", async () => {
   await using server = await oauthFixture({ scopesSupported: ["read"], challengeScopes: ["read"] });
   configure({ guarded: { url: server.url }, program: fixture("odd") });
   const story = [
@@ -107,7 +107,7 @@ test("in, again, where one is, and out", async () => {
   expect(await lastPage()).toContain("<h1>Signed in to guarded</h1>");
 });
 
-test("for scripts: one document on stdout, and lines of JSON on stderr", async () => {
+test("with --json, auth prints one document on stdout and JSON lines on stderr", async () => {
   await using server = await oauthFixture({ scopesSupported: ["read"], challengeScopes: ["read"] });
   configure({ guarded: { url: server.url } });
   const json = async (...argv: string[]) => {
@@ -173,7 +173,7 @@ test("for scripts: one document on stdout, and lines of JSON on stderr", async (
   expect(await json("logout", "--all")).toEqual(signedOut(false));
 });
 
-test("which server, when none is named", async () => {
+test("login without a name chooses the only server that needs a sign-in", async () => {
   await using first = await oauthFixture();
   await using second = await oauthFixture();
   await using open = await networkFixture("http");
@@ -192,7 +192,7 @@ test("which server, when none is named", async () => {
   expect(await shown(["login", "gone"])).toMatchSnapshot();
 });
 
-test("a server that shows its tools to everybody, and lets nobody call them", async () => {
+test("login works for a server that lists its tools to everyone but requires a sign-in for calls", async () => {
   await using server = await oauthFixture({ door: "calls" });
   configure({ guarded: { url: server.url } });
   const echo = () => cli(["exec", "-e", "return guarded.echo({ a: 1 })"], { cwd: folder.path });
@@ -202,21 +202,21 @@ test("a server that shows its tools to everybody, and lets nobody call them", as
   expect((await server.stats()).problems).toEqual([]);
 });
 
-describe("what goes wrong", () => {
+describe("login fails", () => {
   const cases: [string, Parameters<typeof oauthFixture>[0]][] = [
-    ["the person says no", { person: "refuses" }],
-    ["the person does not come back", { person: "away" }],
-    ["the answer belongs to another sign-in", { stateInRedirect: "wrong" }],
-    ["the answer says not to what it belongs", { stateInRedirect: "missing" }],
-    ["the answer is another authorization server's", { issuerInRedirect: "wrong" }],
-    ["the answer lacks the issuer that was promised", { issuerInRedirect: "missing" }],
-    ["no tokens: 500", { tokenAnswer: "error" }],
-    ["no tokens: invalid_grant", { tokenAnswer: "invalid_grant" }],
-    ["no tokens: nonsense", { tokenAnswer: "nonsense" }],
-    ["nobody can register", { registration: false }],
-    ["the page to sign in at is none", { pageLie: "file:///etc/passwd" }],
-    ["the page to sign in at is a program", { pageLie: "javascript:alert(1)" }],
-    ["the tokens are not good", { door: "refuse" }],
+    ["if the person refuses", { person: "refuses" }],
+    ["if the person does not come back", { person: "away" }],
+    ["if the redirect belongs to another sign-in", { stateInRedirect: "wrong" }],
+    ["if the redirect has no state", { stateInRedirect: "missing" }],
+    ["if the redirect comes from another authorization server", { issuerInRedirect: "wrong" }],
+    ["if the redirect lacks the promised issuer", { issuerInRedirect: "missing" }],
+    ["if the token request is answered with 500", { tokenAnswer: "error" }],
+    ["if the token request is answered with invalid_grant", { tokenAnswer: "invalid_grant" }],
+    ["if the token response is invalid", { tokenAnswer: "nonsense" }],
+    ["if no client can be registered", { registration: false }],
+    ["if the sign-in page is a file", { pageLie: "file:///etc/passwd" }],
+    ["if the sign-in page is a script", { pageLie: "javascript:alert(1)" }],
+    ["if the server rejects the tokens", { door: "refuse" }],
   ];
 
   test.each(cases)("%s", async (_, options) => {
@@ -228,7 +228,7 @@ describe("what goes wrong", () => {
     for (const secret of await server.secrets()) expect(stderr).not.toContain(secret);
   });
 
-  test("the browser says it as well, and harmlessly", async () => {
+  test("and the browser shows the reason as escaped text", async () => {
     const refusal = "<script>alert(1)</script>\u001b[2J\u0007\nerror: all is well\u202e";
     await using server = await oauthFixture({ person: "refuses", refusal });
     configure({ "<b>guarded</b>": { url: server.url } });
@@ -241,18 +241,18 @@ describe("what goes wrong", () => {
   });
 });
 
-test("no browser opens: the address is shown, and what is pasted is looked at", async () => {
+test("login without a browser shows the address and checks what is pasted", async () => {
   await using server = await oauthFixture({ person: "away" });
   configure({ guarded: { url: server.url } });
   const argv = ["login", "guarded", "--timeout", "2s"];
   const stdin = "\nhello\nhttp://127.0.0.1:1/callback?code=a&state=b\nabc123def456\n";
   expect(await shown([...argv, "--no-browser"], { stdin })).toMatchSnapshot();
   expect(await shown(argv, { stdin, env: { BROWSER: "/no/such/browser", PATH: "/nowhere" } })).toMatchSnapshot();
-  // Who pipes something into a program that has a browser did not mean us.
+  // Input from a pipe is not read if a browser opens.
   expect(await shown(argv, { stdin })).not.toContain("Paste");
 });
 
-test("who gives up while nobody answers", async () => {
+test("login can be interrupted while it waits for the person", async () => {
   await using server = await oauthFixture({ person: "away" });
   configure({ guarded: { url: server.url } });
   const interrupted = new AbortController();

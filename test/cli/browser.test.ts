@@ -1,4 +1,4 @@
-/** Which program opens a browser, on which machine, and what is made of how it went. */
+/** Which program opens the browser on each system, and how its success is judged. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ function program(name: string, script: string): string {
   return file;
 }
 
-test("where one is likely to open", () => {
+test("hasBrowser is false over SSH and without a display, unless BROWSER is set", () => {
   const desktop = { DISPLAY: ":0" };
   expect(hasBrowser(desktop, "linux")).toBe(true);
   expect(hasBrowser({ WAYLAND_DISPLAY: "wayland-0" }, "linux")).toBe(true);
@@ -33,12 +33,12 @@ test("where one is likely to open", () => {
     expect(hasBrowser({ ...desktop, [name]: "x" }, "linux")).toBe(false);
     expect(hasBrowser({ [name]: "x" }, "darwin")).toBe(false);
   }
-  // Who sets it knows better, over SSH too.
+  // BROWSER counts over SSH too.
   expect(hasBrowser({ BROWSER: "lynx", SSH_TTY: "x" }, "linux")).toBe(true);
   expect(hasBrowser({ BROWSER: "none", ...desktop }, "linux")).toBe(false);
 });
 
-test("the commands", () => {
+test("browserCommands lists the programs of BROWSER before the default of the system", () => {
   expect(browserCommands(url, {}, "linux")).toEqual([["xdg-open", url.href]]);
   expect(browserCommands(url, {}, "darwin")).toEqual([["open", url.href]]);
   expect(browserCommands(url, {}, "win32")).toEqual([["rundll32", "url.dll,FileProtocolHandler", url.href]]);
@@ -50,40 +50,40 @@ test("the commands", () => {
   expect(browserCommands(url, { BROWSER: "C:\\b.exe" }, "win32")[0]).toEqual(["C:\\b.exe", url.href]);
 });
 
-describe("opening", () => {
-  test("the program is not started in the folder that somebody stands in", async () => {
+describe("openBrowser", () => {
+  test("does not start the program in the current folder", async () => {
     const said = join(folder.path, "where");
     const BROWSER = program("where-am-i", `pwd > ${said}`);
     expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
     expect(readFileSync(said, "utf8")).toBe("/\n");
   });
 
-  test("the address arrives as one word, and no shell reads it", async () => {
+  test("passes the address as one word, without a shell", async () => {
     const said = join(folder.path, "said");
     const BROWSER = program("says", `printf '%s\\n' "$#" "$1" > ${said}`);
     expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
     expect(readFileSync(said, "utf8")).toBe(`1\n${url.href}\n`);
   });
 
-  test("the next one is tried after one that fails or is not there", async () => {
+  test("tries the next program if one fails or does not exist", async () => {
     const said = join(folder.path, "second");
     const BROWSER = [program("fails", "exit 3"), "/no/such/program", program("works", `echo > ${said}`)].join(":");
     expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
     expect(existsSync(said)).toBe(true);
   });
 
-  test("none worked", async () => {
+  test("returns false if no program works", async () => {
     expect(await openBrowser(url, { PATH: "/nowhere", BROWSER: program("fails-too", "exit 1") })).toBe(false);
   });
 
-  test("one that stays is a browser", async () => {
+  test("returns true if the program keeps running", async () => {
     const file = join(folder.path, "pid");
     const BROWSER = program("stays", `echo $$ > ${file}; exec sleep 60`);
     expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
     process.kill(Number(readFileSync(file, "utf8")));
   });
 
-  test("nothing but pages of the web", async () => {
+  test("opens only http and https addresses", async () => {
     const said = join(folder.path, "never");
     const env = { PATH: process.env["PATH"], BROWSER: program("never-called", `echo > ${said}`) };
     for (const other of ["file:///etc/passwd", "javascript:alert(1)", "calculator:", "data:text/html,x"]) {

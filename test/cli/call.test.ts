@@ -1,4 +1,4 @@
-/** call as a person and a script use it: arguments in all their forms, what comes out where, and what is refused. */
+/** `call`: arguments in all their forms, where results go, and what is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ledgerOf } from "../support/session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -26,11 +26,11 @@ const shown = async (argv: string[], options: CliOptions = {}) =>
 
 const record = () => join(folder.path, "got.jsonl");
 
-/** A server that writes down what it gets, with these tools. */
+/** A server with these tools that writes down the calls it receives. */
 const recording = (tools: object[], mark = "tools") =>
   fixture("recording", record(), folder.write(`${mark}.json`, tools));
 
-/** What reached the server since it was last asked. */
+/** The arguments of the calls since the last time this function was called. */
 function got(): object[] {
   if (!existsSync(record())) return [];
   const lines = readFileSync(record(), "utf8").trim().split("\n");
@@ -64,13 +64,13 @@ const find = {
 describe("arguments", () => {
   beforeEach(() => configure({ rec: recording([find]) }));
 
-  /** What the tool got. */
+  /** The arguments that the tool received. */
   async function gotBy(words: string[], options: CliOptions = {}): Promise<unknown> {
     const { exitCode, stderr } = await run(["rec.find-it", ...words], options);
     return exitCode === 0 ? got()[0] : stderr;
   }
 
-  test("by name, made what the schema says", async () => {
+  test("are converted to the types in the tool's schema", async () => {
     expect(await gotBy(["query=5", "limit=5", "tags=a", "tags=5", "deep=true", "where.name=x", "state=open"])).toEqual({
       query: "5",
       limit: 5,
@@ -85,7 +85,7 @@ describe("arguments", () => {
     expect(await gotBy(["query=-"])).toEqual({ query: "-" });
   });
 
-  test("all at once: as JSON, from files, from standard input", async () => {
+  test("can be given together: as JSON, from files, or from standard input", async () => {
     folder.write("args.json", { query: "file", limit: 3 });
     folder.write("long.txt", "long\ntext\n");
     folder.write("tags.json", ["a", "b"]);
@@ -103,13 +103,13 @@ describe("arguments", () => {
     expect(await gotBy(["query=@long.txt", "tags:=@tags.json"])).toEqual({ query: "long\ntext\n", tags: ["a", "b"] });
   });
 
-  test("standard input is left alone where nobody asks for it", async () => {
+  test("are not read from standard input unless asked for", async () => {
     const stdin = '{"query":"not this"}';
     expect(await gotBy(["query=this"], { stdin })).toEqual({ query: "this" });
     expect(await gotBy([], { stdin })).toContain('the argument "query" is missing');
   });
 
-  test("that are wrong are named, with the signature; nothing is called", async () => {
+  test("wrong arguments are named with the signature, and nothing is called", async () => {
     const wrong = [
       ["limit=many", "query=x"],
       ["query=x", "lmit=5"],
@@ -155,7 +155,7 @@ describe("arguments", () => {
     expect(got()).toEqual([]);
   });
 
-  test("that are no arguments are refused before anything is started", async () => {
+  test("invalid words are refused before a server is started", async () => {
     folder.write("none.json", "{");
     folder.write("list.json", []);
     configure({ rec: { command: "no-such-command" } });
@@ -237,14 +237,14 @@ describe("arguments", () => {
     `);
   });
 
-  test("with dashes are no arguments", async () => {
+  test("with dashes are refused as unknown flags", async () => {
     expect(await gotBy(["--query", "x"])).toBe(
       "error: Unknown flag --query\n\nhint: To pass it as an argument, leave out the dashes: query=value. For all flags and arguments: claudikins call --help\n",
     );
     expect(await gotBy(["query=x", "--limit=5"])).toContain("limit=value");
   });
 
-  test("a server whose tool is another one by now is asked before anything is refused", async () => {
+  test("are checked against the server's current schema before they are refused", async () => {
     expect(await gotBy(["query=x"])).toEqual({ query: "x" });
     const properties = { ...find.inputSchema.properties, limit: { type: "string" }, more: { type: "number" } };
     recording([{ ...find, inputSchema: { ...find.inputSchema, properties } }]);
@@ -255,7 +255,7 @@ describe("arguments", () => {
 describe("names", () => {
   const tools = [{ name: "b.c" }, { name: "c" }, { name: "get-it" }, { name: "delete_it" }];
 
-  test("with dots, of the config and in code, in one word and in two", async () => {
+  test("are accepted as in the config and as in code, in one word or two, even with dots", async () => {
     configure({ "my.rec": recording(tools), my: recording([{ name: "rec" }], "my"), "re-c": recording(tools) });
     const words = [
       ["my.rec.c"],
@@ -264,7 +264,7 @@ describe("names", () => {
       ["my_rec.get_it"],
       ["re-c", "get-it"],
       ["re_c.get_it"],
-      // The server my.rec needs a tool; this one is one.
+      // The server my.rec needs a tool; the next word is one.
       ["my.rec"],
       ["my", "rec"],
     ];
@@ -287,7 +287,7 @@ describe("names", () => {
     ]);
   });
 
-  test("that are near are suggested, and never called", async () => {
+  test("similar names are suggested, but never called", async () => {
     configure({ rec: recording(tools), other: recording([{ name: "unlike" }], "other") });
     await cli(["gen"], { cwd: folder.path });
     const texts: string[] = [];
@@ -368,7 +368,7 @@ describe("names", () => {
     expect(got()).toEqual([]);
   });
 
-  test("that are denied are denied, also where they are near", async () => {
+  test("denied tools are refused, and not suggested", async () => {
     configure({ rec: { ...recording(tools), deny: ["delete_it"] } });
     expect(await shown(["rec.delete_it"])).toMatchInlineSnapshot(`
       "$ claudikins call rec.delete_it
@@ -392,17 +392,17 @@ describe("the result", () => {
     ["odd.legacy", '{\n  "old": true\n}\n'],
     ["odd.empty", "[]\n"],
     ["seen.words-only", "[not JSON\n"],
-  ])("of %s as a person reads it", async (tool, stdout) => {
+  ])("%s is printed for people", async (tool, stdout) => {
     expect(await run([tool])).toEqual({ exitCode: 0, stdout, stderr: "" });
   });
 
-  test("--json: one document", async () => {
+  test("is one document with --json", async () => {
     const { stdout, ...rest } = await run(["odd.structured", "--json"]);
     expect(rest).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toBe('{"ok":true,"server":"odd","tool":"structured","value":{"answer":42}}\n');
   });
 
-  test("--raw: as the server sent it", async () => {
+  test("is unchanged with --raw", async () => {
     const { stdout, ...rest } = await run(["odd.structured", "--raw"]);
     expect(rest).toEqual({ exitCode: 0, stderr: "" });
     expect(JSON.parse(stdout)).toEqual({
@@ -418,14 +418,14 @@ describe("the result", () => {
     expect((await run(["odd.legacy", "--raw"])).stdout).toBe('{"content":[],"toolResult":{"old":true}}\n');
   });
 
-  test("a large one is whole", async () => {
+  test("is complete even if it is large", async () => {
     const { stdout } = await run(["seen.large", "characters=300000", "--json"]);
     expect(JSON.parse(stdout).value).toHaveLength(150_001);
     const text = await run(["odd.get-thing", "size=3000000"]);
     expect(text.stdout).toHaveLength(3_000_001);
   });
 
-  test("an image is never printed", async () => {
+  test("does not print images", async () => {
     expect(await run(["odd.image"])).toEqual({
       exitCode: 0,
       stdout: "",
@@ -437,7 +437,7 @@ describe("the result", () => {
       { type: "image", mimeType: "image/png", omitted: "3 bytes: save with --output <file>" },
     ]);
     expect((await run(["odd.image", "--raw"], { terminal: true })).stdout).not.toContain("AAAA");
-    // A program wants it.
+    // Another program gets the image.
     expect(JSON.parse((await run(["odd.image", "--json"])).stdout).value[0].data).toBe("AAAA");
     expect(JSON.parse((await run(["odd.image", "--raw"])).stdout).content[0].data).toBe("AAAA");
   });
@@ -447,7 +447,7 @@ describe("--output", () => {
   const text = (name: string) => readFileSync(join(folder.path, name), "utf8");
   beforeEach(() => configure({ odd: odd() }));
 
-  test("text and data", async () => {
+  test("writes text as text, and data as JSON", async () => {
     expect(await run(["odd.get-thing", "--output", "thing.txt"])).toEqual({
       exitCode: 0,
       stdout: "",
@@ -471,7 +471,7 @@ describe("--output", () => {
     ]);
   });
 
-  test("an image as it is, and the words beside it on stdout", async () => {
+  test("writes an image to the file, and text beside it to stdout", async () => {
     configure({ everything: everything() });
     const { stdout, stderr } = await run(["everything.get-tiny-image", "--output", "logo.png"]);
     expect(stdout).toBe("Here's the image you requested:\nThe image above is the MCP logo.\n");
@@ -482,7 +482,7 @@ describe("--output", () => {
     expect(json.files).toEqual([{ file: "again.png", mimeType: "image/png", bytes: 4_033 }]);
   });
 
-  test("several, by number and type", async () => {
+  test("numbers several files, with an extension for each type", async () => {
     const content = [
       { type: "image", data: "AAAA", mimeType: "image/jpeg" },
       { type: "audio", data: "AAAA", mimeType: "audio/wav" },
@@ -509,7 +509,7 @@ describe("--output", () => {
     expect(JSON.parse(stdout)).toEqual(content.slice(4));
   });
 
-  test("where nothing can be written: said before anything is called", async () => {
+  test("is refused before the call if the path cannot be written", async () => {
     configure({ rec: recording([{ name: "do" }]) });
     mkdirSync(join(folder.path, "there"));
     symlinkSync("there", join(folder.path, "link"));
@@ -539,15 +539,18 @@ describe("--output", () => {
   });
 });
 
-test.skipIf(!existsSync("/dev/full"))("--output on a full disk: that the tool was called is said", async () => {
-  configure({ rec: recording([{ name: "do" }]) });
-  const { exitCode, stdout, stderr } = await run(["rec.do", "--output", "/dev/full"]);
-  expect([exitCode, stdout]).toEqual([2, ""]);
-  expect(stderr).toMatch(
-    /^error: Cannot write \/dev\/full: .*\n\nhint: The tool was already called: check what it did/,
-  );
-  expect(got()).toHaveLength(1);
-});
+test.skipIf(!existsSync("/dev/full"))(
+  "call --output says on a full disk that the tool was already called",
+  async () => {
+    configure({ rec: recording([{ name: "do" }]) });
+    const { exitCode, stdout, stderr } = await run(["rec.do", "--output", "/dev/full"]);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(
+      /^error: Cannot write \/dev\/full: .*\n\nhint: The tool was already called: check what it did/,
+    );
+    expect(got()).toHaveLength(1);
+  },
+);
 
 describe("failures", () => {
   test.each<[number, string, string, Record<string, object>, string[]?]>([
@@ -563,7 +566,7 @@ describe("failures", () => {
     [2, "SERVER_NOT_FOUND", "nope.x", { odd: fixture("odd") }],
     [2, "CONFIG_INVALID", "odd.x", { odd: { command: 5 } }],
     [2, "USAGE", "odd.empty", { odd: fixture("odd") }, ["--raw", "--timeout", "soon"]],
-  ])("%i %s: %s", async (exitCode, code, tool, servers, more = []) => {
+  ])("exit with code %i for %s: %s", async (exitCode, code, tool, servers, more = []) => {
     configure(servers);
     const ended = await run([tool, ...more]);
     expect([ended.exitCode, ended.stdout, ended.stderr]).toEqual([exitCode, "", expect.stringMatching(/^error: /)]);
@@ -573,20 +576,20 @@ describe("failures", () => {
     expect(JSON.parse(asJson.stderr).error.code).toBe(code);
   });
 
-  test("--raw and --json", async () => {
+  test("--raw and --json exclude each other", async () => {
     expect((await run(["x.y", "--raw", "--json"])).stderr).toContain("Use --raw or --json, not both");
   });
 
-  test("130: interrupted", async () => {
+  test("an interruption exits with code 130", async () => {
     configure({ odd: odd() });
     const ended = await run(["odd.hang"], { interrupted: AbortSignal.timeout(300) });
     expect([ended.exitCode, ended.stdout]).toEqual([130, ""]);
-    // Where the machine is slow, its server is not asked yet.
+    // On a slow machine, the server has not received the call yet.
     expect(ended.stderr).toMatch(/^error: .* was cancelled/);
   });
 });
 
-test("--timeout is longer than what the config says, and its end is a failure that counts", async () => {
+test("--timeout may exceed the limit of the config, and a call that it ends counts as a failure", async () => {
   configure({ seen: { ...fixture("seen", folder.path), callTimeoutMs: 1_000 } });
   expect((await run(["seen.wait", "ms=1500", "--timeout", "1m"])).stdout).toBe("waited\n");
   expect((await run(["seen.wait", "ms=600000", "--timeout", "50ms"])).stderr).toBe(
@@ -595,7 +598,7 @@ test("--timeout is longer than what the config says, and its end is a failure th
   expect((await ledgerOf(folder.path))?.tools.get("seen")?.get("wait")).toMatchObject({ calls: 2, failures: 1 });
 });
 
-test("is counted: calls, failures, and what led to it", async () => {
+test("stats count calls, their failures, and the text that led to them", async () => {
   configure({ odd: odd() });
   await run(["odd.structured"]);
   await run(["odd.structured", "via:skill"]);
@@ -608,7 +611,7 @@ test("is counted: calls, failures, and what led to it", async () => {
   expect([...(counts?.hooks ?? [])]).toEqual([["shell skill", 1]]);
 });
 
-test("what it saw of a result is known the next time", async () => {
+test("the observed type of a result is shown the next time", async () => {
   configure({ odd: odd() });
   await run(["odd.two.dots"]);
   const { stdout } = await cli(["list", "tools", "odd", "--detailed"], { cwd: folder.path });
@@ -618,7 +621,7 @@ test("what it saw of a result is known the next time", async () => {
 describe("--interactive", () => {
   beforeEach(() => configure({ rec: recording([find, { name: "plain" }]) }));
 
-  test("asks for what is not given, the required first, until it fits", async () => {
+  test("asks for missing arguments, required ones first, until they are valid", async () => {
     const answers = ["", "words", "0", "many", "5", '["a","b"]', "7", "2", "", "{", '{"name":"x"}'];
     const { exitCode, stdout, stderr } = await run(["rec.find-it", "-i"], {
       answers,
@@ -651,7 +654,7 @@ describe("--interactive", () => {
     `);
   });
 
-  test("not for what is given, and not where there is nothing", async () => {
+  test("does not ask for given arguments, and asks nothing if the tool takes none", async () => {
     const answers = ["", "", "true"];
     await run(["rec.find-it", "-i", "where.name=x", '{"query":"a","limit":1}'], { answers, terminal: true });
     expect(got()).toEqual([{ query: "a", limit: 1, where: { name: "x" }, deep: true }]);
@@ -660,7 +663,7 @@ describe("--interactive", () => {
     expect(got()).toEqual([{}]);
   });
 
-  test("takes what is usual where something has to be given", async () => {
+  test("offers the default of a required argument", async () => {
     const properties = { size: { type: "integer", default: 5 }, unit: { type: "string", default: "mb" } };
     configure({ rec: recording([{ name: "set", inputSchema: { type: "object", properties, required: ["size"] } }]) });
     const { stderr } = await run(["rec.set", "-i"], { answers: ["", ""], terminal: true });
@@ -668,12 +671,12 @@ describe("--interactive", () => {
     expect(got()).toEqual([{ size: 5 }]);
   });
 
-  test("the end of the input calls nothing", async () => {
+  test("calls nothing if the input ends", async () => {
     const { exitCode } = await run(["rec.find-it", "-i"], { answers: ["words"], terminal: true });
     expect([exitCode, got()]).toEqual([130, []]);
   });
 
-  test("asks nobody where nobody sits", async () => {
+  test("is refused without a terminal", async () => {
     expect(await shown(["rec.find-it", "--interactive"])).toMatchInlineSnapshot(`
       "$ claudikins call rec.find-it --interactive
       --- stderr

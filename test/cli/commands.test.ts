@@ -1,11 +1,11 @@
-/** exec, gen and search as a person uses them: what is on stdout, what on stderr, as text and as JSON. */
+/** `exec`, `gen` and `search`: what they print on stdout and stderr, as text and as JSON. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -16,7 +16,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
 
-/** The page of one call, this machine's paths left out. */
+/** The output of one call, without the paths of this machine. */
 const shown = async (argv: string[], options: CliOptions = {}) => page(argv, await run(argv, options), folder.path);
 
 function configure(servers: Record<string, object>): void {
@@ -28,7 +28,7 @@ const odd = () => ({ ...fixture("odd"), description: "Odd things" });
 describe("exec", () => {
   beforeEach(() => configure({ odd: odd() }));
 
-  test("code from a file, the command line and standard input", async () => {
+  test("runs code from a file, the command line or standard input", async () => {
     folder.write("sub/code.ts", "const n: number = 6;\nreturn n * 7");
     const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · [\d,]+ ms\]\n$/) };
     expect(await run(["exec", "sub/code.ts"])).toEqual(expected);
@@ -47,11 +47,11 @@ describe("exec", () => {
     ["false", "false\n"],
     ["undefined", ""],
     ["", ""],
-  ])("the value %s", async (code, stdout) => {
+  ])("prints the value of %s", async (code, stdout) => {
     expect(await run(["exec", "-e", `${code} // end`])).toMatchObject({ exitCode: 0, stdout });
   });
 
-  test("a call, logs, and the receipt", async () => {
+  test("prints the value on stdout, and logs and the receipt on stderr", async () => {
     const code =
       'console.log("one", 1); console.warn("two"); console.error("three"); return (await odd.structured()).answer';
     expect(await shown(["exec", "-e", code])).toMatchInlineSnapshot(`
@@ -68,7 +68,7 @@ describe("exec", () => {
     `);
   });
 
-  test("a failure: the logs before it, the error, the hint, the receipt; nothing on stdout", async () => {
+  test("prints a failure on stderr: logs, error, hint and receipt", async () => {
     configure({ needy: { command: "x", env: { A: `\${NOT_SET_TOKEN}` } } });
     folder.write("code.ts", 'console.log("before");\nawait needy.anything({});\n');
     const { exitCode, stdout, stderr } = await run(["exec", "code.ts"]);
@@ -79,13 +79,13 @@ describe("exec", () => {
     );
   });
 
-  test("a failure has its place", async () => {
+  test("shows the place of a failure", async () => {
     folder.write("code.ts", 'const a = 1;\n  throw new Error("no");\n');
     const { stderr } = await run(["exec", "code.ts"]);
     expect(stderr).toMatch(/^error: no\n {2}--> main\.ts:2:\d+\n {2}2 \| {3}throw new Error\("no"\);\n/);
   });
 
-  test("--json: the outcome as one document", async () => {
+  test("prints the outcome as one document with --json", async () => {
     const ended = await run([
       "exec",
       "--json",
@@ -113,7 +113,7 @@ describe("exec", () => {
     });
   });
 
-  test("--json: a failure has the error and the outcome", async () => {
+  test("prints the error and the outcome of a failure with --json", async () => {
     const ended = await run(["exec", "--json", "-e", 'console.log("before"); throw new TypeError("no")']);
     expect({ ...ended, stderr: JSON.parse(ended.stderr) }).toMatchObject({
       exitCode: 6,
@@ -130,7 +130,7 @@ describe("exec", () => {
     });
   });
 
-  test("colours for a terminal, unless NO_COLOR is set", async () => {
+  test("uses colours at a terminal, unless NO_COLOR is set", async () => {
     const argv = ["exec", "-e", 'console.error("x"); throw new Error("y")'];
     const watched = await run(argv, { terminal: true });
     expect(watched.stderr).toStartWith("\u001b[31merror \u001b[0mx\n\u001b[31merror\u001b[0m: y");
@@ -139,7 +139,7 @@ describe("exec", () => {
     expect((await run(argv)).stderr).not.toContain("\u001b");
   });
 
-  test("without a config, the demo is there", async () => {
+  test("uses the demo server without a config", async () => {
     using empty = temporaryFolder();
     const ended = await cli(["exec", "-e", "return (await demo.list_orders({ status: 'paid' })).total"], {
       cwd: empty.path,
@@ -160,10 +160,10 @@ describe("gen", () => {
       "needs a token": { command: "x", env: { A: `\${NOT_SET_TOKEN}` } },
     });
 
-  test("good and broken servers: a table, each problem, the folder; the exit code is the first failure's", async () => {
+  test("prints a table and each problem, and exits with the code of the first failure", async () => {
     mixed();
     folder.write(".claudikins/registry/tests/odd/hang.ts", "// mine\n");
-    // How wide a column is depends on the times in it.
+    // The widths of the columns depend on the times in them.
     expect((await shown(["gen"])).replace(/(?<=\S) {3,}/g, "  ")).toMatchInlineSnapshot(`
       "$ claudikins gen
       --- stdout
@@ -192,7 +192,7 @@ describe("gen", () => {
     `);
   });
 
-  test("--json: the report is on stdout when all went well, and with the error when not", async () => {
+  test("prints the report with --json: on stdout if all servers worked, otherwise with the error", async () => {
     configure({ odd: odd() });
     const good = await run(["gen", "--json"]);
     expect({ ...good, stdout: JSON.parse(good.stdout) }).toEqual({
@@ -237,7 +237,7 @@ describe("gen", () => {
     expect(bad.stderr.trimEnd()).not.toContain("\n");
   });
 
-  test("says what it removed, and nothing where there is nothing", async () => {
+  test("names the servers whose files it removed, and says nothing if there are none", async () => {
     configure({ odd: odd(), old: fixture("lists", "none") });
     await run(["gen"]);
     configure({ odd: odd() });
@@ -263,7 +263,7 @@ describe("gen", () => {
     expect(await run(["search", "structured"])).toMatchObject({ exitCode: 0 });
   });
 
-  test("shows how far it is to a person who watches, and takes it away", async () => {
+  test("shows its progress at a terminal, and erases it", async () => {
     configure({ a: fixture("lists", "none"), b: fixture("lists", "none") });
     const { stderr } = await run(["gen"], { terminal: true, env: { NO_COLOR: "1" } });
     const [start, first, second, rest = ""] = stderr.split("\r\u001b[2K").slice(1);
@@ -275,7 +275,7 @@ describe("gen", () => {
     expect(rest).toStartWith("server  tools  written  removed  time");
   });
 
-  test("interrupted: what is running is given up", async () => {
+  test("stops waiting for servers when it is interrupted", async () => {
     configure({ never: fixture("never-starts", folder.path) });
     const ended = await run(["gen"], { interrupted: AbortSignal.timeout(200) });
     expect(ended.exitCode).toBe(130);
@@ -284,7 +284,7 @@ describe("gen", () => {
 });
 
 describe("search", () => {
-  test("as the very first command, asks the servers itself, and writes down what they say", async () => {
+  test("asks the servers for their tools before gen has run, and stores the answers", async () => {
     configure({ odd: odd(), broken: fixture("crash-on-start") });
     const { exitCode, stdout, stderr } = await run(["search", "structured", "--json"]);
     expect([exitCode, stderr]).toEqual([0, ""]);
@@ -292,14 +292,14 @@ describe("search", () => {
     expect((await run(["search", "structured"])).stdout).toStartWith("odd.structured\n");
   });
 
-  test("where no server answers, says why", async () => {
+  test("says why if no server answers", async () => {
     configure({ broken: fixture("crash-on-start") });
     const { exitCode, stdout, stderr } = await run(["search", "thing"]);
     expect([exitCode, stdout]).toEqual([4, ""]);
     expect(stderr).toContain('Server "broken" did not start');
   });
 
-  test("shows what was found, the best first, and names what was not searched", async () => {
+  test("shows the best matches first, and names the servers that were not searched", async () => {
     configure({ odd: odd(), broken: fixture("crash-on-start") });
     await run(["gen"]);
     expect(await shown(["search", "structured"])).toMatchInlineSnapshot(`
@@ -329,7 +329,7 @@ describe("search", () => {
     );
   });
 
-  test("--json", async () => {
+  test("prints matches as one document with --json", async () => {
     configure({ odd: odd() });
     await run(["gen"]);
     const ended = await run(["search", "structured", "--limit", "1", "--json"]);
@@ -357,7 +357,7 @@ describe("search", () => {
     });
   });
 
-  test("--detail: names, signatures, or all there is as JSON", async () => {
+  test("prints names, signatures or full definitions with --detail", async () => {
     const find = {
       description: "Finds parcels. Quickly.",
       inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
@@ -410,7 +410,7 @@ describe("search", () => {
     `);
   });
 
-  test("colours and broken lines for a person who watches", async () => {
+  test("uses colours and wraps lines at a terminal", async () => {
     configure({ odd: odd() });
     await run(["gen"]);
     const argv = ["search", "structured", "--limit", "1"];
@@ -428,7 +428,7 @@ describe("search", () => {
     );
   });
 
-  test("names that are near, servers with their counts, and who cannot be called, each with what to do", async () => {
+  test("suggests similar names, lists servers with their counts, and says how to fix servers that cannot be called", async () => {
     configure({ odd: odd() });
     await run(["gen"]);
     configure({ odd: { ...odd(), env: { TOKEN: "${NO_SUCH_TOKEN}" } }, new: odd() });
@@ -458,7 +458,7 @@ describe("search", () => {
     `);
   });
 
-  test("- reads a query a line, and prints a document a line", async () => {
+  test("reads one query per line from standard input, and prints one document per line", async () => {
     configure({ odd: odd() });
     await run(["gen"]);
     const stdin = "structured\n\n  zzz \r\nthing server:odds\nstructured server:odd";
@@ -500,13 +500,13 @@ describe("search", () => {
     `);
   });
 
-  test("the same tool on another server is named with it", async () => {
+  test("names other servers that have the same tool", async () => {
     configure({ odd: odd(), other: odd() });
     await run(["gen"]);
     expect((await run(["search", "structured", "--limit", "1"])).stdout).toEndWith("\n  also: other.structured\n");
   });
 
-  test("servers without tools, and a config without servers", async () => {
+  test("says so if the configured servers have no tools", async () => {
     configure({});
     expect(await run(["search", "x"])).toEqual({
       exitCode: 0,

@@ -1,4 +1,4 @@
-/** Tab in real shells: what the program gets when a line is completed, and that nothing that is typed or configured is run. */
+/** Tab completion in real shells: what the completed command receives, and that nothing that is typed or configured is run. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,14 +13,14 @@ setDefaultTimeout(60_000);
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-/** How each is started for a person, with no settings but our script. */
+/** Starts each shell as a person does, with only our script loaded. */
 const interactive: Record<Shell, (folder: string) => string[]> = {
   bash: (folder) => ["bash", "--norc", "--noprofile", "-i", "-c", `exec bash --rcfile ${folder}/rc.bash -i`],
   zsh: () => ["zsh", "-i"],
   fish: () => ["fish", "-i"],
 };
 
-/** The bash of macOS is too old to be told where no space follows. */
+/** The bash of macOS is too old to leave out the space after a completion. */
 const isHere = (shell: Shell) =>
   process.platform !== "win32" &&
   Bun.which(shell) !== null &&
@@ -29,7 +29,7 @@ for (const shell of shells) {
   if (!isHere(shell)) console.log(`${shell} is not installed, or too old: its completions are not tested`);
 }
 
-/** Ctrl-U; the first one may only close a list. */
+/** Ctrl-U twice: the first may only close a list. */
 const takeBack = "\u0015\u0015";
 
 const odd = {
@@ -74,7 +74,7 @@ beforeAll(async () => {
     tools,
   };
   folder.write(".claudikins/registry/index.json", { version: 1, servers: [server] });
-  // Says what it got, and is itself only while somebody types.
+  // Prints its arguments, except while it answers a completion.
   const real = claudikinsCommand.map((word) => `'${word}'`).join(" ");
   const program = folder.write(
     "bin/claudikins",
@@ -83,7 +83,7 @@ beforeAll(async () => {
   Bun.spawnSync(["chmod", "+x", program]);
   for (const shell of shells) folder.write(`completions.${shell}`, (await cli(["completions", shell])).stdout);
   folder.write("rc.bash", "PS1='ready> '\nsource completions.bash\n");
-  // By its own habit Tab first replaces $(…) by what that gives, whatever command it is for.
+  // By default, Tab replaces $(…) by its result before any completion runs.
   folder.write(".zshrc", "PS1='ready> '\nbindkey '^I' complete-word\nsource ./completions.zsh\n");
   folder.write(
     ".config/fish/completions/claudikins.fish",
@@ -119,7 +119,7 @@ describe.each(shells)("%s", (shell) => {
     });
     afterAll(() => terminal[Symbol.asyncDispose]());
 
-    /** The line is completed, entered, and the program says what it got. */
+    /** The line is completed and entered, and the program prints its arguments. */
     test.each<[string, string[]]>([
       ["ex\t", ["exec"]],
       ["auth stat\t", ["auth", "status"]],
@@ -156,25 +156,25 @@ describe.each(shells)("%s", (shell) => {
       ["exec --config=a\\ f\t", ["exec", "--config=a file.ts"]],
       ["gen --output su\t", ["gen", "--output", "sub folder"]],
       ["gen --output=su\t", ["gen", "--output=sub folder"]],
-    ])("%j", async (typed, words) => {
+    ])("completes %j", async (typed, words) => {
       terminal.type(`claudikins ${typed}\r`);
       await terminal.see(".\r");
       const [, got] = [...terminal.text.matchAll(/((?:<[^<>]*>)+)\.\r/g)].at(-1) ?? [];
-      // Some take the slash of a folder away again.
+      // Some shells remove the slash after a folder.
       expect(got?.replace("/>", ">")).toBe(words.map((word) => `<${word}>`).join(""));
       expect(existsSync(join(folder.path, "pwned"))).toBe(false);
     });
 
-    test("all there is, with what is said of it", async () => {
+    test("lists all candidates with their descriptions", async () => {
       terminal.type("claudikins auth login \t\t");
       await terminal.see(shell === "bash" ? "co:lon" : "with a: colon and a \\ and a $(touch pwned)");
       terminal.type(`${takeBack}claudikins here\r`);
       await terminal.see("<here>.");
     });
 
-    test("what is typed is not run", async () => {
+    test("does not run what is typed", async () => {
       for (const typed of ["auth login $(touch pwned) \t", 'auth login "`touch pwned`\t', "$(touch pwned) \t"]) {
-        // What comes last is answered when all before is done.
+        // The marker is answered after everything before it.
         terminal.type(`claudikins ${typed}\t${takeBack}claudikins here\r`);
         await terminal.see("<here>.");
         expect(existsSync(join(folder.path, "pwned"))).toBe(false);
@@ -183,7 +183,7 @@ describe.each(shells)("%s", (shell) => {
   });
 });
 
-test.skipIf(!isHere("fish"))("fish, asked by itself", async () => {
+test.skipIf(!isHere("fish"))("fish lists the candidates when it is asked directly", async () => {
   const asked = async (line: string) => {
     const command = ["fish", "-c", 'source completions.fish; complete -C "$LINE"'];
     const { stdout } = await runProgram(command, { cwd: folder.path, env: { ...environment(), LINE: line } });
@@ -210,23 +210,23 @@ describe.skipIf(!isHere("bash"))("bash, with the variables that readline sets", 
     return stdout.split("\n").filter((each) => each !== "");
   };
 
-  test("the part behind a break", async () => {
+  test("completes the part after a word break", async () => {
     expect(await replies(["claudikins", "auth", "login", "co", ":", "l"])).toEqual(["lon"]);
     expect(await replies(["claudikins", "exec", "--check", "=", "w"])).toEqual(["warn"]);
-    // Some take the colon out of it.
+    // Some users remove the colon from it.
     expect(await replies(["claudikins", "auth", "login", "co:l"], " \t\n\"'><;|&(")).toEqual(["co:lon"]);
     expect(await replies(["claudikins", "exec", ">", "co"])).toEqual([]);
   });
 });
 
-describe("what is asked while somebody types", () => {
+describe("complete", () => {
   const asked = async (words: string[], cwd = folder.path) => {
     const ended = await cli(["complete", "fish", "--", ...words], { cwd });
     expect([ended.exitCode, ended.stderr]).toEqual([0, ""]);
     return ended.stdout.split("\n").filter((each) => each !== "");
   };
 
-  test("commands, and what is said of them; hidden ones are not", async () => {
+  test("lists commands with their descriptions, without hidden ones", async () => {
     const commands = await asked([""]);
     expect(commands).toContain("exec\tRun TypeScript that calls tools; print only what it returns");
     expect(commands.map((line) => line.split("\t")[0])).not.toContain("complete");
@@ -236,7 +236,7 @@ describe("what is asked while somebody types", () => {
     expect(await asked(["help", "exec", ""])).toEqual([]);
   });
 
-  test("flags, those that can be given, each once", async () => {
+  test("lists the flags that can still be given, each once", async () => {
     const flags = async (...words: string[]) => (await asked(words)).map((line) => line.split("\t")[0]);
     expect(await flags("demo", "")).toEqual(["--verbose", "--help"]);
     expect(await flags("gen", "--clean", "--server", "--check", "--")).toEqual([
@@ -255,7 +255,7 @@ describe("what is asked while somebody types", () => {
     expect(await flags("exec", "--", "--ch")).toEqual([""]);
   });
 
-  test("nothing where the words are wrong, the config is broken, or there is none", async () => {
+  test("lists nothing for invalid words, or without a valid config", async () => {
     using broken = temporaryFolder();
     broken.write("claudikins.json", "{");
     expect(await asked(["auth", "login", ""], broken.path)).toEqual([]);
@@ -272,7 +272,7 @@ describe("what is asked while somebody types", () => {
     expect(await asked(["gen", "--config", "nope.json", "--server", ""])).toEqual([]);
   });
 
-  test("nothing secret, and nothing that a terminal takes for a command", async () => {
+  test("lists no secrets, and removes control characters", async () => {
     using other = temporaryFolder();
     const description = "red \u001b[31m\u0007\u202e text\nand more";
     other.write("claudikins.json", { mcpServers: { a: { command: "x", description } } });
@@ -283,13 +283,13 @@ describe("what is asked while somebody types", () => {
   });
 });
 
-describe("tools and their arguments", () => {
+describe("completion of tools and their arguments", () => {
   const values = async (...words: string[]) => {
     const { stdout } = await cli(["complete", "zsh", "--", "call", ...words], { cwd: folder.path });
     return stdout.split("\n").filter((each) => each !== "");
   };
 
-  test("by the registry", async () => {
+  test("lists the tools of the registry, their arguments and their values", async () => {
     expect(await values("sh")).toEqual(["shop.list.orders\tList orders.", "shop.list:all\t$(touch pwned)"]);
     expect(await values("shop.list.orders", "")).toEqual(["status=\tWhich ones.", "archived=", "ship to=", "\topen"]);
     expect(await values("shop.list.orders", "status=")).toContain("status=paid");
@@ -299,12 +299,12 @@ describe("tools and their arguments", () => {
     expect(await values("shop.nope", "")).toEqual([]);
   });
 
-  test("the server as a word of its own", async () => {
+  test("accepts the server as a separate word", async () => {
     expect(await values("shop", "")).toEqual(["list.orders\tList orders.", "list:all\t$(touch pwned)"]);
     expect(await values("shop", "list.orders", "--json", "status=")).toContain("status=open");
   });
 
-  test("of very many tools the servers come first", async () => {
+  test("lists servers first if there are very many tools", async () => {
     using other = temporaryFolder();
     const many = Array.from({ length: 300 }, (_, place) => ({
       name: `tool_${place}`,
@@ -327,7 +327,7 @@ describe("tools and their arguments", () => {
     expect((await asked("many.")).split("\n")).toHaveLength(301);
   });
 
-  test("what the config denies is not there", async () => {
+  test("leaves out denied tools", async () => {
     using other = temporaryFolder();
     other.write("claudikins.json", { mcpServers: { shop: { command: "x", deny: ["list:*"] } } });
     const server = { name: "shop", category: "a", description: "", folder: "a/shop", fingerprint: "", tools };

@@ -1,4 +1,4 @@
-/** Calls that have to be confirmed, where a person sits at the terminal, and where none does. */
+/** Calls that a person must confirm, with and without a terminal. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** What the server really got. */
+/** The arguments that the server received. */
 const got = () => {
   const file = join(folder.path, "got.jsonl");
   return existsSync(file)
@@ -39,7 +39,7 @@ const exec = (code: string, ...flags: string[]) =>
 const question = "Call it? (y: yes, this once; s: yes, for this tool until the code ends; n: no)";
 
 describe.skipIf(process.platform === "win32")("at a terminal", () => {
-  test("yes, this once", async () => {
+  test("yes allows one call", async () => {
     await using person = exec("return [await rec.remove_it({ id: 1 }), await rec.read_it({})]");
     await person.see("Allow the call to rec.remove-it?");
     await person.see('"id": 1');
@@ -52,7 +52,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([{ id: 1 }, {}]);
   });
 
-  test("yes for all calls of the tool, and no for another one", async () => {
+  test("s allows all calls of the tool, but not those of other tools", async () => {
     await using person = exec(
       "for (let id = 0; id < 20; id++) await rec.remove_it({ id }); return rec.plain_it({}).catch((error) => error.code)",
     );
@@ -66,7 +66,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toHaveLength(20);
   });
 
-  test("no: what the code fails with", async () => {
+  test("no makes the call fail with POLICY_DENIED", async () => {
     await using person = exec("return rec.remove_it({})");
     await person.see(question);
     person.type("n\r");
@@ -75,7 +75,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([]);
   });
 
-  test("neither: asked again; lines that were typed before a question are no answer to it", async () => {
+  test("any other answer repeats the question, and lines typed before a question do not answer it", async () => {
     await using person = exec("return Promise.allSettled([1, 2].map((id) => rec.remove_it({ id })))");
     await person.see('"id": 1');
     await person.see(question);
@@ -91,7 +91,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([{ id: 1 }]);
   });
 
-  test("the end of the input: no, to all questions", async () => {
+  test("the end of the input declines all questions", async () => {
     await using person = exec(
       "return (await Promise.allSettled([1, 2].map((id) => rec.remove_it({ id })))).map(({ status }) => status)",
     );
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([]);
   });
 
-  test("Ctrl-C: ends everything", async () => {
+  test("Ctrl-C ends the execution", async () => {
     await using person = exec("return rec.remove_it({})");
     await person.see(question);
     person.type("\u0003");
@@ -112,7 +112,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([]);
   });
 
-  test("nothing in the arguments moves the cursor, or answers", async () => {
+  test("arguments cannot move the cursor or answer the question", async () => {
     await using person = exec('return rec.remove_it({ text: "\\u001b[2J\\u001b[31mred\\r\\ny\\n", "\\u009b1A": 1 })');
     await person.see(question);
     expect(person.text).toContain('"text": "\\u001b[2J\\u001b[31mred\\r\\ny\\n"');
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(await person.exited).toBe(2);
   });
 
-  test("the code from standard input leaves nobody to ask", async () => {
+  test("nobody can be asked if the code comes from standard input", async () => {
     const command = `echo 'return rec.remove_it({})' | ${claudikinsCommand.map((word) => `'${word}'`).join(" ")} exec -`;
     await using person = atTerminal(["sh", "-c", command], { cwd: folder.path, env: { HOME: folder.path } });
     await person.see("nobody can be asked here");
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   });
 });
 
-test("without a terminal it fails, with the line that would allow it", async () => {
+test("a call fails without a terminal, with the config line that would allow it", async () => {
   const run = (...argv: string[]) => cli(["exec", "-e", "return rec.remove_it({})", ...argv], { cwd: folder.path });
   const { exitCode, stdout, stderr } = await run();
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

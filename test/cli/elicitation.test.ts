@@ -1,4 +1,4 @@
-/** What servers ask a person is asked at the terminal, where one sits there; and where none does, such servers are told so. */
+/** Questions of servers are asked at the terminal. Without one, servers are told that nobody can answer. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
@@ -66,7 +66,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   test.each([
     ["n\r", "decline"],
     ["\u0004", "cancel"],
-  ])("%j is told as %s", async (typed, action) => {
+  ])("the answer %j is sent to the server as %s", async (typed, action) => {
     await using person = exec(asking(form));
     await person.see("Do you want to answer?");
     person.type(typed);
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(person.text).toContain(`{"action":"${action}"}`);
   });
 
-  test("a page is opened only when the person says so", async () => {
+  test("a page is opened only if the person agrees", async () => {
     await using person = exec(asking(page));
     await person.see("https://example.com/in");
     await person.see("Open this page?");
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(person.text).toContain('{"action":"accept"}');
   });
 
-  test("a tool that server-everything has only for hosts with forms is called from a shell", async () => {
+  test("call offers the tools that server-everything has only for hosts with forms", async () => {
     const words = ["call", "every.trigger-elicitation-request"];
     await using person = atTerminal([...claudikinsCommand, ...words], where());
     await person.see("Do you want to answer?");
@@ -94,7 +94,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   });
 });
 
-test("where nobody sits at a terminal, servers are told that nobody can be asked", async () => {
+test("without a terminal, servers are told that nobody can be asked", async () => {
   const { cwd, env } = where();
   const { stdout } = await runProgram([...claudikinsCommand, "exec", "-e", asking(form)], {
     cwd,

@@ -1,4 +1,4 @@
-/** Every command as scripts and people meet it: exit code, stdout and stderr of success, refusal and failure; its help; its JSON. */
+/** Every command: exit code, stdout and stderr of success, wrong usage and failure; its help; its JSON. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -18,18 +18,18 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Case, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
 
-// Real servers take their time to start on a small machine.
+// Real servers start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-/** Those that `--json` prints nothing of on stdout: it is about their failures. */
+/** Commands that print nothing on stdout with `--json`, which only changes the format of their failures. */
 const silent = ["daemon run"];
 
-/** Whose exit code says what they found, also where they print it. */
+/** Commands whose exit code depends on what they found, even if they print it on stdout. */
 const verdicts = ["doctor", "setup"];
 
-/** A server on the network that wants no sign-in: its port is also one that is taken. */
+/** A server on the network without a sign-in. Its port also serves as one that is already taken. */
 let network: NetworkFixture;
-/** Takes the first option that it is told of by a word of the task, else the first. */
+/** Chooses the first option that contains a word of the task, otherwise the first. */
 let llm: Llm;
 beforeAll(async () => {
   network = await networkFixture("streamable");
@@ -43,11 +43,11 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([network[Symbol.asyncDispose](), llm[Symbol.asyncDispose]()]));
 
-test("the table has every command, and no other", () => {
+test("the table lists every command", () => {
   expect(Object.keys(table).sort()).toEqual(entries.map(({ path }) => path).sort());
 });
 
-test("the general help has every command once, but for those that nobody starts by hand", () => {
+test("the general help lists every command once, without internal ones", () => {
   const shown = Object.values(sections).flat();
   expect(shown.toSorted()).toEqual(
     shownOf(commands)
@@ -56,7 +56,7 @@ test("the general help has every command once, but for those that nobody starts 
   );
 });
 
-/** What a call came to, and the folder that it was made in. */
+/** Runs a call, and returns its result and its folder. */
 async function run(path: string, { argv, files = {}, before = [], options, isProcess }: Case, ...flags: string[]) {
   using folder = temporaryFolder();
   const filled = (text: string) =>
@@ -81,14 +81,14 @@ async function prepare(words: string[], folder: TemporaryFolder): Promise<void> 
   if (first === "CHANGE") {
     const file = join(folder.path, name);
     const text = readFileSync(file, "utf8");
-    // Without a text to replace, a line is added at the end.
+    // A file is appended to if no text to replace is given.
     writeFileSync(file, from === "" ? text + to : text.replace(from, to));
   } else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
 }
 
 type Ended = CliResult & { argv: string[]; folder: string };
 
-/** On one page, with names for what differs in each run and on each machine. */
+/** The output as one text, with names in place of everything that differs between runs and machines. */
 function shown({ argv, folder, ...result }: Ended): string {
   return (
     page(argv, result, folder)
@@ -104,7 +104,7 @@ function shown({ argv, folder, ...result }: Ended): string {
       .replace(/port \d{4,}/g, "port PORT")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
       .replace(/^[\da-hjkmnp-tv-z]{10}(?= {2,}just now)/gm, "ID")
-      // The columns of tables are as wide as what is in them.
+      // The widths of columns depend on their contents.
       .replace(/(?<=\S) {2,}/g, "  ")
   );
 }
@@ -115,18 +115,18 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     command = (await entries.find((each) => each.path === path)!.entry.load()).default;
   });
 
-  test("its help", async () => {
+  test("has help", async () => {
     const words = path.split(" ");
     const help = await cli([...words, "--help"]);
     expect(page([...words, "--help"], help)).toMatchSnapshot();
     expect(help.stdout).not.toMatch(/ $/m);
-    // Also with -h, beside other things, and before the command.
+    // The same with -h, with other words, and before the command.
     expect(await cli([...words, "-h"])).toEqual(help);
     expect(await cli([...words, "--bogus", "x", "y", "--help"])).toEqual(help);
     expect(await cli(["help", ...words])).toEqual(help);
   });
 
-  test("its help as JSON has every flag, and the shape of what --json prints", async () => {
+  test("has help as JSON with every flag and the shape of the --json output", async () => {
     const { stdout, exitCode } = await cli([...path.split(" "), "--help", "--json"]);
     const help = JSON.parse(stdout);
     expect([exitCode, help.command, help.examples]).toEqual([0, path, command.examples]);
@@ -134,11 +134,11 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     expect(names.sort()).toEqual(Object.keys(command.args).sort());
     expect(help.output?.success).toEqual(command.json && JSON.parse(JSON.stringify(command.json)));
     if (command.json) expect(help.output.typescript).toContain("Output");
-    // The help for people has none of it.
+    // The help for people does not contain the shape.
     expect((await cli([...path.split(" "), "--help"])).stdout).not.toContain("interface ");
   });
 
-  test("its help in a narrow terminal: the words stay within it", async () => {
+  test("has help that fits a narrow terminal", async () => {
     const columns = 78;
     const { stdout } = await cli([...path.split(" "), "--help"], { terminal: true, columns });
     const [words = ""] = Bun.stripANSI(stdout).split("\nExamples:");
@@ -148,7 +148,7 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     expect(plain(stdout)).toBe(plain(whole));
   });
 
-  test("its examples: each is a call that it takes", () => {
+  test("accepts each of its examples", () => {
     expect(command.examples.length).toBeGreaterThan(0);
     for (const example of command.examples) {
       const [, inner] = /\$\((claudikins [^)]*)\)/.exec(example) ?? [];
@@ -157,7 +157,7 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
         "",
       );
       const all = isRedirection ? words : [...words, current];
-      // One shows what to do next.
+      // One example shows the next command.
       const { path: called, entry } = entries.find((each) =>
         `${all.join(" ")} `.startsWith(`claudikins ${each.path} `),
       )!;
@@ -167,31 +167,31 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     }
   });
 
-  test("success", async () => {
+  test("succeeds", async () => {
     const ended = await run(path, success);
     expect(shown(ended)).toMatchSnapshot();
     expect(ended.exitCode).toBe(0);
   });
 
-  test("wrong usage", async () => {
+  test("refuses wrong usage", async () => {
     const ended = await run(path, usage);
     expect(shown(ended)).toMatchSnapshot();
     expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
   });
 
-  test.skipIf(!failure)("failure", async () => {
+  test.skipIf(!failure)("fails", async () => {
     const ended = await run(path, failure!);
     expect(shown(ended)).toMatchSnapshot();
     expect(ended.exitCode).toBeGreaterThan(0);
   });
 
-  test("--json: what the help says, and nothing else", async () => {
+  test("prints with --json only what its help describes", async () => {
     const { args, json: shape } = command;
     expect("json" in args).toBe(shape !== undefined || silent.includes(path));
     if (!("json" in args)) return;
     for (const each of [success, usage, ...(failure ? [failure] : []), ...json]) {
       const ended = await run(path, each, "--json");
-      // Exactly one of them: the data, or what went wrong.
+      // Exactly one of them has text: the data, or the error.
       const isDone = ended.exitCode === 0 || (verdicts.includes(path) && each !== usage) || each.options?.interrupted;
       expect([ended.argv, ended.stdout === ""]).toEqual([ended.argv, !isDone || silent.includes(path)]);
       await checkJson(ended.argv, ended);
@@ -210,7 +210,7 @@ test("the example of the general help works", async () => {
   expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThan(100);
 });
 
-test("the daemons that run, as documented", async () => {
+test("the JSON output of running daemons has the documented shape", async () => {
   await using project = await generatedProject();
   await project.value("seen");
   for (const argv of [
@@ -226,7 +226,7 @@ test("the daemons that run, as documented", async () => {
 
 const groups = Object.entries(commands).filter(([, entry]) => "commands" in entry);
 
-test("help as JSON lists the commands", async () => {
+test("the general help as JSON lists the commands", async () => {
   const all = JSON.parse((await cli(["--help", "--json"])).stdout);
   expect(all).toMatchObject({
     version,
@@ -240,7 +240,7 @@ test("help as JSON lists the commands", async () => {
 });
 
 describe.each(groups)("%s", (name) => {
-  test("its help, which is an error where no command follows", async () => {
+  test("has help, and prints it as an error without a subcommand", async () => {
     const help = await cli([name, "--help"]);
     expect(page([name, "--help"], help)).toMatchSnapshot();
     for (const argv of [
@@ -253,13 +253,13 @@ describe.each(groups)("%s", (name) => {
     expect(await cli([name])).toEqual({ exitCode: 2, stdout: "", stderr: help.stdout });
   });
 
-  test("no command of its own", async () => {
+  test("refuses an unknown subcommand", async () => {
     expect(page([name, "nope"], await cli([name, "nope"]))).toMatchSnapshot();
     expect(await cli([name, "nope", "--json"])).toMatchObject({ exitCode: 2, stdout: "" });
   });
 });
 
-test("a shape that is not kept is found", async () => {
+test("checkJson fails for output that does not have the documented shape", async () => {
   const printed = (stdout: string, stderr = "", exitCode = 0) =>
     checkJson(["daemon", "stop", "--json"], { exitCode, stdout, stderr });
   await printed('{"stopped":[{"pid":1,"config":null}]}\n');

@@ -1,32 +1,32 @@
-/** For every command a call that succeeds, one that is refused, and one that fails: a table, which `every-command.test.ts` runs. */
+/** For every command, a call that succeeds, one with wrong usage, and one that fails. `every-command.test.ts` runs them. */
 import { fixture } from "../support/servers.ts";
 import type { CliOptions } from "./in-memory.ts";
 
 export interface Case {
-  /** Behind the command's own name. FOLDER, and PORT of something that listens, stand for themselves. */
+  /** The words after the command's name. FOLDER and PORT (where something listens) are replaced. */
   argv: string[];
-  /** Below the folder, which is HOME and the working directory. */
+  /** Relative to the folder, which is HOME and the working directory. */
   files?: Record<string, object | string>;
-  /** Calls before it. */
+  /** Calls that run first. */
   before?: string[][];
   options?: Pick<CliOptions, "env" | "stdin" | "interrupted">;
-  /** Needs the streams of a real process. */
+  /** Requires the streams of a real process. */
   isProcess?: true;
 }
 
 export interface Cases {
   success: Case;
   usage: Case;
-  /** Undefined where nothing can go wrong that is not wrong usage. */
+  /** Undefined if only wrong usage can fail. */
   failure: Case | undefined;
-  /** More of what `--json` can print. */
+  /** Further cases for `--json`. */
   json?: Case[];
 }
 
 const config = (mcpServers: object) => ({ "claudikins.json": { mcpServers } });
 const odd = { ...fixture("odd"), description: "Odd things" };
 const working = config({ odd });
-/** Its model takes the option that the task has in it, and leaves out all arguments. */
+/** A model that chooses the option named in the task, and no arguments. */
 const thinking = {
   "claudikins.json": {
     mcpServers: { odd },
@@ -36,7 +36,7 @@ const thinking = {
 const broken = config({ odd, broken: fixture("crash-on-start") });
 const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fixture("odd") });
 const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
-/** Nobody has installed claudikins there. */
+/** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
 const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
@@ -336,7 +336,7 @@ export const table: Record<string, Cases> = {
   complete: {
     success: { argv: ["fish", "--", "auth", "l"] },
     usage: { argv: [] },
-    // Who types wants no errors.
+    // Completions print no errors.
     failure: undefined,
   },
   demo: {

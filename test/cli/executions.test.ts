@@ -28,12 +28,12 @@ async function write(given: Partial<ExecutionRecord>): Promise<ExecutionRecord> 
   return record;
 }
 
-/** Old ones would not be kept. */
+/** Records that are older than the maximum age would be deleted. */
 const at = Date.now() - 2.5 * 3_600_000;
 const idAt = (moment: number, end: string) => `${newId(moment).slice(0, -end.length)}${end}`;
 const knownId = idAt(at, "74");
 
-/** Two side by side, one after them that failed, one that was broken off. */
+/** Two concurrent calls, then one that failed, and one that was cancelled. */
 const known: Partial<ExecutionRecord> = {
   id: knownId,
   durationMs: 1_000,
@@ -48,7 +48,7 @@ const known: Partial<ExecutionRecord> = {
   at,
 };
 
-/** Neither times nor the folder; ids by their last letters where these are known. */
+/** Without times and folders; known ids are shortened to their last letters. */
 async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
   return page(["trace", ...argv], await run(argv, options), folder.path)
     .replace(/[^/\s]+\/claudikins\.json/g, "FOLDER/claudikins.json")
@@ -60,36 +60,36 @@ async function shown(argv: string[], options: CliOptions = {}): Promise<string> 
 describe("the waterfall", () => {
   beforeEach(() => write(known));
 
-  test("of a pipe: plain characters", async () => {
+  test("uses plain characters in a pipe", async () => {
     expect(await shown(["last"])).toMatchSnapshot();
   });
 
-  test("of a terminal: blocks and colours, as wide as it is", async () => {
+  test("uses blocks and colours at a terminal, and its full width", async () => {
     expect(await shown(["last"], { terminal: true, columns: 100 })).toMatchSnapshot();
     expect(await shown(["last"], { terminal: true, columns: 100, env: { NO_COLOR: "1" } })).toMatchSnapshot();
   });
 
-  test.each([60, 80, 132, 200])("at a width of %d no line is longer", async (columns) => {
+  test.each([60, 80, 132, 200])("has no line longer than a terminal of %d columns", async (columns) => {
     const { stdout } = await run(["last"], { terminal: true, columns });
     const rows = Bun.stripANSI(stdout).split("\n").slice(3);
     expect(rows.length).toBeGreaterThan(4);
     for (const row of rows) expect([row, Bun.stringWidth(row) <= columns]).toEqual([row, true]);
   });
 
-  test("of many calls the longest, those that failed first; and what is left of them", async () => {
+  test("shows the longest calls up to --limit, failed ones first, and counts the others", async () => {
     const { stdout } = await run(["last", "--limit", "2"]);
     expect(stdout).toContain("TOOL_FAILED");
     expect(stdout).toContain("cancelled");
     expect(stdout).toContain("… 2 more calls that took less time: 750 ms in total");
   });
 
-  test("as JSON it is the record", async () => {
+  test("is the record with --json", async () => {
     const { stdout } = await run(["last", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject(known);
   });
 });
 
-test("a bar is where its time is, and is there when it took none", () => {
+test("a bar has the position and length of its time, and is visible even for no time", () => {
   const bar = (startMs: number, endMs: number, outcome: "ok" | "failed" | "cancelled" = "ok") =>
     barOf({ startMs, endMs, outcome }, 100, 10, true);
   expect(bar(0, 100)).toBe("██████████");
@@ -102,7 +102,7 @@ test("a bar is where its time is, and is there when it took none", () => {
   expect(barOf({ startMs: 20, endMs: 21, outcome: "ok" }, 100, 10, false)).toBe("  #");
 });
 
-test("names of tools do nothing to the terminal", async () => {
+test("control characters in tool names are replaced", async () => {
   await write({ timeline: [callOf({ tool: "a\u001b[2J\nb\u202e" })] });
   const { stdout } = await run(["last"]);
   expect(stdout).toContain("shop.a [2J b");
@@ -110,7 +110,7 @@ test("names of tools do nothing to the terminal", async () => {
 });
 
 describe("the list", () => {
-  test("those of this config, or of all; the youngest first", async () => {
+  test("has the executions of this config, or of all with --all, newest first", async () => {
     expect(await shown([])).toMatchSnapshot();
     await write({ at: at + 1, charsOut: 20_000 });
     await write({ at: at + 2, ok: false, reason: "timeout", error: { code: "X" }, failures: 1, calls: 3 });
@@ -126,7 +126,7 @@ describe("the list", () => {
   });
 });
 
-test("an execution is found by its id, the end of it, the id of its receipt, or as the last one", async () => {
+test('an execution is found by its id, the end of its id, the id of its receipt, or "last"', async () => {
   await write(known);
   const other = await write({ id: idAt(at + 5_000, "84"), at: at + 5, receipt: "feedfeedfeed", config: null });
   const found = async (word: string) => JSON.parse((await run([word, "--json"])).stdout).id;
@@ -140,7 +140,7 @@ test("an execution is found by its id, the end of it, the id of its receipt, or 
   }
 });
 
-test("what does not go together is refused", async () => {
+test("flags that exclude each other are refused", async () => {
   for (const argv of [
     ["--html", "x.html"],
     ["last", "--html", ""],
@@ -155,7 +155,7 @@ test("what does not go together is refused", async () => {
   }
 });
 
-test("--html writes the page, over an older one, and says where; or that it cannot", async () => {
+test("--html writes or replaces the page and prints its path, or says why it cannot", async () => {
   await write(known);
   folder.write("out.html", "old");
   const { exitCode, stdout, stderr } = await run(["last", "--html", "out.html"]);
@@ -164,7 +164,7 @@ test("--html writes the page, over an older one, and says where; or that it cann
   expect(await run(["last", "--html", "claudikins.json/x.html"])).toMatchObject({ exitCode: 2, stdout: "" });
 });
 
-test("--clear forgets those of this config, or one", async () => {
+test("--clear deletes the executions of this config, or a single one", async () => {
   await write(known);
   const [one, other] = [await write({ at }), await write({ config: null })];
   expect(await run(["--clear", one.id, "--json"])).toMatchObject({ stdout: `{"cleared":["${one.id}"]}\n` });
@@ -175,7 +175,7 @@ test("--clear forgets those of this config, or one", async () => {
   expect(existsSync(join(path(), `${other.id}.json`))).toBe(true);
 });
 
-test("a shell completes ids", async () => {
+test("completions offer ids", async () => {
   await write(known);
   const { stdout } = await cli(["complete", "fish", "--", "trace", ""], { cwd: folder.path });
   expect(stdout).toContain("last\t");

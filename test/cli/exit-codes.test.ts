@@ -1,4 +1,4 @@
-/** The exit codes: a promise to scripts, so they stand here a second time, and each is reached by a command. */
+/** The exit codes are a promise to scripts: this test repeats them as literals and reaches each by a command. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { errorText, outcomeError } from "../../src/cli/report.ts";
 import { ClaudikinsError, type ErrorCode, messageOf, toClaudikinsError } from "../../src/errors.ts";
@@ -7,7 +7,7 @@ import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 const exitCodes: Record<ErrorCode, number> = {
@@ -37,11 +37,11 @@ const exitCodes: Record<ErrorCode, number> = {
   CANCELLED: 130,
 };
 
-test.each(Object.entries(exitCodes) as [ErrorCode, number][])("%s: %i", (code, exitCode) => {
+test.each(Object.entries(exitCodes) as [ErrorCode, number][])("%s has exit code %i", (code, exitCode) => {
   expect(new ClaudikinsError(code, "x").exitCode).toBe(exitCode);
 });
 
-describe("of exec", () => {
+describe("exec", () => {
   using folder = temporaryFolder();
   const path = folder.path;
   const configure = (mcpServers: object) => folder.write("claudikins.json", { mcpServers });
@@ -49,8 +49,8 @@ describe("of exec", () => {
   test.each<[number, string, string, Record<string, object>]>([
     [0, "a value", "return 1", {}],
     [6, "code that throws", "throw new Error('x')", {}],
-    [6, "code that throws nothing", "throw undefined", {}],
-    [6, "code that is none", "return (", {}],
+    [6, "code that throws undefined", "throw undefined", {}],
+    [6, "code that cannot be parsed", "return (", {}],
     [6, "a tool that does not exist", "await odd.nope({})", { odd: fixture("odd") }],
     [5, "a tool that fails", "await odd.failing({})", { odd: fixture("odd") }],
     [4, "a server that does not start", "await broken.x({})", { broken: fixture("crash-on-start") }],
@@ -64,7 +64,7 @@ describe("of exec", () => {
       { odd: fixture("odd") },
     ],
     [2, "a config that is none", "return 1", { broken: { command: 5 } }],
-  ])("%i: %s", async (exitCode, _, code, servers) => {
+  ])("exits with %i for %s", async (exitCode, _, code, servers) => {
     configure(servers);
     const ended = await cli(["exec", "-e", code], { cwd: path });
     expect([ended.exitCode, ended.stdout === "", ended.stderr]).toEqual([exitCode, exitCode !== 0, expect.any(String)]);
@@ -77,13 +77,13 @@ describe("of exec", () => {
     if (exitCode !== 0) expect(exitCodes[JSON.parse(data).error.code as ErrorCode]).toBe(exitCode);
   });
 
-  test("6: code that takes too long", async () => {
+  test("exits with 6 for code that takes too long", async () => {
     configure({});
     const ended = await cli(["exec", "--timeout", "50ms", "-e", "while (true) {}"], { cwd: path });
     expect([ended.exitCode, ended.stdout]).toEqual([6, ""]);
   });
 
-  test("130: interrupted", async () => {
+  test("exits with 130 if it is interrupted", async () => {
     configure({ odd: fixture("odd") });
     const interrupted = AbortSignal.timeout(300);
     const ended = await cli(["exec", "-e", "await odd.hang({})"], { cwd: path, interrupted });
@@ -92,7 +92,7 @@ describe("of exec", () => {
   });
 });
 
-describe("of an outcome", () => {
+describe("outcomeError", () => {
   const receipt = { id: "x", durationMs: 0, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
   const codeOf = (reason: FailureReason, code?: string) =>
     outcomeError({
@@ -104,15 +104,15 @@ describe("of an outcome", () => {
       receipt,
     }).code;
 
-  test("what a call failed with counts, when that ended the code", () => {
+  test("has the code of the failed call that ended the program", () => {
     const codes = ["TOOL_FAILED", "AUTH_REQUIRED", "SERVER_UNAVAILABLE", "CALL_TIMEOUT", "NEEDS_VARIABLE"] as const;
     for (const code of codes) expect(codeOf("threw", code)).toBe(code);
-    // A code of the code's own is no code of ours.
+    // Error codes that the program makes up are ignored.
     for (const code of ["USAGE", "toString", "__proto__", ""]) expect(codeOf("threw", code)).toBe("CODE_FAILED");
     expect(codeOf("threw")).toBe("CODE_FAILED");
   });
 
-  test("limits are the code's failure, an interruption is ours", () => {
+  test("has CODE_FAILED for limits and CANCELLED for an interruption", () => {
     for (const reason of ["check", "timeout", "cpu", "memory", "stack", "crashed"] as const) {
       expect(codeOf(reason, "TOOL_FAILED")).toBe("CODE_FAILED");
     }
@@ -120,8 +120,8 @@ describe("of an outcome", () => {
   });
 });
 
-describe("errors in words", () => {
-  test("the chain of causes, each once, then the hint", () => {
+describe("errorText", () => {
+  test("shows each cause once, then the hint", () => {
     const root = new Error("the disk is full");
     const middle = new Error("cannot save", { cause: root });
     const error = new ClaudikinsError("FILE_NOT_WRITABLE", "Nothing was written", {
@@ -139,7 +139,7 @@ describe("errors in words", () => {
     expect(errorText(said, false)).toBe("error: It said: cannot save\n");
   });
 
-  test("whatever is thrown has a message", () => {
+  test("messageOf returns a message for any thrown value", () => {
     expect([new TypeError(""), "", "text", undefined, null, 5].map(messageOf)).toEqual([
       "TypeError",
       "unknown error",

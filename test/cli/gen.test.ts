@@ -1,4 +1,4 @@
-/** gen's choices as a person and a script use them: some servers, another folder, and only a look. */
+/** `gen` with --check, --server, --category, --output and --clean. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -17,7 +17,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
 
-/** The page of one call; columns are as wide as the times in them. */
+/** The output of one call, with narrow columns: their widths depend on times. */
 const shown = async (argv: string[]) => page(argv, await run(argv), folder.path).replace(/(?<=\S) {3,}/g, "  ");
 
 const offering = (name: string, ...tools: string[]) =>
@@ -31,7 +31,7 @@ const offering = (name: string, ...tools: string[]) =>
 
 const configure = (mcpServers: object) => void folder.write("claudikins.json", { mcpServers });
 
-test("--check: a registry that is old, one that is current, and one that cannot be asked about", async () => {
+test("gen --check reports a stale registry, a current one, and a server that does not answer", async () => {
   const shop = { ...offering("shop", "list", "get"), category: "business" };
   configure({ shop, notes: offering("notes", "add") });
   expect(await shown(["gen", "--check"])).toMatchInlineSnapshot(`
@@ -111,7 +111,7 @@ test("--check: a registry that is old, one that is current, and one that cannot 
   expect(await run(["gen", "--check"])).toMatchObject({ exitCode: 4, stdout: "" });
 });
 
-test("--check --json: the report on stdout when all is current, with the error when not", async () => {
+test("gen --check --json prints the report on stdout if all files are current, otherwise with the error", async () => {
   configure({ shop: offering("shop", "list") });
   const stale = await run(["gen", "--check", "--json"]);
   const registry = join(folder.path, ".claudikins", "registry");
@@ -157,7 +157,7 @@ test("--check --json: the report on stdout when all is current, with the error w
   });
 });
 
-test("--server, --category: some of them, and what there is for one that there is not", async () => {
+test("--server and --category select servers, and unknown names list what exists", async () => {
   configure({
     shop: { ...offering("shop", "list"), category: "business" },
     notes: offering("notes", "add"),
@@ -191,7 +191,7 @@ test("--server, --category: some of them, and what there is for one that there i
   expect((await run(["gen", "--server"])).stderr).toStartWith("error: --server needs a value\n");
 });
 
-test("--output: another folder, and nothing in the usual one", async () => {
+test("--output writes to another folder and not to the default one", async () => {
   configure({ shop: offering("shop", "list") });
   const { stdout } = await run(["gen", "--output", "sub/tools"]);
   expect(stdout).toBe(`${join(folder.path, "sub", "tools")}\n`);
@@ -207,7 +207,7 @@ test("--output: another folder, and nothing in the usual one", async () => {
   expect(await run(["gen", "--check"])).toMatchObject({ exitCode: 1 });
 });
 
-test("--clean says what it took", async () => {
+test("--clean names what it removed", async () => {
   configure({ shop: offering("shop", "list"), old: offering("old", "x") });
   await run(["gen"]);
   await Bun.$`rm ${join(folder.path, ".claudikins", "registry", "index.json")}`;
@@ -230,7 +230,7 @@ test("--clean says what it took", async () => {
   `);
 });
 
-test("the line that tells how far it is fits the terminal", async () => {
+test("the progress line fits the terminal", async () => {
   configure({ ["a-name-that-is-longer-than-the-terminal-is-wide"]: offering("shop", "list") });
   const { stderr } = await run(["gen"], { terminal: true, columns: 40 });
   const lines = stderr.split("\r\u001b[2K").slice(1, 3);

@@ -1,4 +1,4 @@
-/** The command line without a process: a command's streams are texts, its folder and variables are given. */
+/** The command line without a process: streams are texts, and the folder and variables are given. */
 import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
 import { checkJson } from "../support/command-json.ts";
@@ -7,12 +7,12 @@ export interface CliOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
-  /** Whether a person watches. */
+  /** Whether stdout is a terminal. */
   terminal?: boolean;
-  /** The width of their terminal. */
+  /** The width of the terminal. */
   columns?: number;
   interrupted?: AbortSignal;
-  /** What a person at a terminal answers, a question each. */
+  /** The answers of a person at a terminal, one per question. */
   answers?: string[];
 }
 
@@ -22,7 +22,7 @@ export interface CliResult {
   stderr: string;
 }
 
-/** Runs `claudikins <argv>`, and throws where its JSON is not as documented. HOME is the folder itself, so that nothing outside is read or written. */
+/** Runs `claudikins <argv>`, and throws if its JSON is not as documented. HOME is the folder itself, so that no other files are used. */
 export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
   const {
     cwd = "/",
@@ -68,7 +68,7 @@ async function* linesOf(text: string): AsyncIterable<string> {
   if (text !== "") yield* text.replace(/\n$/, "").split("\n");
 }
 
-/** As a person sees it, on one page: `$ claudikins …`, what came out where, the exit code; times as N. */
+/** The output as one text: `$ claudikins …`, each stream, and the exit code, with times as N. */
 export function page(argv: string[], { exitCode, stdout, stderr }: CliResult, folder = "/no folder/"): string {
   const part = (name: string, text: string) => (text === "" ? [] : [`--- ${name}`, text.replace(/\n$/, "")]);
   const text = [`$ claudikins ${argv.join(" ")}`, ...part("stdout", stdout), ...part("stderr", stderr)].join("\n");

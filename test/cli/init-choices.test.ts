@@ -1,4 +1,4 @@
-/** Different servers of one name: none of them is lost, whatever is decided. What a dry run says, and values that a host supplied. */
+/** Different servers of the same name are never lost. Also: the output of a dry run, and values that an agent supplied. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,10 +26,10 @@ function twoMemories(): void {
   folder.write(".cursor/mcp.json", { mcpServers: { memory: memories.cursor, other: { command: "other" } } });
 }
 
-describe("of two hosts that define a server differently", () => {
+describe("init with two agents that define a server differently", () => {
   beforeEach(twoMemories);
 
-  test("the preferred one keeps the name, and the other is kept under a name of its own", async () => {
+  test("keeps the preferred server's name, and renames the other", async () => {
     const { servers, skipped } = await init("--prefer", "cursor");
     expect(config()).toEqual({
       other: { command: "other" },
@@ -40,7 +40,7 @@ describe("of two hosts that define a server differently", () => {
     expect(skipped).toEqual([]);
   });
 
-  test("one is chosen by name, and the other stays where it is and is listed", async () => {
+  test("takes one by name; the other stays in its file and is listed", async () => {
     const { skipped } = await init("--prefer", "memory=claude-code");
     expect(config()).toEqual({ memory: memories.claude, other: { command: "other" } });
     expect(skipped).toEqual([
@@ -56,7 +56,7 @@ describe("of two hosts that define a server differently", () => {
     expect(Object.keys(json(".claude.json").mcpServers)).toEqual(["claudikins"]);
   });
 
-  test("the config that is there loses nothing either, and a second run finds all of it", async () => {
+  test("keeps the servers of an existing config, and a second run finds them all", async () => {
     const mine = { command: "memory", args: ["mine"] };
     folder.write(".config/claudikins/claudikins.json", {
       mcpServers: { memory: mine, "memory-cursor": { command: "x" } },
@@ -88,7 +88,7 @@ describe("of two hosts that define a server differently", () => {
   });
 });
 
-test("the server of one project does not become everybody's without a word", async () => {
+test("a server of one project is announced when it becomes available everywhere", async () => {
   folder.write(".claude.json", {
     projects: { "/code/shop": { mcpServers: { db: { command: "db" } } } },
     mcpServers: { all: { command: "all" } },
@@ -100,7 +100,7 @@ test("the server of one project does not become everybody's without a word", asy
 });
 
 describe("a dry run", () => {
-  test("says what is there, also where nothing is to be done", async () => {
+  test("describes the current state even if nothing would change", async () => {
     twoMemories();
     await init("--keep-both");
     const { exitCode, stdout, stderr } = await run(["init", "--no-start", "--dry-run"]);
@@ -118,13 +118,13 @@ describe("a dry run", () => {
     });
   });
 
-  test("says so where there is no agent at all", async () => {
+  test("says so if there is no agent", async () => {
     const { exitCode, stdout, stderr } = await run(["init", "--dry-run"]);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("No agent with MCP settings was found.")]);
     expect(stderr).toContain("Nothing would change. Add a server by its name");
   });
 
-  test("shows the plan, and then what has to be decided, and asks nothing", async () => {
+  test("shows the plan, then the decisions that are needed, and asks nothing", async () => {
     twoMemories();
     const { exitCode, stdout, stderr } = await run(["init", "--no-start", "--dry-run"], {
       terminal: true,
@@ -157,7 +157,7 @@ describe("a value that VS Code asked for", () => {
     });
   });
 
-  test("is asked for at a terminal, once, and written into the user's config", async () => {
+  test("is requested once at a terminal, and written to the user's config", async () => {
     const { stderr, exitCode } = await run(["init", "--no-start", "--apply"], {
       terminal: true,
       answers: ["s3cr3t-0815"],
@@ -172,7 +172,7 @@ describe("a value that VS Code asked for", () => {
     expect(stderr).not.toContain("s3cr3t-0815");
   });
 
-  test("is a variable elsewhere, with the reason why an agent does not see it and with what helps", async () => {
+  test("becomes a variable without a terminal, with an explanation and the next step", async () => {
     const { stderr } = await run(["init", "--no-start", "--apply"]);
     expect(stderr).toContain("note: maps: MAPS_KEY is not set: the agent asked you for");
     expect(stderr).toContain("does not see your shell's variables");
@@ -180,7 +180,7 @@ describe("a value that VS Code asked for", () => {
     expect(config().maps.args).toEqual(["--key=${MAPS_KEY}"]);
   });
 
-  test("can be given on the command line", async () => {
+  test("can be given with --env", async () => {
     const { exitCode, stderr } = await run(["init", "--no-start", "--apply", "--env", "MAP_KEY=s3cr3t"]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("no imported server refers to ${MAP_KEY}")]);
     expect(stderr).not.toContain("s3cr3t");
@@ -188,7 +188,7 @@ describe("a value that VS Code asked for", () => {
     expect(servers).toMatchObject([{ server: "maps", needs: [] }]);
     expect(servers[0].notes).toBeUndefined();
     expect(config().maps).toEqual({ command: "maps", args: ["--key=abc"], env: { MAPS_API_KEY: "abc" } });
-    // A second run knows it again.
+    // A second run recognises it.
     await run(["restore"]);
     expect((await init()).config.written).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** The files that a project shares: their servers stay the project's, and nothing of one person gets into them. */
+/** The files that a project shares: their servers stay in the project, and nothing personal is written to them. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const run = (argv: string[], options: CliOptions = {}) =>
 const text = (...names: string[]) => readFileSync(join(folder.path, ...names), "utf8");
 const json = (...names: string[]) => JSON.parse(text(...names));
 
-test("init --project refuses to move a project's servers into the user's config", async () => {
+test("init --project refuses to move a project's servers to the user's config", async () => {
   const before = [text(".claude.json"), text("code/shop/.mcp.json")];
   const { exitCode, stdout, stderr } = await run(["--project", "--apply"]);
   expect([exitCode, stdout]).toEqual([2, ""]);
@@ -34,7 +34,7 @@ test("init --project refuses to move a project's servers into the user's config"
   expect(existsSync(join(folder.path, ".config"))).toBe(false);
 });
 
-test("a project's servers go into its own claudikins.json, and the user's into theirs", async () => {
+test("a project's servers go to its own claudikins.json, and the user's servers to the user's config", async () => {
   folder.write("code/shop/claudikins.json", '{\n  // ours\n  "mcpServers": {}\n}\n');
   const { exitCode, stderr } = await run(["--project", "--apply"]);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Commit the project's claudikins.json")]);
@@ -44,21 +44,21 @@ test("a project's servers go into its own claudikins.json, and the user's into t
     claudikins: { type: "stdio", command: "claudikins", args: ["serve"], env: {} },
   });
   expect(Object.keys(json(".config/claudikins/claudikins.json").mcpServers)).toEqual(["mine"]);
-  // A teammate, with another home and another checkout, gets the servers.
+  // A teammate with another home and another checkout gets the servers.
   using other = temporaryFolder();
   other.write("work/claudikins.json", text("code/shop/claudikins.json"));
   const list = await cli(["list", "--json"], { cwd: join(other.path, "work"), env: { HOME: other.path } });
   expect(JSON.parse(list.stdout).servers.map(({ server }: { server: string }) => server)).toEqual(["team"]);
 });
 
-test("from a folder within the project, its own config is found; elsewhere in the project it is named by a relative path", async () => {
+test("--config is relative to the current folder, and is written as a path relative to the project", async () => {
   folder.write("code/shop/deep/er/x", "");
   expect(
     (await run(["--project", "--apply", "--config", "../../config/mcp.json"], { cwd: join(cwd, "deep", "er") }))
       .exitCode,
   ).toBe(0);
   expect(json("code/shop/.mcp.json").mcpServers.claudikins.args).toEqual(["serve", "--config", "config/mcp.json"]);
-  // It counts from the config's folder.
+  // Its cwd is relative to the config's folder.
   expect(json("code/shop/config/mcp.json").mcpServers.team).toEqual({
     command: "team-mcp",
     args: ["--root", "."],
@@ -66,13 +66,13 @@ test("from a folder within the project, its own config is found; elsewhere in th
   });
 });
 
-test("a config outside of the project is refused", async () => {
+test("a config outside the project is refused", async () => {
   const { exitCode, stderr } = await run(["--project", "--apply", "--config", "../mine.json"]);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`is not in the project ${cwd}`)]);
   expect(json("code/shop/.mcp.json").mcpServers.claudikins).toBeUndefined();
 });
 
-test("no path, no value and no choice of one person gets into what a project shares", async () => {
+test("no personal path, value or choice is written to files that a project shares", async () => {
   folder.write("code/shop/.env", "API_KEY=s3cr3t-4711\n");
   folder.write("code/shop/.vscode/mcp.json", {
     inputs: [{ id: "key", type: "promptString" }],
@@ -103,7 +103,7 @@ test("no path, no value and no choice of one person gets into what a project sha
   expect(json("code/shop/.mcp.json").mcpServers.team).toEqual({ command: "team-mcp", args: ["--root", "."] });
 });
 
-test("a program of the project is started from wherever an agent stands in it", async () => {
+test("a program of the project starts from any folder in which an agent runs", async () => {
   const { command, args } = fixture("odd");
   folder.write(
     "code/shop/bin/server.sh",
@@ -118,7 +118,7 @@ test("a program of the project is started from wherever an agent stands in it", 
   expect(JSON.parse(list.stdout).servers[0]).toMatchObject({ server: "odd", state: "ready" });
 });
 
-test("a dry run starts nothing that a repository brings along", async () => {
+test("a dry run starts no program of a repository", async () => {
   const mark = join(folder.path, "started");
   folder.write("code/shop/.mcp.json", { mcpServers: { hostile: { command: "touch", args: [mark] } } });
   const argv = ["init", "--project", "--dry-run", "--config", "claudikins.json"];

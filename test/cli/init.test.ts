@@ -1,4 +1,4 @@
-/** init as a person and a script use it: the table, what is asked, what is written, and what goes wrong. */
+/** `init`: the table, its questions, what it writes, and what goes wrong. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ afterEach(() => folder[Symbol.dispose]());
 const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
   cli(argv, { cwd: folder.path, ...options });
 
-/** Without this machine's paths, and without times and counts that depend on it. */
+/** Without the paths of this machine, and without times and counts that depend on it. */
 function tidy(argv: string[], result: CliResult): string {
   return page(argv, result, folder.path)
     .replaceAll(process.execPath, "BUN")
@@ -46,7 +46,7 @@ function twoHosts(): void {
   });
 }
 
-test("what is found is one table; with a flag it is written, and the hosts are rewired", async () => {
+test("init lists the servers in one table, writes the config with --apply, and changes the agents' files", async () => {
   twoHosts();
   expect(await shown(["init", "--no-start", "--prefer", "cursor", "--apply"])).toMatchInlineSnapshot(`
     "$ claudikins init --no-start --prefer cursor --apply
@@ -78,7 +78,7 @@ test("what is found is one table; with a flag it is written, and the hosts are r
   `);
 });
 
-test("without consent only the config is written", async () => {
+test("without consent, only the config is written", async () => {
   twoHosts();
   const before = readFileSync(join(folder.path, ".cursor/mcp.json"), "utf8");
   expect(await shown(["init", "--no-start", "--prefer", "cursor"])).toMatchInlineSnapshot(`
@@ -101,7 +101,7 @@ test("without consent only the config is written", async () => {
   expect(existsSync(join(folder.path, ".config/claudikins/claudikins.json"))).toBe(true);
 });
 
-test("each line of what would change, and nothing is written", async () => {
+test("a dry run shows each line that would change, and writes nothing", async () => {
   folder.write(
     ".codex/config.toml",
     'model = "x" # mine\n\n[mcp_servers.github]\ncommand = "npx"\nargs = ["-y", "server-github"]\nenv = { TOKEN = "s3cr3t-0815" }\n',
@@ -150,8 +150,8 @@ test("each line of what would change, and nothing is written", async () => {
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
 });
 
-describe("servers of the same name that are different", () => {
-  test("are an error that says how to decide, without a secret", async () => {
+describe("different servers of the same name", () => {
+  test("are an error that says how to choose, without showing secrets", async () => {
     twoHosts();
     expect(await shown(["init", "--no-start", "--apply"])).toMatchInlineSnapshot(`
       "$ claudikins init --no-start --apply
@@ -184,18 +184,18 @@ describe("servers of the same name that are different", () => {
     expect(stderr.match(/Choose 1 to 3: /g)).toHaveLength(3);
     expect(stderr).toContain("Change them? claudikins restore brings the originals back. [y/N] ");
     expect(config().mcpServers.docs.url).toEndWith("s3cr3t-0815");
-    // The other one stays where it is, and the person is told.
+    // The other server stays in its file, and the person is told.
     expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["docs", "claudikins"]);
     expect(stderr).toContain("note: docs stays in ");
   });
 
-  test("who says nothing has said no", async () => {
+  test("keep both if chosen; an empty answer to the last question changes no agent's file", async () => {
     twoHosts();
     const result = await run(["init", "--no-start"], { terminal: true, answers: ["3", ""] });
     expect(result.exitCode).toBe(0);
     expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs", "docs-cursor"]);
     expect(json(".cursor/mcp.json").mcpServers.claudikins).toBeUndefined();
-    // The end of the input, in the middle of it: nothing at all.
+    // If the input ends before all questions are answered, nothing is written.
     using other = temporaryFolder();
     other.write(".claude.json", { mcpServers: { a: { command: "a" } } });
     other.write(".cursor/mcp.json", { mcpServers: { a: { command: "b" } } });
@@ -203,7 +203,7 @@ describe("servers of the same name that are different", () => {
     expect(existsSync(join(other.path, ".config"))).toBe(false);
   });
 
-  test("the config that is there may count", async () => {
+  test("--prefer claudikins keeps the server of the existing config", async () => {
     twoHosts();
     folder.write(".config/claudikins/claudikins.json", { mcpServers: { docs: { url: "https://mine.example.com" } } });
     await run(["init", "--no-start", "--apply", "--prefer", "claudikins"]);
@@ -214,7 +214,7 @@ describe("servers of the same name that are different", () => {
   });
 });
 
-test("servers are started, and their definitions counted; one that fails keeps nobody from anything", async () => {
+test("init starts the servers and counts their definitions; a server that fails stops nothing", async () => {
   folder.write(".claude.json", {
     mcpServers: {
       everything: everything(),
@@ -234,33 +234,33 @@ test("servers are started, and their definitions counted; one that fails keeps n
   ]);
   expect(servers[0].tokens).toBeGreaterThan(300);
   expect(servers[3].tools).toBeUndefined();
-  // The first search finds them at once.
+  // The first search finds them without asking.
   const found = await run(["search", "echo", "--json"]);
   expect(JSON.parse(found.stdout).tools[0].id).toBe("everything.echo");
 });
 
-test("a dry run starts the servers, and still writes nothing, also where one says that its tools have changed", async () => {
+test("a dry run starts the servers and writes nothing, even if a server announces a change of its tools", async () => {
   folder.write(".claude.json", { mcpServers: { odd: fixture("odd"), everything: everything() } });
   const { exitCode, stdout } = await run(["init", "--dry-run", "--json"]);
   expect([exitCode, JSON.parse(stdout).servers[0].tools]).toEqual([0, expect.any(Number)]);
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
 });
 
-test("a server that never answers takes no longer than it is given", async () => {
+test("--timeout limits the wait for a server that never answers", async () => {
   folder.write(".claude.json", { mcpServers: { slow: fixture("never-starts"), odd: fixture("odd") } });
   const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).servers[0].problem.message).toBe("slow did not answer in time");
 });
 
-test("Ctrl-C: nothing is written", async () => {
+test("Ctrl-C writes nothing", async () => {
   folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
   const { exitCode, stderr } = await run(["init", "--apply"], { interrupted: AbortSignal.abort() });
   expect([exitCode, stderr]).toEqual([130, expect.stringContaining("error: Nothing was changed\n")]);
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
 });
 
-test("the JSON says all there is to know, and no secret", async () => {
+test("the JSON contains everything except secrets", async () => {
   twoHosts();
   folder.write(".gemini/settings.json", '{ "mcpServers": { "a": }');
   const failed = await run(["init", "--no-start", "--prefer", "cursor", "--apply", "--json"]);
@@ -295,7 +295,7 @@ test("the JSON says all there is to know, and no secret", async () => {
   expect(dry.stdout).not.toContain(token);
 });
 
-test("another config file, of which the hosts' entries tell claudikins", async () => {
+test("agents' entries name a config that --config selected", async () => {
   folder.write(".claude.json", { mcpServers: { a: { command: "a", env: { TOKEN: "s3cr3t-0815" } } } });
   const cwd = join(folder.path, "project");
   folder.write("project/README.md", "");
@@ -311,7 +311,7 @@ test("another config file, of which the hosts' entries tell claudikins", async (
   ]);
 });
 
-test("where there is nothing: what to do instead", async () => {
+test("without any server, init says what to do instead", async () => {
   expect(await shown(["init"])).toMatchInlineSnapshot(`
     "$ claudikins init
     --- stderr

@@ -1,4 +1,4 @@
-/** Symbolic links that a repository brings along, where claudikins keeps its files: none is followed, and the next step is named. */
+/** Symbolic links in a repository, at the places of claudikins' files: none is followed, and the error names the next step. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   lstatSync,
@@ -40,14 +40,14 @@ const run = (argv: string[], options: CliOptions = {}) =>
   cli(argv, { cwd: at("project"), ...options, env: { HOME: at("home"), ...options.env } });
 const code = (text: string) => run(["exec", "--json", "-e", text]);
 
-/** Makes a link, with the folders above it. */
+/** Makes a link and its parent folders. */
 function link(path: string, target: string): void {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { recursive: true, force: true });
   symlinkSync(target, path);
 }
 
-/** All that is in the victim's folder: kinds, rights, times and contents. */
+/** Everything in the victim's folder: kinds, rights, times and contents. */
 function victim(): string[] {
   return (readdirSync(at("victim"), { recursive: true }) as string[]).sort().map((name) => {
     const path = at("victim", name);
@@ -57,7 +57,7 @@ function victim(): string[] {
   });
 }
 
-/** Runs it, and holds that nothing of the victim's was changed or said. */
+/** Runs work, and checks that it did not change or print anything of the victim. */
 async function harmless<T>(work: () => Promise<T>): Promise<T> {
   const before = victim();
   const result = await work();
@@ -68,10 +68,10 @@ async function harmless<T>(work: () => Promise<T>): Promise<T> {
 
 const roots: [string, () => void][] = [
   ["the workspace", () => link(inside("workspace"), at("victim"))],
-  ["the workspace, relatively", () => link(inside("workspace"), "../../victim")],
-  ["the folder above it", () => link(inside(), at("victim"))],
+  ["the workspace, by a relative link", () => link(inside("workspace"), "../../victim")],
+  ["the parent folder of the workspace", () => link(inside(), at("victim"))],
   [
-    "a folder above a chosen one",
+    "the parent folder of a configured workspace",
     () => {
       folder.write("project/claudikins.json", { workspace: "some/where" });
       link(at("project", "some"), at("victim"));
@@ -79,14 +79,14 @@ const roots: [string, () => void][] = [
     },
   ],
   [
-    "a chosen one",
+    "a configured workspace",
     () => {
       folder.write("project/claudikins.json", { workspace: "here" });
       link(at("project", "here"), at("victim"));
     },
   ],
   [
-    "one that is chosen by an absolute path",
+    "a workspace configured by an absolute path",
     () => {
       folder.write("project/claudikins.json", { workspace: at("project", "here") });
       link(at("project", "here"), at("victim"));
@@ -94,7 +94,7 @@ const roots: [string, () => void][] = [
   ],
 ];
 
-describe.each(roots)("where %s is a link", (_, prepare) => {
+describe.each(roots)("if %s is a link", (_, prepare) => {
   test.each([
     ["reads", "return fs.readFile('./workspace/id_rsa', 'utf8')"],
     ["lists", "return fs.readdir('./workspace', { recursive: true })"],
@@ -104,20 +104,20 @@ describe.each(roots)("where %s is a link", (_, prepare) => {
     ["renames", "return fs.rename('./workspace/id_rsa', './workspace/x')"],
     ["makes folders in", "return fs.mkdir('./workspace/a/b', { recursive: true })"],
     ["imports from", "return import('./skills/evil')"],
-  ])("code %s nothing behind it, and is told why", async (_, text) => {
+  ])("code %s nothing behind it, and gets an error about the link", async (_, text) => {
     prepare();
     const { exitCode, stderr } = await harmless(() => code(text));
     expect({ exitCode, stderr }).toMatchObject({ exitCode: expect.any(Number), stderr: expect.stringMatching(/link/) });
     expect(exitCode).not.toBe(0);
   });
 
-  test("no skill behind it is offered", async () => {
+  test("search offers no skill behind it", async () => {
     prepare();
     await harmless(() => run(["search", "evil"]));
     await harmless(() => code("return tools.list()"));
   });
 
-  test("doctor names the link and what to do", async () => {
+  test("doctor names the link and the next step", async () => {
     prepare();
     const { stdout } = await harmless(() => run(["doctor", "--json", "--no-servers"]));
     const { findings } = JSON.parse(stdout) as { findings: { id: string }[] };
@@ -128,7 +128,7 @@ describe.each(roots)("where %s is a link", (_, prepare) => {
     });
   });
 
-  test("setup makes nothing behind it", async () => {
+  test("setup creates nothing behind it", async () => {
     prepare();
     await harmless(() => run(["setup", "--json", "--no-servers"]));
   });
@@ -136,9 +136,9 @@ describe.each(roots)("where %s is a link", (_, prepare) => {
 
 test.each([
   ["the workspace", () => link(inside("workspace"), at("victim"))],
-  ["its folder for outputs", () => link(inside("workspace", "outputs"), at("victim", "outputs"))],
-  ["its folder for outputs, which leads nowhere yet", () => link(inside("workspace", "outputs"), at("victim", "new"))],
-])("a result that is too long for the agent is not written where %s is a link", async (_, prepare) => {
+  ["the outputs folder", () => link(inside("workspace", "outputs"), at("victim", "outputs"))],
+  ["the outputs folder, to a missing target", () => link(inside("workspace", "outputs"), at("victim", "new"))],
+])("a result that is too long for the agent is not written if %s is a link", async (_, prepare) => {
   folder.write("project/claudikins.json", {});
   prepare();
   const env = { HOME: at("home"), XDG_DATA_HOME: at("data") };
@@ -167,14 +167,14 @@ const registries: [string, () => void][] = [
   ["the package.json", () => link(inside("registry", "package.json"), at("victim", "new.json"))],
 ];
 
-test.each(registries)("gen writes nothing where %s is a link, and says which", async (_, prepare) => {
+test.each(registries)("gen writes nothing if %s is a link, and names it", async (_, prepare) => {
   prepare();
   const { exitCode, stdout, stderr } = await harmless(() => run(["gen", "--json"]));
   expect(exitCode).not.toBe(0);
   expect(stdout + stderr).toContain("is a symbolic link");
 });
 
-test.each(registries)("search, setup and exec change nothing where %s is a link", async (_, prepare) => {
+test.each(registries)("search, setup and exec change nothing if %s is a link", async (_, prepare) => {
   prepare();
   await harmless(() => run(["search", "environment"]));
   await harmless(() => run(["setup", "--json"]));
@@ -182,7 +182,7 @@ test.each(registries)("search, setup and exec change nothing where %s is a link"
   await harmless(() => code("return fs.readdir('./registry', { recursive: true })"));
 });
 
-test("a registry that a link leads to is read by no code", async () => {
+test("code cannot read a registry behind a link", async () => {
   link(inside("registry"), at("victim"));
   const { exitCode, stderr } = await harmless(() => code("return fs.readFile('./registry/id_rsa', 'utf8')"));
   expect({ exitCode, stderr }).toMatchObject({ stderr: expect.stringContaining("is a symbolic link") });
@@ -190,7 +190,7 @@ test("a registry that a link leads to is read by no code", async () => {
 });
 
 test.each(["observed.json", ".observed.lock", "search.json", ".gitignore"])(
-  "what is learned of results is not written through a link at %s",
+  "observed types and the search index are not written through a link at %s",
   async (name) => {
     mkdirSync(at("project", ".git"));
     expect((await run(["gen"])).exitCode).toBe(0);
@@ -202,7 +202,7 @@ test.each(["observed.json", ".observed.lock", "search.json", ".gitignore"])(
   },
 );
 
-test("a generated program behind a link is not made executable, and its time is not changed", async () => {
+test("a generated program behind a link is not made executable, and its time does not change", async () => {
   expect((await run(["gen"])).exitCode).toBe(0);
   const file = readdirSync(inside("registry", "other", "odd")).find((name) => name === "environment.ts") ?? "";
   const path = inside("registry", "other", "odd", file);
@@ -214,7 +214,7 @@ test("a generated program behind a link is not made executable, and its time is 
 });
 
 test.skipIf(process.platform === "win32").each(["index.json", "other/odd/index.ts", "observed.json", "package.json"])(
-  "a pipe at %s of the registry holds nobody up",
+  "a pipe at %s of the registry blocks no command",
   async (name) => {
     expect((await run(["gen"])).exitCode).toBe(0);
     rmSync(inside("registry", name), { force: true });
@@ -228,7 +228,7 @@ test.skipIf(process.platform === "win32").each(["index.json", "other/odd/index.t
   },
 );
 
-test("a file that is planted under the name of an unfinished one is not written to", async () => {
+test("a link with the name of a temporary file is not written through", async () => {
   mkdirSync(inside("registry", "other", "odd"), { recursive: true });
   for (let count = 0; count < 60; count++) {
     for (const name of ["index.json", "other/odd/index.ts", "other/odd/environment.ts", "package.json", "README.md"]) {
@@ -238,7 +238,7 @@ test("a file that is planted under the name of an unfinished one is not written 
   await harmless(() => run(["gen", "--json"]));
 });
 
-describe("links that the user has made are followed", () => {
+describe("links of the user are followed", () => {
   test("above the project", async () => {
     link(at("way"), at("project"));
     const cwd = at("way");
@@ -249,7 +249,7 @@ describe("links that the user has made are followed", () => {
     expect(readdirSync(inside("registry"))).toContain("index.json");
   });
 
-  test("at a workspace and a registry outside of it that the config names", async () => {
+  test("at a workspace and a registry that the config names outside the project", async () => {
     mkdirSync(at("disk", "ws"), { recursive: true });
     mkdirSync(at("disk", "reg"));
     link(at("my-ws"), at("disk", "ws"));
@@ -274,7 +274,7 @@ describe("links that the user has made are followed", () => {
   });
 });
 
-test("a folder that becomes a link while claudikins runs is not followed from then on", async () => {
+test("a folder that is replaced by a link while claudikins runs is no longer followed", async () => {
   folder.write("project/claudikins.json", {});
   const env = { HOME: at("home"), XDG_DATA_HOME: at("data") };
   await using host = await openHost({ path: at("project") }, { env });
@@ -289,7 +289,7 @@ test("a folder that becomes a link while claudikins runs is not followed from th
   });
 });
 
-describe("the skill of a project", () => {
+describe("skill install --project", () => {
   const install = (...more: string[]) =>
     run(["skill", "install", "--project", "--host", "claude-code", "--json", "--claude-md", ...more]);
 
@@ -302,7 +302,7 @@ describe("the skill of a project", () => {
       () => link(at("project", ".claude", "skills", "claudikins", "SKILL.md"), at("victim", "id_rsa")),
     ],
     ["CLAUDE.md", () => link(at("project", "CLAUDE.md"), at("victim", "id_rsa"))],
-  ])("is not written out of it where %s is a link", async (_, prepare) => {
+  ])("writes nothing outside the project if %s is a link", async (_, prepare) => {
     prepare();
     const { exitCode, stdout, stderr } = await harmless(() => install());
     expect(exitCode).not.toBe(0);
@@ -311,7 +311,7 @@ describe("the skill of a project", () => {
     await harmless(() => run(["skill", "remove", "--project", "--host", "claude-code", "--json", "--force"]));
   });
 
-  test("is written through a link that stays within it", async () => {
+  test("writes through a link that stays in the project", async () => {
     folder.write("project/AGENTS.md", "mine\n");
     link(at("project", "CLAUDE.md"), "AGENTS.md");
     expect((await install()).exitCode).toBe(0);
@@ -321,7 +321,7 @@ describe("the skill of a project", () => {
 });
 
 test.each([".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])(
-  "init --project changes no settings outside of the project where %s is a link to them",
+  "init --project changes no settings outside the project if %s is a link to them",
   async (name) => {
     const file = folder.write("victim/settings.json", { mcpServers: { theirs: { command: "s3cret" } }, servers: {} });
     link(at("project", ...name.split("/")), file);
@@ -331,7 +331,7 @@ test.each([".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])(
   },
 );
 
-test("a folder on the way that is swapped for a link again and again is never followed by what claudikins writes", async () => {
+test("writes never follow a parent folder that is swapped for a link again and again", async () => {
   const swapper = Bun.spawn(
     [
       "sh",

@@ -1,4 +1,4 @@
-/** list tools as a person and a script use it: of servers that are known, new, broken, denied, and not there. */
+/** `list tools` of servers that are known, new, broken, denied or missing. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -43,7 +43,7 @@ const run = (argv: string[], options: CliOptions = {}) => cli(["list", ...argv],
 const shown = async (argv: string[], options: CliOptions = {}) =>
   page(["list", ...argv], await run(argv, options), folder.path);
 
-test("a line a tool; a server that nobody has asked yet is asked once", async () => {
+test("list tools prints one tool per line, and asks unknown servers once", async () => {
   const text = await shown(["tools"]);
   expect(text).toMatchInlineSnapshot(`
     "$ claudikins list tools
@@ -54,13 +54,13 @@ test("a line a tool; a server that nobody has asked yet is asked once", async ()
     --- exit code 0
     "
   `);
-  // From now on it is known, and not asked: it would have other tools.
+  // The server is now known and not asked again: it would have other tools.
   folder.write("tools.json", []);
   expect(await shown(["tools"])).toBe(text);
   expect(await shown(["tools", "my_rec"])).toContain("my.rec.get-it");
 });
 
-test("--detailed: how to call it, with its example", async () => {
+test("--detailed shows how to call each tool, with its example", async () => {
   expect(await shown(["tools", "my.rec", "--detailed"])).toMatchInlineSnapshot(`
     "$ claudikins list tools my.rec --detailed
     --- stdout
@@ -81,7 +81,7 @@ test("--detailed: how to call it, with its example", async () => {
   `);
 });
 
-test("--json", async () => {
+test("--json prints the tools as one document", async () => {
   const { stdout, ...rest } = await run(["tools", "--json"]);
   expect(rest).toEqual({ exitCode: 0, stderr: "" });
   expect(JSON.parse(stdout).tools[0]).toEqual({
@@ -106,7 +106,7 @@ test("--json", async () => {
   });
 });
 
-test("a broken server is named with its repair, and keeps none of the others", async () => {
+test("a broken server is named with its fix, and does not hide the others", async () => {
   configure({ broken: fixture("crash-on-start"), needy: { command: "x", env: { A: "${NOT_SET}" } } });
   const { exitCode, stdout, stderr } = await run(["tools"]);
   expect([exitCode, stdout.split("\n").length]).toEqual([0, 4]);
@@ -123,7 +123,7 @@ test("a broken server is named with its repair, and keeps none of the others", a
   });
 });
 
-test("what is denied is not shown, and a server that is closed is not asked", async () => {
+test("denied tools are not shown, and a server that is denied as a whole is not asked", async () => {
   configure({}, { deny: ["remove_*"] });
   expect((await run(["tools"])).stdout).not.toContain("remove_it");
   configure({ closed: { ...fixture("crash-on-start"), deny: ["*"] } });
@@ -131,7 +131,7 @@ test("what is denied is not shown, and a server that is closed is not asked", as
   expect(await run(["tools", "closed"])).toMatchObject({ exitCode: 2, stdout: "" });
 });
 
-test("what is meant by other words", async () => {
+test("misspelled words are refused with a suggestion", async () => {
   expect(await run(["servers"])).toEqual(await run([]));
   const texts: string[] = [];
   for (const words of [
@@ -189,7 +189,7 @@ test("what is meant by other words", async () => {
   expect(existsSync(join(folder.path, "got.jsonl"))).toBe(false);
 });
 
-test("no servers", async () => {
+test("a config without servers has no tools", async () => {
   folder.write("claudikins.json", { mcpServers: {} });
   expect(await run(["tools"])).toEqual({ exitCode: 0, stdout: "", stderr: "There are no tools.\n" });
   expect(JSON.parse((await run(["tools", "--json"])).stdout)).toEqual({ tools: [], missing: [] });

@@ -1,4 +1,4 @@
-/** list as a person and a script use it: without starting anything, and with --check. */
+/** `list`, which starts nothing, and `list --check`. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -24,7 +24,7 @@ afterEach(() => {
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
 
-/** The page of one call; what differs from run to run as N, and columns of it as narrow as that. */
+/** The output of one call, with N for what differs between runs, and narrow columns. */
 async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
   const text = page(argv, await run(argv, options), folder.path);
   return text
@@ -35,7 +35,7 @@ async function shown(argv: string[], options: CliOptions = {}): Promise<string> 
 
 const secret = "s3cret-value";
 
-/** One of each kind. */
+/** One server of each kind. */
 function configure(): void {
   folder.write("claudikins.json", {
     mcpServers: {
@@ -48,7 +48,7 @@ function configure(): void {
 }
 
 describe("list", () => {
-  test("starts nothing, and says what is known before and after the servers were asked", async () => {
+  test("starts nothing, and shows what is known before and after gen", async () => {
     configure();
     expect(await shown(["list"])).toMatchInlineSnapshot(`
       "$ claudikins list
@@ -63,12 +63,12 @@ describe("list", () => {
     await run(["gen"]);
     utimesSync(join(folder.path, ".claudikins/registry/other/odd/index.ts"), 0, Date.now() / 1_000 - 7_300);
     expect(await shown(["list"])).toContain("odd  stdio bun  not started  14 (2 h ago)  Odd things\n");
-    // Asking again makes the answer new, although nothing is written.
+    // Asking again updates the time of the answer, although nothing is written.
     await run(["gen"]);
     expect(await shown(["list"])).toContain("14 (just now)");
   });
 
-  test("as JSON", async () => {
+  test("prints one document with --json", async () => {
     configure();
     const { stdout, ...rest } = await run(["list", "--json"]);
     expect([rest, JSON.parse(stdout.replaceAll("bun.exe", "bun"))]).toEqual([
@@ -90,7 +90,7 @@ describe("list", () => {
     ]);
   });
 
-  test("without a config it is the demo, and a config without servers has none", async () => {
+  test("shows the demo without a config, and no servers for a config without servers", async () => {
     expect(await shown(["list"])).toMatchInlineSnapshot(`
       "$ claudikins list
       --- stdout
@@ -111,7 +111,7 @@ describe("list", () => {
     expect(await run(["list", "--check"])).toMatchObject({ exitCode: 0, stdout: "" });
   });
 
-  test("on a terminal lines are cut to its width, and there is no colour that is not asked for", async () => {
+  test("cuts lines to the width of a terminal, and prints no colours", async () => {
     configure();
     const { stdout } = await run(["list"], { terminal: true, columns: 50 });
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(50);
@@ -121,7 +121,7 @@ describe("list", () => {
 });
 
 describe("list --check", () => {
-  test("starts every server and says what came of it", async () => {
+  test("starts every server and shows the result", async () => {
     configure();
     expect(await shown(["list", "--check"])).toMatchInlineSnapshot(`
       "$ claudikins list --check
@@ -144,11 +144,11 @@ describe("list --check", () => {
       --- exit code 4
       "
     `);
-    // What it learned is known from now on.
+    // The tools are known from now on.
     expect(await shown(["list"])).toContain("14 (just now)");
   });
 
-  test("as JSON: a failure leaves stdout empty", async () => {
+  test("leaves stdout empty with --json if a server fails", async () => {
     configure();
     const bad = await run(["list", "--check", "--json"]);
     expect([bad.exitCode, bad.stdout, bad.stderr.trimEnd().includes("\n")]).toEqual([4, "", false]);
@@ -169,7 +169,7 @@ describe("list --check", () => {
     expect(bad.stderr).not.toContain(secret);
   });
 
-  test("ends with 0 when all is well, and with 2 when nothing but a variable is missing", async () => {
+  test("exits with 0 if all servers work, and with 2 if only a variable is missing", async () => {
     folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
     const { exitCode, stdout, stderr } = await run(["list", "--check", "--json"]);
     const { servers } = JSON.parse(stdout) as { servers: { memoryBytes: number }[] };
@@ -179,7 +179,7 @@ describe("list --check", () => {
     expect(await run(["list", "--check"])).toMatchObject({ exitCode: 2 });
   });
 
-  test("a server that does not answer is waited for as long as its entry says", async () => {
+  test("waits for a server as long as its entry says", async () => {
     const entry = { ...fixture("never-starts", folder.path), startTimeoutMs: 100 };
     folder.write("claudikins.json", {
       mcpServers: { never: entry, silent: { ...fixture("lists", "silent"), callTimeoutMs: 100 } },
@@ -190,7 +190,7 @@ describe("list --check", () => {
     expect(stderr).toContain("error: tools/list of silent did not answer within 0.1 s");
   });
 
-  test("who is signed out is told of with the command, there and wherever tools are looked for", async () => {
+  test("shows the login command for a server that needs a sign-in, as do commands that look for tools", async () => {
     await using server = await oauthFixture();
     folder.write("claudikins.json", { mcpServers: { "my far": { url: server.url } } });
     const text = (await shown(["list", "--check"])).replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
@@ -248,13 +248,13 @@ describe("list --check", () => {
     `);
   });
 
-  test("interrupted, it ends what it started", async () => {
+  test("ends the servers it started when it is interrupted", async () => {
     folder.write("claudikins.json", { mcpServers: { never: fixture("never-starts", folder.path) } });
     expect((await run(["list", "--check"], { interrupted: AbortSignal.timeout(200) })).exitCode).toBe(130);
   });
 });
 
-test("tables: wide characters count double, line breaks are spaces, the widest column is cut first", () => {
+test("a table counts wide characters twice, replaces line breaks, and cuts the widest column first", () => {
   const rows = [
     ["日本", "a long text that goes on"],
     ["b\nc", ""],
@@ -264,7 +264,7 @@ test("tables: wide characters count double, line breaks are spaces, the widest c
   expect(table(["one", "two"], rows, 1)).toBe("one   two\n日本  a long …\nb c\n");
 });
 
-test("ages", () => {
+test("ageText writes an age in minutes, hours or days", () => {
   const minute = 60_000;
   expect([0, 59_999, minute, 59 * minute, 60 * minute, 47 * 60 * minute, 48 * 60 * minute].map(ageText)).toEqual([
     "just now",

@@ -1,4 +1,4 @@
-/** CLAUDIKINS_LOG: what happens to the servers, on stderr, and nothing on stdout but data. */
+/** CLAUDIKINS_LOG: events of servers on stderr, and only data on stdout. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
@@ -19,7 +19,7 @@ async function stderrAt(level: string): Promise<string> {
   return stderr;
 }
 
-test("info tells when servers come and go, debug also what they do wrong, silent nothing", async () => {
+test("info logs starts and ends of servers, debug also their mistakes, silent nothing", async () => {
   const info = await stderrAt("info");
   expect(info).toMatch(/odd is ready after \d+ ms \(process \d+\)/);
   expect(info).toContain("odd was stopped: claudikins is closing");
@@ -28,7 +28,7 @@ test("info tells when servers come and go, debug also what they do wrong, silent
   expect(await stderrAt("silent")).toMatch(/^\[1 call · [\d,]+ ms.*\]\n$/);
 });
 
-test("--verbose is the same for one command, before it or behind it, without secrets", async () => {
+test("--verbose does the same for one command, before or after its name, without secrets", async () => {
   using folder = temporaryFolder();
   const secret = "s3cr3t-t0k3n-0123456789";
   folder.write("claudikins.json", { mcpServers: { shop: { ...fixture("chatty"), env: { API_TOKEN: secret } } } });
@@ -46,7 +46,7 @@ test("--verbose is the same for one command, before it or behind it, without sec
   }
 });
 
-test("what nobody expected shows its place with --verbose", async () => {
+test("unexpected errors show their stack with --verbose", async () => {
   let stderr = "";
   const add = (text: string) => {
     stderr += text;
@@ -68,17 +68,17 @@ test("what nobody expected shows its place with --verbose", async () => {
   expect(stderr).toMatch(/^error: .*\nerror: nobody expected this\n {4}at .*log\.test\.ts:/);
 });
 
-test.each([["stats"], ["logs"], ["exec"]])("a level that there is not, for %s", async (command) => {
+test.each([["stats"], ["logs"], ["exec"]])("%s refuses an unknown level", async (command) => {
   const { exitCode, stderr } = await cli([command], { env: { CLAUDIKINS_LOG: "loud" } });
   expect([exitCode, stderr]).toEqual([
     2,
     'error: CLAUDIKINS_LOG takes one of silent, error, warn, info, debug; got "loud"\n',
   ]);
-  // What says how it is done is always said.
+  // Usage errors are always printed.
   expect((await cli([command, "--help"], { env: { CLAUDIKINS_LOG: "loud" } })).exitCode).toBe(0);
 });
 
-test("a level that there is not", async () => {
+test("an unknown level is refused before any code runs", async () => {
   using folder = temporaryFolder();
   const ended = await runProgram([...claudikinsCommand, "exec", "-e", "1"], {
     cwd: folder.path,

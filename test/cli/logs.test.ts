@@ -1,4 +1,4 @@
-/** `claudikins logs`, as a person calls it after servers were started: by the program, as processes. */
+/** `claudikins logs`, run as processes after servers were started. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ async function say(text: string, server = "shop"): Promise<void> {
   expect([exitCode, stderr.replace(/[\d,]+/g, "N")]).toEqual([0, "[N call · N ms]\n"]);
 }
 
-/** With what differs from run to run as words. */
+/** The output, with words in place of what differs between runs. */
 const shown = ({ exitCode, stdout, stderr }: CliResult) => ({
   exitCode,
   stdout: stdout
@@ -48,7 +48,7 @@ const shown = ({ exitCode, stdout, stderr }: CliResult) => ({
   stderr: stderr.replaceAll(folder.path, "FOLDER"),
 });
 
-test("what a server said, the last lines, as text and as JSON", async () => {
+test("logs prints the last lines of a server's output, as text or JSON", async () => {
   await say("hello");
   expect(shown(await logs("shop"))).toEqual({
     exitCode: 0,
@@ -77,7 +77,7 @@ TIME PID end     by claudikins: claudikins is closing
   expect(JSON.parse((await logs("shop", "--path", "--json")).stdout)).toEqual({ path });
 });
 
-test("a server that could not be added is not among the servers, and its log can be read all the same", async () => {
+test("the log of a server that could not be added can be read, but is not listed", async () => {
   configure({ shop: fixture("chatty") });
   const { command, args } = fixture("crash-on-start");
   expect((await run("add", "crash", "--", command, ...args)).exitCode).toBe(4);
@@ -86,7 +86,7 @@ test("a server that could not be added is not among the servers, and its log can
   expect((await logs("crash")).stdout).toContain("fatal: no database");
 });
 
-test("which logs there are: of the servers of this config, or of all", async () => {
+test("logs lists the logs of this config's servers, or of all with --all", async () => {
   expect(await logs()).toEqual({
     exitCode: 0,
     stdout: "",
@@ -97,7 +97,7 @@ test("which logs there are: of the servers of this config, or of all", async () 
   const other = folder.write("other/claudikins.json", { mcpServers: { shop: fixture("chatty") } });
   await run("exec", "--config", other, "-e", "shop.write({ text: 'from another' })");
   configure({ shop: fixture("chatty") });
-  // One that is not in the config is a note, and is listed where all are wanted.
+  // A log whose server is not in the config causes a note, and is listed with --all.
   expect(await logs()).toEqual({
     exitCode: 0,
     stdout: "server  last line  size\nshop    just now   1 kB\n",
@@ -113,19 +113,19 @@ test("which logs there are: of the servers of this config, or of all", async () 
   expect((await logs("big shop")).stdout).toContain("hello");
   expect((await logs("shop")).stdout).not.toContain("another");
   expect((await logs("shop", "--config", other)).stdout).toContain("from another");
-  // Also where the config says nothing any more.
+  // The same without any servers in the config.
   folder.write("claudikins.json", "{ broken");
   expect((await logs("shop")).stdout).toContain("hello");
 });
 
-test("of the demo", async () => {
+test("logs of the demo server can be read", async () => {
   using empty = temporaryFolder();
   const options = { cwd: empty.path, env };
   await cli(["exec", "-e", "await demo.list_orders(); return 1"], options);
   expect(shown(await cli(["logs", "demo"], options)).stdout).toContain("ready   after N ms: claudikins-demo");
 });
 
-test("of a server that the daemon holds: its one start, what it said to all, and why it was ended; traces go through it", async () => {
+test("the log of a shared server has its one start, its messages to all users, and why it ended", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const shared = { ...env, XDG_RUNTIME_DIR: join(folder.path, "run"), CLAUDIKINS_DAEMON: "on" };
   const claudikins = (...argv: string[]) =>
@@ -152,7 +152,7 @@ test("of a server that the daemon holds: its one start, what it said to all, and
   expect(await processesLeft(folder.path)).toEqual([]);
 });
 
-test("they are removed", async () => {
+test("--clear deletes logs", async () => {
   await say("hello");
   await say("hello", "big_shop");
   expect(await logs("shop", "--clear")).toEqual({ exitCode: 0, stdout: "", stderr: "Deleted the logs of: shop\n" });
@@ -165,7 +165,7 @@ test("they are removed", async () => {
   expect((await logs("--clear")).stderr).toBe("There were no logs to delete.\n");
 });
 
-describe("nothing is kept", () => {
+describe("nothing is logged", () => {
   test('with "logs": false', async () => {
     configure({ shop: fixture("chatty", folder.path) }, { logs: false });
     await say("hello");
@@ -173,7 +173,7 @@ describe("nothing is kept", () => {
     expect((await logs("shop")).stderr).toBe('Logging is off: the config has "logs": false.\n');
   });
 
-  test("where nothing can be written, and everything else goes on", async () => {
+  test("if the folder cannot be written to; everything else works", async () => {
     folder.write("data/claudikins/logs", "a file in the place of the folder");
     await say("hello");
     expect((await logs("shop")).exitCode).toBe(0);
@@ -225,26 +225,23 @@ describe("--follow", () => {
     return all;
   }
 
-  test.each([["SIGINT"], ["SIGTERM"]] as const)(
-    "shows what is added, and ends with %s at 130, and nothing is left",
-    async (signal) => {
-      await say("before");
-      const child = start("-n", "2");
-      const reader = child.stdout.getReader();
-      expect((await until(reader, "is closing\n")).match(/\n/g)).toHaveLength(2);
-      await say("while it is followed");
-      await until(reader, "while it is followed\n");
-      // Also when the file is another one.
-      await logs("shop", "--clear");
-      await say("in another file");
-      await until(reader, "in another file\n");
-      child.kill(signal);
-      expect([await child.exited, await child.stderr.text()]).toEqual([130, ""]);
-      expect(await processesLeft(folder.path)).toEqual([]);
-    },
-  );
+  test.each([["SIGINT"], ["SIGTERM"]] as const)("prints new lines, and exits with 130 at %s", async (signal) => {
+    await say("before");
+    const child = start("-n", "2");
+    const reader = child.stdout.getReader();
+    expect((await until(reader, "is closing\n")).match(/\n/g)).toHaveLength(2);
+    await say("while it is followed");
+    await until(reader, "while it is followed\n");
+    // The same after the file was replaced.
+    await logs("shop", "--clear");
+    await say("in another file");
+    await until(reader, "in another file\n");
+    child.kill(signal);
+    expect([await child.exited, await child.stderr.text()]).toEqual([130, ""]);
+    expect(await processesLeft(folder.path)).toEqual([]);
+  });
 
-  test("waits for a log that is not there yet; as JSON a line is a document", async () => {
+  test("waits for a log that does not exist yet; --json prints one document per line", async () => {
     const child = start("--json");
     const reader = child.stdout.getReader();
     await say("the first");
@@ -254,19 +251,19 @@ describe("--follow", () => {
     expect(await child.exited).toBe(130);
   });
 
-  test("ends when nobody reads any more", async () => {
+  test("ends when its reader closes the pipe", async () => {
     await say("before");
     const child = start();
     const reader = child.stdout.getReader();
     await until(reader, "before");
     await reader.cancel();
-    // It hears of that when it has something to say.
+    // It notices when it writes the next line.
     await say("after");
     expect(await child.exited).toBe(0);
   });
 });
 
-test("colours are for a person who watches, unless they want none", async () => {
+test("colours are used at a terminal, unless NO_COLOR is set", async () => {
   await say("hello");
   const watched = (more: Record<string, string> = {}) =>
     cli(["logs", "shop"], { cwd: folder.path, env: { ...env, ...more }, terminal: true });
@@ -275,7 +272,7 @@ test("colours are for a person who watches, unless they want none", async () => 
   expect((await logs("shop")).stdout).not.toContain("\u001b");
 });
 
-test("the folder can be taken away at any time", async () => {
+test("the folder of logs can be deleted at any time", async () => {
   await say("hello");
   rmSync(join(folder.path, "data"), { recursive: true });
   await say("again");

@@ -1,4 +1,4 @@
-/** setup: what it does, that it does nothing twice, and what it leaves to others. */
+/** `setup`: its steps, a second run, and what it does not do. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ function configure(): void {
   });
 }
 
-test("what is not there yet, once; a server that fails stops nothing", async () => {
+test("setup does what is missing, once, and continues after a server fails", async () => {
   configure();
   const first = await setup();
   expect([first.ok, first.exitCode, ...short(first)]).toEqual([
@@ -57,7 +57,7 @@ test("what is not there yet, once; a server that fails stops nothing", async () 
   expect(first.steps[3]?.problem?.code).toBe("SERVER_UNAVAILABLE");
   expect(first.findings.find(({ id }) => id === "server.crashes")?.state).toBe("problem");
   expect(existsSync(at(".claudikins/registry/index.json"))).toBe(true);
-  // Nobody has asked for it.
+  // The skill was not asked for.
   expect(existsSync(skill())).toBe(false);
 
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd", folder.path) } });
@@ -73,7 +73,7 @@ test("what is not there yet, once; a server that fails stops nothing", async () 
   expect((await run(["setup"])).stdout).toStartWith("Nothing to do.\n");
 });
 
-test("files that are gone are written again, and programs may be started again", async () => {
+test("missing files are written again, and programs are made executable again", async () => {
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd", folder.path) } });
   await setup();
   const program = at(".claudikins/registry/other/odd/example.ts");
@@ -95,7 +95,7 @@ test("files that are gone are written again, and programs may be started again",
   expect(existsSync(program)).toBe(true);
 });
 
-test("a dry run says it, and does nothing", async () => {
+test("a dry run lists the steps and does nothing", async () => {
   configure();
   expect(short(await setup("--dry-run", "--skill"))).toEqual([
     ["folder", "FOLDER/.claudikins/registry", "to do"],
@@ -114,25 +114,25 @@ test("a dry run says it, and does nothing", async () => {
   );
 });
 
-test("without servers", async () => {
+test("--no-servers starts no server", async () => {
   configure();
   const { exitCode, ...report } = await setup("--no-servers");
   expect([exitCode, short(report).map(([step]) => step)]).toEqual([0, ["folder", "folder"]]);
 });
 
-test("the demo, where there is no config", async () => {
+test("without a config, setup lists the tools of the demo", async () => {
   const { exitCode, ...report } = await setup();
   expect([exitCode, short(report).slice(2)]).toEqual([0, [["tools", "demo", "done"]]]);
   expect(report.findings.find(({ id }) => id === "config.file")?.repair).toBe("claudikins init");
 });
 
-test("a config that cannot be read: what doctor says, and nothing done", async () => {
+test("with an unreadable config, setup reports the problem and does nothing", async () => {
   folder.write("claudikins.json", "{");
   const { exitCode, steps } = await setup("--yes");
   expect([exitCode, steps, existsSync(skill())]).toEqual([2, [], false]);
 });
 
-test("a folder that cannot be made stops only what needs it", async () => {
+test("a folder that cannot be created stops only the steps that need it", async () => {
   folder.write("taken", "a file");
   const odd = { odd: fixture("odd", folder.path) };
   folder.write("claudikins.json", { mcpServers: odd, workspace: "taken/workspace" });
@@ -156,7 +156,7 @@ describe("the skill", () => {
   beforeEach(() => folder.write("claudikins.json", { mcpServers: {} }));
   const write = (flags: string[], options: CliOptions = {}) => run(["setup", ...flags], options);
 
-  test("is written for whom it is wanted, by a flag", async () => {
+  test("is written for the given agents", async () => {
     mkdirSync(at(".codex"));
     expect((await write(["--skill"])).stdout).toContain(
       `Wrote the skill: ${at(".agents/skills/claudikins/SKILL.md")}\n`,
@@ -166,7 +166,7 @@ describe("the skill", () => {
     expect((await write(["--yes"])).stdout).toStartWith("Nothing to do.\n");
   });
 
-  test("is asked about at a terminal, once", async () => {
+  test("is asked about once at a terminal", async () => {
     const no = await write([], { terminal: true, answers: ["n"] });
     expect(no.stderr).toContain("Write a skill that tells Claude Code how to use claudikins? [y/N] ");
     expect([existsSync(skill()), no.stderr.includes("claudikins skill install")]).toEqual([false, true]);
@@ -175,7 +175,7 @@ describe("the skill", () => {
     expect((await write([], { terminal: true, answers: [] })).stderr).not.toContain("[y/N]");
   });
 
-  test("of somebody else stays", async () => {
+  test("is not written over another author's skill", async () => {
     folder.write(".claude/skills/claudikins/SKILL.md", "# Mine\n");
     const { exitCode, stdout } = await write(["--skill"]);
     expect([exitCode, stdout]).toEqual([2, expect.stringContaining("Could not write the skill: ")]);
@@ -183,7 +183,7 @@ describe("the skill", () => {
   });
 });
 
-test("an interruption leaves what is whole", async () => {
+test("an interruption leaves only complete files", async () => {
   folder.write("claudikins.json", {
     mcpServers: { slow: { ...fixture("never-starts", folder.path), startTimeoutMs: 2_000 } },
   });

@@ -1,4 +1,4 @@
-/** skill install, remove and status: where agents look, and what is somebody else's stays. */
+/** `skill install`, `skill remove` and `skill status`: where agents look for skills, and which files are left alone. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -16,13 +16,13 @@ afterEach(() => folder[Symbol.dispose]());
 
 const at = (...path: string[]) => join(folder.path, ...path);
 const read = (path: string) => readFileSync(at(path), "utf8");
-/** In a project below the home. */
+/** Runs in a project below the home. */
 const run = (argv: string[], options: CliOptions = {}) =>
   cli(argv, { cwd: at("project"), env: { HOME: folder.path }, ...options });
 const install = (...flags: string[]) => run(["skill", "install", ...flags]);
 const remove = (...flags: string[]) => run(["skill", "remove", ...flags]);
 
-/** Every file, with what is in it. */
+/** Every file with its contents. */
 function everything(below = ""): Record<string, string> {
   return Object.assign(
     {},
@@ -34,7 +34,7 @@ function everything(below = ""): Record<string, string> {
 }
 
 describe("install", () => {
-  test("for Claude Code where nobody else is, again, and out again", async () => {
+  test("writes the skill for Claude Code by default, and remove deletes it", async () => {
     const before = everything();
     expect(page(["skill", "install"], await install(), folder.path)).toMatchInlineSnapshot(`
       "$ claudikins skill install
@@ -59,7 +59,7 @@ describe("install", () => {
     expect(await remove()).toEqual({ exitCode: 0, stdout: "", stderr: "The skill is not installed.\n" });
   });
 
-  test("for those that are used here: others share a folder", async () => {
+  test("writes the skill for the agents in use; some share a folder", async () => {
     for (const path of [".codex", ".cursor", ".config/opencode", ".gemini"]) mkdirSync(at(path), { recursive: true });
     folder.write(".claude.json", {});
     const { stdout } = await install("--json");
@@ -82,7 +82,7 @@ describe("install", () => {
     expect(read(".agents/skills/claudikins/SKILL.md")).toBe(hookTexts.skill);
   });
 
-  test("once where the folders of two are one", async () => {
+  test("writes one file if the folders of two agents are the same", async () => {
     mkdirSync(at(".agents/skills"), { recursive: true });
     mkdirSync(at(".claude"));
     symlinkSync(at(".agents/skills"), at(".claude/skills"));
@@ -90,7 +90,7 @@ describe("install", () => {
     expect(JSON.parse(stdout).files).toMatchObject([{ hosts: ["claude-code", "codex"], result: "written" }]);
   });
 
-  test("for a project: at its top, also from a folder below", async () => {
+  test("writes to the top of the project with --project, even from a subfolder", async () => {
     mkdirSync(at("project/src/deep"), { recursive: true });
     await run(["skill", "install", "--project", "--host", "claude", "--host", "gemini", "--claude-md"], {
       cwd: at("project/src/deep"),
@@ -103,7 +103,7 @@ describe("install", () => {
     expect([exitCode, readdirSync(at("project")).sort()]).toEqual([0, [".git", "src"]]);
   });
 
-  test("in the places that variables name", async () => {
+  test("writes to the folders that variables name", async () => {
     const env = { HOME: folder.path, CLAUDE_CONFIG_DIR: at("claude"), CODEX_HOME: at("codex") };
     await run(["skill", "install", "--host", "claude", "--host", "codex", "--claude-md"], { env });
     for (const path of ["claude/skills/claudikins/SKILL.md", "claude/CLAUDE.md", "codex/AGENTS.md"]) {
@@ -111,7 +111,7 @@ describe("install", () => {
     }
   });
 
-  test("shows what it would do, and does nothing", async () => {
+  test("shows the changes and writes nothing with --dry-run", async () => {
     const before = everything();
     const argv = ["skill", "install", "--claude-md", "--dry-run"];
     const { exitCode, stdout } = await run(argv);
@@ -123,7 +123,7 @@ describe("install", () => {
 });
 
 describe("a section of CLAUDE.md", () => {
-  test("leaves every other byte, whatever they are, and its rights", async () => {
+  test("does not change other bytes of the file, or its mode", async () => {
     const others = "\uFEFF# Mine\r\n\r\n$& and $1 stay\r\nno end of line";
     const file = folder.write("project/CLAUDE.md", others);
     const { mode } = statSync(file);
@@ -135,14 +135,14 @@ describe("a section of CLAUDE.md", () => {
     expect([read("project/CLAUDE.md"), statSync(file).mode]).toEqual([others, mode]);
   });
 
-  test("takes the place of that of an earlier version", async () => {
+  test("replaces the section of an earlier version", async () => {
     folder.write("project/CLAUDE.md", `# Mine\n\n${section("## Old\n")}\n\n# Below\n`);
     const { stdout } = await install("--project", "--host", "claude", "--claude-md");
     expect(stdout).toContain(`Replaced the claudikins section in ${at("project/CLAUDE.md")} (claude-code)\n`);
     expect(read("project/CLAUDE.md")).toBe(`# Mine\n\n${section(memoryBody)}\n\n# Below\n`);
   });
 
-  test("is written once where AGENTS.md is a link to it, and the link stays", async () => {
+  test("is written once if AGENTS.md is a link to CLAUDE.md, and the link stays", async () => {
     folder.write("project/CLAUDE.md", "# Mine\n");
     symlinkSync("CLAUDE.md", at("project/AGENTS.md"));
     await install("--project", "--host", "claude", "--host", "codex", "--claude-md");
@@ -151,7 +151,7 @@ describe("a section of CLAUDE.md", () => {
     expect([read("project/CLAUDE.md"), read("project/AGENTS.md")]).toEqual(["# Mine\n", "# Mine\n"]);
   });
 
-  test("with half of its marks is left alone, and the skill is written all the same", async () => {
+  test("a section that lacks its end mark is left alone, but the skill is written", async () => {
     const text = `# Mine\n${section(memoryBody).replace("<!-- claudikins end -->", "")}`;
     folder.write("project/CLAUDE.md", text);
     const { exitCode, stdout, stderr } = await install("--project", "--host", "claude", "--claude-md");
@@ -164,10 +164,10 @@ describe("a section of CLAUDE.md", () => {
   });
 });
 
-describe("a skill of our name", () => {
+describe("an existing skill called claudikins", () => {
   const path = ".claude/skills/claudikins/SKILL.md";
 
-  test("of somebody else is neither written over nor taken out", async () => {
+  test("another author's skill is neither replaced nor removed", async () => {
     folder.write(path, "# Mine\n");
     const { exitCode, stdout, stderr } = await install();
     expect([exitCode, stdout, stderr]).toEqual([
@@ -181,7 +181,7 @@ describe("a skill of our name", () => {
     expect(read(path)).toBe(hookTexts.skill);
   });
 
-  test("that somebody has changed is theirs; that of an earlier version is not", async () => {
+  test("is kept if somebody changed it, and replaced if it is from an earlier version", async () => {
     folder.write(path, `${hookTexts.skill}more\n`);
     const failed = await run(["skill", "install", "--json"]);
     expect([failed.exitCode, failed.stdout, JSON.parse(failed.stderr)]).toEqual([
@@ -204,7 +204,7 @@ describe("a skill of our name", () => {
   });
 });
 
-test("status", async () => {
+test("skill status lists where the skill is installed", async () => {
   expect(await run(["skill", "status"])).toEqual({
     exitCode: 0,
     stdout: "",
@@ -235,7 +235,7 @@ test.each([
   [["--host", "nobody"], 'Unknown agent "nobody"'],
   [["--host", "claude-desktop"], "Claude Desktop does not read skills from a folder"],
   [["--host", "cursor", "--claude-md"], "Cursor has no file for instructions that apply to all projects"],
-])("refused: %j", async (flags, message) => {
+])("%j is refused, and nothing is changed", async (flags, message) => {
   const before = everything();
   const { exitCode, stdout, stderr } = await install(...flags);
   expect([exitCode, stdout, stderr.split("\n")[0]]).toEqual([2, "", `error: ${message}`]);

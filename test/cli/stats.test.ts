@@ -1,4 +1,4 @@
-/** `claudikins stats` on a ledger that was written by hand: the page, the JSON, the chart, and what is refused. */
+/** `claudikins stats` on a ledger written by hand: the page, the JSON, the chart, and what is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,12 +23,12 @@ const ledger = () => join(folder.path, ".local", "share", "claudikins", "ledger"
 
 const run = (argv: string[], options: CliOptions = {}) => cli(["stats", ...argv], { cwd: folder.path, ...options });
 
-/** The days are those of today. */
+/** The output, with DATE for the dates, which depend on today. */
 async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
   return page(["stats", ...argv], await run(argv, options), folder.path).replace(/\d{4}-\d{2}-\d{2}/g, "DATE");
 }
 
-/** At noon. */
+/** The date at noon. */
 function dateAgo(days: number): Date {
   const now = new Date();
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days, 12);
@@ -44,7 +44,7 @@ function write(days: number, fill: (counts: Counts) => void): void {
 
 const use = { calls: 1, failures: 0, durationMs: 100, resultChars: 400, takenChars: 400, argumentChars: 40 };
 
-/** Two sessions yesterday, one of which called nothing; today calls of two servers. */
+/** Two sessions yesterday, one without any call; today, calls to two servers. */
 function writeSome(): void {
   write(1, (counts) => {
     counts.addSums({ sessions: 2, definitionChars: 40_000, surfaceChars: 4_000 });
@@ -61,7 +61,7 @@ function writeSome(): void {
 }
 
 describe("the page", () => {
-  test("of the last days", async () => {
+  test("shows the figures of the last days", async () => {
     writeSome();
     expect(await shown(["--days", "3"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 3
@@ -94,7 +94,7 @@ describe("the page", () => {
     `);
   });
 
-  test("of a shell alone: its executions and calls, and no comparison of tokens", async () => {
+  test("compares no tokens if only the shell was used", async () => {
     write(0, (counts) => {
       counts.addSums({ shellExecutions: 3 });
       counts.addUse("shop", "list", { ...use, takenChars: 0, argumentChars: 0, resultChars: 600_000 });
@@ -106,7 +106,7 @@ describe("the page", () => {
     expect(text).toContain("not output printed in a shell.");
   });
 
-  test("of one server", async () => {
+  test("shows the figures of one server with --server", async () => {
     writeSome();
     expect(await shown(["--days", "2", "--server", "github"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 2 --server github
@@ -127,7 +127,7 @@ describe("the page", () => {
     `);
   });
 
-  test("of what led to us", async () => {
+  test("shows the texts that led to claudikins with --hooks", async () => {
     writeSome();
     expect(await shown(["--hooks"])).toMatchInlineSnapshot(`
       "$ claudikins stats --hooks
@@ -149,7 +149,7 @@ describe("the page", () => {
     `);
   });
 
-  test("in a terminal: bars in colours, and no line wider than it", async () => {
+  test("has coloured bars at a terminal, and no line wider than it", async () => {
     writeSome();
     const { stdout } = await run([], { terminal: true, columns: 50 });
     for (const line of stdout.split("\n").slice(1)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(50);
@@ -157,19 +157,19 @@ describe("the page", () => {
     expect((await run([], { terminal: true, env: { NO_COLOR: "1" } })).stdout).not.toContain("\u001b");
   });
 
-  test("where more was spent than saved, that is what it says", async () => {
+  test("says so if claudikins used more tokens than it saved", async () => {
     write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 1_000, surfaceChars: 3_000 }));
     const { stdout } = await run(["--days", "1"]);
     expect(stdout).toContain("500 tokens more than without claudikins: there was little to save\n");
     expect(stdout).toContain("  -500\n");
   });
 
-  test("of nothing", async () => {
+  test("says so if nothing was counted", async () => {
     expect(await run([])).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing has been counted yet.\n" });
     expect(existsSync(ledger())).toBe(false);
   });
 
-  test("of a ledger that was damaged: with a warning", async () => {
+  test("warns about a damaged ledger", async () => {
     writeSome();
     writeFileSync(join(ledger(), "totals.json"), "{");
     const { exitCode, stdout, stderr } = await run([]);
@@ -185,7 +185,7 @@ describe("the page", () => {
 describe("as JSON", () => {
   const json = async (...argv: string[]): Promise<Statistics> => JSON.parse((await run([...argv, "--json"])).stdout);
 
-  test("every figure, of every day", async () => {
+  test("has every figure of every day", async () => {
     writeSome();
     const { total, periods, tools, hooks, tokenizer } = await json("--days", "2");
     expect(total).toEqual({
@@ -228,13 +228,13 @@ describe("as JSON", () => {
     });
   });
 
-  test("--all has what is older, and only days on which something was counted", async () => {
+  test("has older days with --all, but only those with figures", async () => {
     writeSome();
     expect((await json("--all")).periods.map(({ period }) => period)).toEqual([daysAgo(20), daysAgo(1), daysAgo(0)]);
     expect((await json()).periods.length).toBe(14);
   });
 
-  test("definitions are measured with o200k where they are known", async () => {
+  test("measures definitions with o200k if they are known", async () => {
     writeSome();
     await cli(["gen"], { cwd: folder.path });
     const { tokenizer, total } = await json("--days", "2");
@@ -247,7 +247,7 @@ describe("as JSON", () => {
   });
 });
 
-test("o200k is counted as the library that has it all counts it", () => {
+test("o200k counts as gpt-tokenizer does", () => {
   const tokensOf = o200k();
   for (const text of [
     "",
@@ -260,7 +260,7 @@ test("o200k is counted as the library that has it all counts it", () => {
   expect(tokensOf("<|endoftext|>")).toBeGreaterThan(1);
 });
 
-describe("refused", () => {
+describe("stats", () => {
   test.each([
     [["--days", "0"], 'error: --days takes a whole number from 1 to 100; got "0"'],
     [["--days", "3", "--all"], "error: Use --days or --all, not both"],
@@ -270,7 +270,7 @@ describe("refused", () => {
     ],
     [["--reset", "--server", "x"], "error: --reset deletes the whole ledger: it cannot be used with --server"],
     [["--server", "githup"], 'error: There are no figures for a server called "githup"\n\nhint: Did you mean github?'],
-  ])("%j", async (argv, message) => {
+  ])("refuses %j", async (argv, message) => {
     writeSome();
     const { exitCode, stdout, stderr } = await run(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -278,7 +278,7 @@ describe("refused", () => {
   });
 });
 
-test("--reset begins anew", async () => {
+test("--reset empties the ledger", async () => {
   writeSome();
   expect(await run(["--reset"])).toEqual({ exitCode: 0, stdout: "", stderr: "The ledger is now empty.\n" });
   expect((await run([])).stderr).toBe("Nothing has been counted yet.\n");
@@ -294,7 +294,7 @@ describe("bars", () => {
     { name: "less", value: -5, text: "-5" },
   ];
 
-  test("are as long as their values, and something is never nothing", () => {
+  test("are as long as their values, and visible for small ones", () => {
     expect(chart(bars, { width: 23, colours: false, isTerminal: false })).toMatchInlineSnapshot(`
       "one   ########## 1,000
       a     ##### 500
@@ -313,7 +313,7 @@ describe("bars", () => {
     `);
   });
 
-  test("of nothing are none, and a line that is too narrow has some all the same", () => {
+  test("are empty for zero, and exceed a line that is too narrow", () => {
     expect(chart([{ name: "a", value: 0, text: "0" }], { colours: false, isTerminal: true })).toBe("a  0\n");
     expect(chart(bars.slice(0, 1), { width: 5, colours: false, isTerminal: false })).toBe("one  #### 1,000\n");
   });

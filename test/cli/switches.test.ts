@@ -1,4 +1,4 @@
-/** `enable`, `disable` and `config`: the config file, changed and found by commands. */
+/** `enable`, `disable` and `config` find and change the config file. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ describe("enable and disable", () => {
 `;
   beforeEach(() => folder.write("claudikins.json", before));
 
-  test("a server that is disabled is not there, and is there again afterwards, with the file as it was", async () => {
+  test("a disabled server is not listed, and enabling it restores the file", async () => {
     expect(await ok("disable", "odd.one")).toBe(`Disabled odd.one in ${file}\n`);
     expect(entry()).toMatchObject({ disabled: true });
     expect(JSON.parse(await ok("list", "--json")).servers).toEqual([]);
@@ -43,14 +43,14 @@ describe("enable and disable", () => {
     expect(text()).toBe(before);
   });
 
-  test("a tool that is disabled cannot be called, and its server's other tools can", async () => {
+  test("a disabled tool cannot be called; other tools of the server can", async () => {
     await ok("disable", "odd.one.structured");
     expect(entry()).toMatchObject({ deny: ["structured"] });
     expect(await run(["call", "odd.one.structured"])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('is denied in the config by mcpServers["odd.one"].deny[0]'),
     });
-    // Now its tools are known.
+    // Its tools are known now.
     await run(["gen"]);
     await ok("disable", "odd.one.structured");
     expect(await run(["disable", "odd.one.get-thng"])).toMatchObject({
@@ -70,7 +70,7 @@ describe("enable and disable", () => {
     await ok("call", "odd.one.structured");
   });
 
-  test("a tool is enabled in a list of those that are allowed; what another line denies is said, and nothing is changed", async () => {
+  test("enable adds a tool to an existing allow list, and changes nothing if another rule denies the tool", async () => {
     const allowing = before.replace(" },\n", ', "allow": ["echo"] },\n  },\n  "policy": { "deny": ["*.get-*"]');
     folder.write("claudikins.json", allowing);
     await ok("enable", "odd.one.structured");
@@ -86,7 +86,7 @@ describe("enable and disable", () => {
     expect(text()).toBe(now);
   });
 
-  test("a config that was trusted stays trusted", async () => {
+  test("a trusted config stays trusted", async () => {
     const env = { CI: "", HOME: folder.path };
     await run(["trust", "--yes"], { env });
     await run(["disable", "odd.one.structured"], { env });
@@ -96,12 +96,12 @@ describe("enable and disable", () => {
 });
 
 describe("config path", () => {
-  test("is what counts here: the flag, CLAUDIKINS_CONFIG, the project's, the user's", async () => {
+  test("prefers --config, then CLAUDIKINS_CONFIG, then the project's config, then the user's", async () => {
     const user = join(folder.path, ".config", "claudikins", "claudikins.json");
     const path = async (argv: string[] = [], env = {}) =>
       JSON.parse((await run(["config", "path", "--json", ...argv], { env })).stdout);
     expect(await path()).toEqual({ path: user, kind: "user", exists: false });
-    // Also one that is broken.
+    // The same for an invalid config.
     folder.write("claudikins.json", "{");
     expect(await path()).toEqual({ path: file, kind: "project", exists: true });
     expect(await path(["--user"])).toMatchObject({ path: user });
@@ -113,14 +113,14 @@ describe("config path", () => {
 });
 
 describe("config edit", () => {
-  /** An editor that puts a text into the file. */
+  /** An editor that writes a text to the file. */
   const editor = (name: string, content: string) => {
     const path = folder.write(name, `#!/bin/sh\n[ "$1" = --wait ] || exit 9\ncat > "$2" <<'END'\n${content}\nEND\n`);
     chmodSync(path, 0o755);
     return `${path} --wait`;
   };
 
-  test("makes the user's config where there is none, and takes it away where nothing was written", async () => {
+  test("creates a missing user's config, and removes it if nothing was written", async () => {
     const user = join(folder.path, ".config", "claudikins", "claudikins.json");
     expect(await run(["config", "edit"], { env: { EDITOR: "true" } })).toMatchObject({
       exitCode: 0,
@@ -136,13 +136,13 @@ describe("config edit", () => {
     expect(statSync(user).mode & 0o777).toBe(0o600);
   });
 
-  test("says what is wrong with what was written, and opens it again", async () => {
+  test("reports what is wrong, and opens the editor again", async () => {
     folder.write("claudikins.json", "{}");
     const EDITOR = editor("edit.sh", '{ "mcpServers": { "a": { "comand": "a" } } }');
     const once = await run(["config", "edit"], { env: { EDITOR } });
     expect([once.exitCode, once.stderr]).toEqual([2, expect.stringContaining('did you mean "command"?')]);
     const twice = await run(["config", "edit"], { env: { EDITOR }, terminal: true, answers: ["y", "n"] });
-    // The same text again is no change any more, and is still wrong.
+    // The same text again is not a change, and is still wrong.
     expect(twice.stderr).toContain("Nothing was changed");
     const refused = await run(["config", "edit"], { env: { EDITOR: "/no/such/editor" } });
     expect([refused.exitCode, refused.stderr]).toEqual([

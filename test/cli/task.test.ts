@@ -1,4 +1,4 @@
-/** `claudikins run`: a task in words on the demo server, with a model that answers by a script. */
+/** `claudikins run`: a task in words on the demo server, with a scripted model. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** A model that picks this tool and says these arguments. */
+/** A model that chooses this tool with these arguments. */
 const picking =
   (tool: string, args: object): Script =>
   ({ body }: LlmRequest) =>
@@ -42,7 +42,7 @@ async function withModel<T>(
   return result;
 }
 
-/** Without what differs from run to run. */
+/** The text, without what differs between runs. */
 const plain = (text: string) =>
   text
     .replace(/127\.0\.0\.1:\d+/g, "HOST")
@@ -51,13 +51,13 @@ const plain = (text: string) =>
 
 const order = picking("get_order", { order_id: "ord_00042" });
 
-describe("a task", () => {
-  test("becomes one call: its value on stdout, the receipt on stderr", async () => {
+describe("run", () => {
+  test("makes one call, prints its value on stdout and the receipt on stderr", async () => {
     await withModel(order, async (requests) => {
       const { exitCode, stdout, stderr } = await run(["what", "about order ord_00042?"]);
       expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id: "ord_00042" }]);
       expect(plain(stderr)).toBe("[demo.get_order · 2 calls of HOST/small, N tokens · N ms]\n");
-      // One category, one server: the tool and its arguments are all that is asked for.
+      // There is one category and one server, so the model is asked only for the tool and its arguments.
       expect(requests).toHaveLength(2);
       for (const { body } of requests) {
         expect(body.model).toBe("small");
@@ -66,7 +66,7 @@ describe("a task", () => {
     });
   });
 
-  test("from standard input, as one document", async () => {
+  test("reads a task from standard input, and prints one document with --json", async () => {
     await withModel(order, async () => {
       const { exitCode, stdout, stderr } = await run(["-", "--json"], { stdin: "order ord_00042\n" });
       expect([exitCode, stderr]).toEqual([0, ""]);
@@ -80,7 +80,7 @@ describe("a task", () => {
     });
   });
 
-  test("--dry-run: the way there, and the call as a command that does it", async () => {
+  test("shows with --dry-run the chosen path and the command that makes the call", async () => {
     await withModel(order, async () => {
       const { exitCode, stdout, stderr } = await run(["--dry-run", "order ord_00042"]);
       expect([exitCode, stdout]).toEqual([0, `claudikins call demo.get_order '{"order_id":"ord_00042"}'\n`]);
@@ -90,7 +90,7 @@ describe("a task", () => {
     });
   });
 
-  test("--model: another one of the endpoint", async () => {
+  test("uses another model of the endpoint with --model", async () => {
     await withModel(order, async (requests) => {
       expect(await run(["--model", "larger/one", "order ord_00042"])).toMatchObject({ exitCode: 0 });
       expect(requests[0]?.body.model).toBe("larger/one");
@@ -98,10 +98,10 @@ describe("a task", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("run fails", () => {
   const lines = (stderr: string) => plain(stderr).split("\n");
 
-  test("arguments that the task does not say: exit code 2, and with --json the schema of them", async () => {
+  test("with code 2 if the task lacks arguments, and prints their schema with --json", async () => {
     await withModel(picking("get_order", {}), async () => {
       const { exitCode, stdout, stderr } = await run(["look at an order"]);
       expect([exitCode, stdout]).toEqual([2, ""]);
@@ -115,10 +115,25 @@ describe("what goes wrong", () => {
   });
 
   test.each([
-    ["the key is refused", [{ status: 401 }], 3, "error: The model HOST/small does not accept the key (401): no: 401"],
-    ["the model refuses", [{ refusal: "no" }], 1, "error: The model HOST/small refused to answer"],
-    ["it is none", [{ status: 404 }], 4, "error: The model HOST/small cannot be used: there is no model small, or"],
-    ["nonsense", [{ text: "perhaps" }], 1, "error: HOST/small chose a tool that does not exist, twice"],
+    [
+      "if the key is refused",
+      [{ status: 401 }],
+      3,
+      "error: The model HOST/small does not accept the key (401): no: 401",
+    ],
+    ["if the model refuses", [{ refusal: "no" }], 1, "error: The model HOST/small refused to answer"],
+    [
+      "if the model does not exist",
+      [{ status: 404 }],
+      4,
+      "error: The model HOST/small cannot be used: there is no model small, or",
+    ],
+    [
+      "if the model's answer makes no sense",
+      [{ text: "perhaps" }],
+      1,
+      "error: HOST/small chose a tool that does not exist, twice",
+    ],
   ])("%s", async (_, script, code, message) => {
     await withModel(script, async () => {
       const { exitCode, stdout, stderr } = await run(["order ord_00042"]);
@@ -127,7 +142,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("a tool that fails", async () => {
+  test("if the tool fails", async () => {
     await withModel(picking("get_order", { order_id: "ord_99999" }), async () => {
       const { exitCode, stderr } = await run(["order ord_99999"]);
       expect(exitCode).toBe(5);
@@ -135,14 +150,14 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("--timeout is for all of it", async () => {
+  test("if the whole task exceeds --timeout", async () => {
     await withModel([{ hangs: true }], async () => {
       const { exitCode, stderr } = await run(["--timeout", "300ms", "order ord_00042"]);
       expect([exitCode, lines(stderr)[0]]).toEqual([4, "error: The task did not finish within 300ms"]);
     });
   });
 
-  test("an interruption", async () => {
+  test("if it is interrupted", async () => {
     const interrupted = new AbortController();
     await withModel(
       () => {
@@ -155,13 +170,13 @@ describe("what goes wrong", () => {
     );
   });
 
-  test.each([[[""]], [["-"]]])("no task: %j", async (words) => {
+  test.each([[[""]], [["-"]]])("if the task is empty: %j", async (words) => {
     expect(await run(words)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("The task is empty") });
   });
 });
 
-describe("with no model configured", () => {
-  test("it says in one screen how to configure one", async () => {
+describe("without a configured model", () => {
+  test("run says in one screen how to configure one", async () => {
     const { exitCode, stdout, stderr } = await run(["order"], { env: { GEMINI_API_KEY: "x" } });
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr.split("\n").length).toBeLessThan(24);
@@ -180,14 +195,14 @@ describe("with no model configured", () => {
     });
   });
 
-  test("nothing else is affected, nor by a key that is missing", async () => {
+  test("other commands work, even if the variable of the key is missing", async () => {
     folder.write("claudikins.json", { mcpServers: { demo }, llm: { preset: "gemini" } });
     expect(await cli(["exec", "-e", "return 1"], { cwd: folder.path })).toMatchObject({ exitCode: 0, stdout: "1\n" });
     expect(await run(["order"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("GEMINI_API_KEY") });
   });
 });
 
-test("at a terminal it is asked for what is missing, and what has to be confirmed", async () => {
+test("at a terminal, run asks for missing arguments and for confirmation", async () => {
   await withModel(picking("get_order", {}), async () => {
     const config = JSON.parse(readFileSync(join(folder.path, "claudikins.json"), "utf8"));
     config.mcpServers.demo.confirm = "always";
@@ -205,7 +220,7 @@ test("at a terminal it is asked for what is missing, and what has to be confirme
   });
 });
 
-test("the key is in nothing that is said, at any level of the log, nor in a trace or a file", async () => {
+test("the key is not in any output, at any log level, nor in a trace or a file", async () => {
   await withModel(
     ({ headers }) => ({ status: 400, body: { error: { message: `you sent ${headers["authorization"]}` } } }),
     async () => {

@@ -1,4 +1,4 @@
-/** What the command line says of itself, and of everything that is not one of its commands. Nothing is started here. */
+/** The help of the command line, and the refusal of everything that is not a command. Nothing is started here. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { count, duration } from "../../src/cli/flags.ts";
 import { version } from "../../src/version.ts";
@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
-/** The error and the hint of a refusal, of which stdout has nothing. */
+/** The error and the hint of a refusal, which prints nothing on stdout. */
 async function refusal(...argv: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await cli(argv, { cwd: folder.path });
   expect([argv, exitCode, stdout]).toEqual([argv, 2, ""]);
@@ -19,7 +19,7 @@ async function refusal(...argv: string[]): Promise<string> {
 }
 
 describe("help", () => {
-  test("of everything", async () => {
+  test("lists all commands", async () => {
     expect(page(["--help"], await cli(["--help"])).replaceAll(version, "VERSION")).toMatchInlineSnapshot(`
       "$ claudikins --help
       --- stdout
@@ -72,17 +72,17 @@ describe("help", () => {
     `);
   });
 
-  test("in other ways", async () => {
+  test("is printed by -h and help too, and without a command as an error", async () => {
     const { stdout } = await cli(["--help"]);
     for (const argv of [["-h"], ["help"], ["help", "--help"]]) {
       expect([argv, await cli(argv)]).toEqual([argv, { exitCode: 0, stdout, stderr: "" }]);
     }
-    // No command at all is a mistake: the same text, where errors go.
+    // No command at all is an error: the same text on stderr.
     expect(await cli([])).toEqual({ exitCode: 2, stdout: "", stderr: stdout });
     expect(await refusal("help", "exce")).toBe("error: Unknown command exce\n\nhint: Did you mean exec?\n");
   });
 
-  test("reads no config: a broken one is no obstacle", async () => {
+  test("works with an invalid config", async () => {
     using broken = temporaryFolder();
     broken.write("claudikins.json", "{");
     for (const command of ["exec", "search", "list", "gen", "serve"]) {
@@ -91,25 +91,25 @@ describe("help", () => {
   });
 });
 
-test("the version", async () => {
+test("--version, -v and version print the version", async () => {
   for (const argv of [["--version"], ["-v"], ["version"]]) {
     expect([argv, await cli(argv)]).toEqual([argv, { exitCode: 0, stdout: `${version}\n`, stderr: "" }]);
   }
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 });
 
-describe("refused", () => {
-  test("commands", async () => {
+describe("a refusal", () => {
+  test("suggests similar commands", async () => {
     expect(await refusal("nope")).toBe("error: Unknown command nope\n\nhint: All commands: claudikins --help\n");
     expect(await refusal("serach", "x")).toBe("error: Unknown command serach\n\nhint: Did you mean search?\n");
-    // Those that stand in a group, and what people write before a command.
+    // Commands of a group, and words that people write before a command.
     const meant = async (...argv: string[]) => (await refusal(...argv)).split("hint: ")[1];
     expect(await meant("login")).toBe("Did you mean auth login?\n");
     expect(await meant("logn")).toBe("Did you mean auth login or daemon logs or logs?\n");
     expect(await meant("status")).toBe("Did you mean auth status or daemon status or skill status?\n");
     expect(await meant("auth", "logn")).toBe("Did you mean login?\n");
     expect(await meant("help", "daemon", "stpo")).toBe("Did you mean stop?\n");
-    // What is hidden is not suggested.
+    // Hidden commands are not suggested.
     expect(await meant("complet")).toBe("Did you mean completions?\n");
     expect(await meant("daemon", "runn")).toBe("All commands: claudikins daemon --help\n");
     expect(await meant("--config", "x", "list")).toBe("Flags come after the command: claudikins list --config\n");
@@ -125,7 +125,7 @@ describe("refused", () => {
     { argv: ["exec", "-x", "1"], message: "Unknown flag -x" },
     { argv: ["search", "x", "--lmit", "3"], message: "Unknown flag --lmit", advice: "Did you mean --limit?" },
     { argv: ["demo", "--config", "x"], message: "Unknown flag --config" },
-    // Values: missing, or where none belongs
+    // Missing values, and values that do not belong
     { argv: ["exec", "-e"], message: "-e needs a value" },
     { argv: ["exec", "--eval"], message: "--eval needs a value" },
     { argv: ["exec", "-e", ""], message: "-e needs a value" },
@@ -147,18 +147,18 @@ describe("refused", () => {
       message: 'Unexpected argument "an"',
       advice: "Quote arguments that contain spaces.",
     },
-  ])("$argv", async ({ argv, message, advice }) => {
+  ])("explains $argv", async ({ argv, message, advice }) => {
     const hint = [advice, `For all flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
     expect(await refusal(...argv)).toBe(`error: ${message}\n\nhint: ${hint}\n`);
   });
 
-  test("a flag in the place of a value", async () => {
+  test("says how to write a value that looks like a flag", async () => {
     expect(await refusal("exec", "--config", "--eval", "1")).toBe(
       "error: --config needs a value, and --eval looks like a flag\n\nhint: If that is the value, write --config=--eval\n",
     );
   });
 
-  test("what the commands themselves refuse", async () => {
+  test("explains wrong values of each command", async () => {
     const calls = [
       ["exec"],
       ["exec", "x.ts", "-e", "1"],
@@ -216,7 +216,7 @@ describe("refused", () => {
     `);
   });
 
-  test("with --json: nothing on stdout, one line of JSON on stderr", async () => {
+  test("is one line of JSON on stderr with --json", async () => {
     for (const argv of [
       ["nope", "--json"],
       ["exec", "--json", "-e"],
@@ -238,7 +238,7 @@ describe("refused", () => {
     expect(await refusal("exec", "--", "a", "--json")).toStartWith("error: ");
   });
 
-  test("in colours for a terminal, unless NO_COLOR is set; FORCE_COLOR, and dumb terminals", async () => {
+  test("has colours at a terminal, except with NO_COLOR, FORCE_COLOR=0 or TERM=dumb", async () => {
     const watched = (env: Record<string, string> = {}) => cli(["nope"], { terminal: true, env });
     expect((await watched()).stderr).toBe(
       "\u001b[31merror\u001b[0m: Unknown command nope\n\n\u001b[36mhint\u001b[0m: All commands: claudikins --help\n",
@@ -247,7 +247,7 @@ describe("refused", () => {
     expect((await watched({ NO_COLOR: "" })).stderr).toContain("\u001b[31m");
     expect((await watched({ TERM: "dumb" })).stderr).toBe((await cli(["nope"])).stderr);
     expect((await watched({ FORCE_COLOR: "0" })).stderr).toBe((await cli(["nope"])).stderr);
-    // Also for a pipe, where it is asked for; who wants none has none.
+    // FORCE_COLOR adds colours in a pipe; NO_COLOR takes precedence.
     expect(await cli(["nope"], { env: { FORCE_COLOR: "1", TERM: "dumb" } })).toEqual(await watched());
     expect(await cli(["nope"], { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).toEqual(await cli(["nope"]));
     const help = await cli(["exec", "--help"], { terminal: true, env: { NO_COLOR: "yes" } });
@@ -270,12 +270,12 @@ describe("values of flags", () => {
     ["0.5s", 500],
     ["1.5m", 90_000],
     ["10m", 600_000],
-  ])("a time: %s", (text, ms) => {
+  ])("%s is a time", (text, ms) => {
     expect(duration(600_000)(text, "--timeout")).toBe(ms);
   });
 
   test.each(["0", "0.1ms", "-5", "5 s", "5h", "s", "", "1e3", "0x10", "601s", "NaN", "Infinity", "5s5"])(
-    "no time: %j",
+    "%j is not a time",
     (text) => {
       expect(() => duration(600_000)(text, "--timeout")).toThrow(
         `--timeout takes a time like 5000, 5s or 2m, at most 10m; got "${text}"`,
@@ -283,11 +283,11 @@ describe("values of flags", () => {
     },
   );
 
-  test("a count", () => {
+  test("1 and 100 are counts", () => {
     expect(["1", "100"].map((text) => count(100)(text, "--limit"))).toEqual([1, 100]);
   });
 
-  test.each(["0", "101", "-1", "1.5", "", " ", "x", "1e1", "0x10", "Infinity"])("no count: %j", (text) => {
+  test.each(["0", "101", "-1", "1.5", "", " ", "x", "1e1", "0x10", "Infinity"])("%j is not a count", (text) => {
     expect(() => count(100)(text, "--limit")).toThrow(`--limit takes a whole number from 1 to 100; got "${text}"`);
   });
 });

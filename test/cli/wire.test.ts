@@ -61,7 +61,7 @@ test("--wire writes each message on one line of stderr, without secrets, and lea
   ]);
 });
 
-test("call has both flags, also for a call that the daemon would answer otherwise", async () => {
+test("call has both flags, even for calls that the daemon could answer", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const env = { XDG_RUNTIME_DIR: join(folder.path, "run"), HOME: folder.path, CLAUDIKINS_DAEMON: "on" };
   const claudikins = (...argv: string[]) => runProgram([...claudikinsCommand, ...argv], { cwd: folder.path, env });

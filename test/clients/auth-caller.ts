@@ -11,7 +11,7 @@ await using pool = new Pool(new Map([["far", serverOf("far", { url })]]), {
   log: silentLog,
   credentialsFile,
 });
-// Each is connected before anything is done together.
+// All connect before the concurrent calls.
 await pool.listTools("far").catch(() => {});
 console.log("ready");
 await Bun.stdin.text();

@@ -1,4 +1,4 @@
-/** What the tests of signing in share: a pool with a file of sign-ins of its own, the person at the browser, and failures as text. */
+/** Shared by the tests of sign-ins: a pool with its own file of sign-ins, a person at a browser, and errors as text. */
 import { expect } from "bun:test";
 import { statSync } from "node:fs";
 import { CredentialStore } from "../../src/clients/auth/credentials.ts";
@@ -23,7 +23,7 @@ export class Desk implements AsyncDisposable {
   readonly folder: TemporaryFolder = temporaryFolder();
   readonly file = `${this.folder.path}/data/credentials.json`;
   readonly store = new CredentialStore(this.file);
-  /** Everything that was said or logged. */
+  /** Every printed or logged text. */
   readonly said: string[] = [];
   readonly pool: Pool;
 
@@ -47,7 +47,7 @@ export class Desk implements AsyncDisposable {
     return "json" in value ? JSON.parse(value.json) : value;
   }
 
-  /** As `claudikins auth login`, with a person who agrees. */
+  /** Signs in like `claudikins auth login`, with a person who agrees. */
   async signIn(name = "far", change: (redirect: URL) => void = () => {}): Promise<void> {
     const options = { redirectUrl, signal: AbortSignal.timeout(20_000) };
     const begun = await beginSignIn(this.server(name), this.store, options);
@@ -58,7 +58,7 @@ export class Desk implements AsyncDisposable {
     await begun.finish(redirect);
   }
 
-  /** A failure as a person reads it; ports differ from run to run. */
+  /** The error as shown to people, without ports, which differ between runs. */
   async failure(of: Promise<unknown>): Promise<string> {
     const error = await of.then(
       () => undefined,
@@ -70,13 +70,13 @@ export class Desk implements AsyncDisposable {
     return text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
   }
 
-  /** Nothing that is secret stands in what was said, nor in the states. */
+  /** Expects no secrets in the printed texts and the states. */
   expectSecrecy(secrets: string[]): void {
     const all = [...this.said, Bun.inspect(this.pool.states(), { depth: 10 })].join("\n");
     expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
   }
 
-  /** The bits of who may do what with the file and its folder. */
+  /** The modes of the file and its folder. */
   modes(): string[] {
     return [this.file, `${this.folder.path}/data`].map((path) => (statSync(path).mode & 0o777).toString(8));
   }

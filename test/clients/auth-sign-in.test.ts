@@ -35,7 +35,7 @@ const clientDocuments = {
 };
 const pre = { id: "me", secret: "secret of mine: 100%", redirectUris: ["http://127.0.0.1:9/callback"] };
 
-describe("works with", () => {
+describe("sign-in works with", () => {
   const kinds: Record<string, [Partial<Options>, NonNullable<Entry["oauth"]>?]> = {
     "metadata below the path": [{}],
     "metadata at the root": [{ resourceMetadata: "root" }],
@@ -83,7 +83,7 @@ describe("works with", () => {
     [{ scopesSupported: ["c", "d"] }, undefined, "c d"],
     [{ challengeScopes: ["a"] }, ["x y", "z"], "x y z"],
     [{}, undefined, ""],
-  ])("scopes: %j with %j in the config", async (options, scopes, asked) => {
+  ])("sign-in requests scopes for %j with %j in the config", async (options, scopes, asked) => {
     const { stats } = await open(options, { oauth: { scopes, grant: "authorization_code" } });
     await desk.signIn();
     await desk.call();
@@ -91,7 +91,7 @@ describe("works with", () => {
     expect(signInStatus(desk.server(), desk.store)).toMatchObject({ scopes: asked === "" ? [] : asked.split(" ") });
   });
 
-  test("one registration for one redirect, also when nobody came back", async () => {
+  test("a client is registered once per redirect, even if the person does not come back", async () => {
     const { stats } = await open();
     const begin = (port: number) =>
       beginSignIn(desk.server(), desk.store, { redirectUrl: new URL(`http://127.0.0.1:${port}/callback`), signal });
@@ -106,8 +106,8 @@ describe("works with", () => {
   });
 });
 
-describe("the end", () => {
-  test("tokens are revoked and forgotten, once", async () => {
+describe("sign-out", () => {
+  test("revokes and forgets tokens once", async () => {
     const { stats } = await open();
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
     await desk.signIn();
@@ -127,14 +127,14 @@ describe("the end", () => {
     expect(await desk.failure(desk.call())).toContain("it needs a sign-in (401)");
   });
 
-  test.each([{ revocation: false }, { revocation: "error" }] as const)("with %j", async (options) => {
+  test.each([{ revocation: false }, { revocation: "error" }] as const)("works with %j", async (options) => {
     await open(options);
     await desk.signIn();
     expect(await signOut(desk.server(), desk.store, { signal })).toBe(true);
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
   });
 
-  test("where it cannot go on by itself, it has expired", async () => {
+  test("is not needed for an expired sign-in that cannot be renewed", async () => {
     await open({ refreshTokens: false });
     await desk.signIn();
     expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: false });
@@ -147,18 +147,18 @@ describe("the end", () => {
   });
 });
 
-describe("says what is wrong", () => {
+describe("sign-in fails with an explanation:", () => {
   const kinds: Record<string, [Partial<Options>, Partial<Entry>?, ((redirect: URL) => void)?]> = {
     "the person refuses": [{ person: "refuses" }],
-    "another sign-in comes back": [{ stateInRedirect: "wrong" }],
-    "nothing says whose it is": [{ stateInRedirect: "missing" }],
-    "another authorization server answers": [{ issuerInRedirect: "wrong" }],
-    "the issuer is missing although promised": [{ issuerInRedirect: "missing" }],
-    "no code comes back": [{}, {}, (redirect) => redirect.searchParams.delete("code")],
-    "the code is no good": [{ tokenAnswer: "invalid_grant" }],
-    "the authorization server is in trouble": [{ tokenAnswer: "error" }],
-    "no token comes": [{ tokenAnswer: "nonsense" }],
-    "no registration": [{ registration: false }],
+    "the redirect belongs to another sign-in": [{ stateInRedirect: "wrong" }],
+    "the redirect has no state": [{ stateInRedirect: "missing" }],
+    "the redirect comes from another authorization server": [{ issuerInRedirect: "wrong" }],
+    "the promised issuer is missing": [{ issuerInRedirect: "missing" }],
+    "the redirect has no code": [{}, {}, (redirect) => redirect.searchParams.delete("code")],
+    "the code is invalid": [{ tokenAnswer: "invalid_grant" }],
+    "the authorization server fails": [{ tokenAnswer: "error" }],
+    "the response has no token": [{ tokenAnswer: "nonsense" }],
+    "no client can be registered": [{ registration: false }],
     "metadata of another server": [{ resourceLie: "https://example.com/mcp" }],
     "metadata of another issuer": [{ issuerLie: "https://example.com" }],
     "no sign-in needed, and none offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
@@ -171,7 +171,7 @@ describe("says what is wrong", () => {
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
   });
 
-  test("a client that is not known any more is forgotten when it comes back with a code", async () => {
+  test("a client that the authorization server no longer knows is forgotten at the end of the sign-in", async () => {
     const { change, stats } = await open();
     const forget = () => change({ forgetClients: true });
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
@@ -186,7 +186,7 @@ describe("says what is wrong", () => {
     expect((await stats()).registrations).toBe(2);
   });
 
-  test("a sign-in is finished once", async () => {
+  test("a sign-in can be finished only once", async () => {
     await open();
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
     const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
@@ -195,7 +195,7 @@ describe("says what is wrong", () => {
     const stranger = new URL(redirect);
     stranger.searchParams.set("state", "of another");
     await desk.failure(begun!.finish(stranger));
-    // A request from somebody else has not ended the sign-in.
+    // A request of another sign-in has not ended this one.
     await begun!.finish(redirect);
     expect(await desk.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": this sign-in is already done
@@ -204,7 +204,7 @@ describe("says what is wrong", () => {
     await desk.call();
   });
 
-  test("nobody waits for what was cancelled", async () => {
+  test("a cancelled sign-in does not wait for a server", async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
     others.push(silent);
     desk = new Desk({ far: { url: `http://127.0.0.1:${silent.port}/mcp` } });
@@ -255,7 +255,7 @@ describe("says what is wrong", () => {
     await begun!.finish(new URL(`${redirectUrl}?code=secret-code&state=${state}`));
   }
 
-  test("what an authorization server writes is one line, without what we sent", async () => {
+  test("texts of an authorization server are shown on one line, without what we sent", async () => {
     hostile({
       "/register": register,
       "/token": async (request) => {
@@ -273,7 +273,7 @@ describe("says what is wrong", () => {
     desk.expectSecrecy(["secret-code", "secret-of-the-client"]);
   });
 
-  test("a refusal that calls itself a success is one", async () => {
+  test("a refusal with status 200 is a refusal", async () => {
     hostile({ "/register": register, "/token": () => Response.json({ error: "bad_verification_code" }) });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: bad_verification_code
@@ -281,7 +281,7 @@ describe("says what is wrong", () => {
     `);
   });
 
-  test("no more than 1 MB is read", async () => {
+  test("responses are read up to 1 MB", async () => {
     const page = () => new Response("x".repeat(2_000_000));
     hostile({ "/.well-known/oauth-authorization-server": page });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
@@ -291,7 +291,7 @@ describe("says what is wrong", () => {
   });
 
   test.each(["/.well-known/oauth-authorization-server", "/register", "/token"])(
-    "no more than 1 MB is unpacked (%s)",
+    "compressed responses are read up to 1 MB after decompression (%s)",
     async (path) => {
       const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
       const bomb = () => new Response(packed, { headers: { "content-encoding": "gzip" } });
@@ -300,7 +300,7 @@ describe("says what is wrong", () => {
     },
   );
 
-  test("a secret is sent to no other origin, and a token either", async () => {
+  test("secrets and tokens are not sent to another origin", async () => {
     const seen: string[] = [];
     const away = Bun.serve({
       port: 0,
@@ -329,7 +329,7 @@ describe("says what is wrong", () => {
     expect(seen).toEqual([]);
   });
 
-  test("an authorization server without TLS is none, unless all of it is on this machine", async () => {
+  test("an authorization server without TLS is refused, unless everything is on this machine", async () => {
     const { port } = hostile({
       "/.well-known/oauth-protected-resource/mcp": () =>
         Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: ["http://nowhere.invalid"] }),
@@ -343,7 +343,7 @@ describe("says what is wrong", () => {
   const nowhere = "its sign-in points to https://";
 
   test.each(["https://169.254.169.254", "https://2852039166", "https://[::ffff:169.254.169.254]"])(
-    "nobody is sent to the metadata service of a cloud: %s",
+    "a sign-in never leads to the metadata service of a cloud: %s",
     async (address) => {
       // By the header, by the server's description, and by each endpoint of its authorization server.
       const header = { "www-authenticate": `Bearer resource_metadata="${address}/latest"` };
@@ -366,7 +366,7 @@ describe("says what is wrong", () => {
     },
   );
 
-  test("an address with a name or password in it is opened by nobody", async () => {
+  test("an address with a name or password is not opened", async () => {
     for (const endpoint of ["registration_endpoint", "authorization_endpoint", "token_endpoint"]) {
       const away = { [endpoint]: "https://bank.example@evil.example/x" };
       hostile({ "/register": register, "/.well-known/oauth-authorization-server": described(away) });

@@ -1,4 +1,4 @@
-/** The file of sign-ins: who may read it, what is lost when (nothing), and the lock under it. */
+/** The file of sign-ins: its permissions, concurrent writers, damage, and its lock. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,8 +34,8 @@ async function thrown(work: () => unknown): Promise<unknown> {
   throw new Error("nothing was thrown");
 }
 
-describe("the file", () => {
-  test("is for its owner alone, and nothing lies beside it", async () => {
+describe("the file of sign-ins", () => {
+  test("is private, and no other file is left beside it", async () => {
     const store = new CredentialStore(path());
     expect(store.read(far)).toBeUndefined();
     await store.update(far, () => record("token"));
@@ -49,7 +49,7 @@ describe("the file", () => {
     expect((statSync(path()).mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("has one record for each name and URL; userinfo and fragment do not count", async () => {
+  test("has one record for each name and URL, without userinfo and fragment", async () => {
     const store = new CredentialStore(path());
     await store.update(far, () => record("token"));
     const at = (name: string, url: string) => store.read(serverOf(name, { url }))?.tokens?.access;
@@ -62,7 +62,7 @@ describe("the file", () => {
     ]).toEqual(["token", undefined, undefined, undefined, undefined]);
   });
 
-  test("what another process writes is seen at once; what is taken out is gone", async () => {
+  test("is read again after another process has changed it", async () => {
     const [one, other] = [new CredentialStore(path()), new CredentialStore(path())];
     expect(one.read(far)).toBeUndefined();
     await other.update(far, () => record("first"));
@@ -72,7 +72,7 @@ describe("the file", () => {
     expect(JSON.parse(readFileSync(path(), "utf8"))).toEqual({ version: 1, servers: {} });
   });
 
-  test("the tokens of another client than the config's are not this entry's", async () => {
+  test("does not return the tokens of another client than the config's", async () => {
     const store = new CredentialStore(path());
     const ofConfig = (clientId?: string) =>
       serverOf("far", { url: far.url, oauth: { clientId, grant: "authorization_code" } });
@@ -89,7 +89,7 @@ describe("the file", () => {
   });
 
   test.each(["", "{", "null", "[]", '{"version":2,"servers":{}}', '{"version":1,"servers":null}'])(
-    "damaged: %j is kept aside, said, and written anew",
+    "is kept aside and replaced if it is damaged: %j",
     async (text) => {
       mkdirSync(join(folder.path, "data"));
       writeFileSync(path(), text);
@@ -106,7 +106,7 @@ describe("the file", () => {
     },
   );
 
-  test("an entry that somebody edited into something else counts as none, and the others stay", async () => {
+  test("ignores an edited, invalid record, and keeps the others", async () => {
     const store = new CredentialStore(path());
     const near = serverOf("near", { url: far.url });
     await store.update(far, () => record("token"));
@@ -121,7 +121,7 @@ describe("the file", () => {
     }
   });
 
-  test("a file that cannot be written is reported without its path", async () => {
+  test("is reported without its path if it cannot be written", async () => {
     writeFileSync(join(folder.path, "data"), "a file");
     const error = await thrown(() => new CredentialStore(path()).update(far, () => record("token")));
     expect(error).toBeInstanceOf(ClaudikinsError);
@@ -129,7 +129,7 @@ describe("the file", () => {
     expect(Bun.inspect(error)).not.toContain(folder.path);
   });
 
-  test("writers of different servers in several processes lose nothing", async () => {
+  test("keeps the records of concurrent processes", async () => {
     const writers = Array.from({ length: 4 }, (_, number) => start("write", path(), `writer-${number}`, "15"));
     expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
     const { servers } = JSON.parse(readFileSync(path(), "utf8"));
@@ -137,10 +137,10 @@ describe("the file", () => {
   });
 });
 
-describe("the lock", () => {
+describe("withLock", () => {
   const file = () => join(folder.path, "locks", "one");
 
-  test("lets in one at a time, in one process as well", async () => {
+  test("runs one callback at a time, even within a process", async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
@@ -152,13 +152,13 @@ describe("the lock", () => {
     expect([inside, most]).toEqual([0, 1]);
   });
 
-  test("is given back when the work fails", async () => {
+  test("releases the lock if the callback fails", async () => {
     const failure = new Error("failed");
     expect(await thrown(() => withLock(file(), "the sign-ins", () => Promise.reject(failure)))).toBe(failure);
     expect(await withLock(file(), "the sign-ins", () => "free", 0)).toBe("free");
   });
 
-  test("is free again when its holder was killed; until then who waits says so", async () => {
+  test("reports a waiting caller, and takes over the lock of a killed process", async () => {
     await using holder = start("hold", file());
     const reader = holder.stdout.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("held\n");

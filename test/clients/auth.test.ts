@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 
 let desk: Desk;
 let server: OAuthFixture;
-/** The server's complaints. */
+/** The problems that the server has seen. */
 let complaints: string[] = [];
 afterEach(async () => {
   const { problems } = await server.stats();
@@ -31,7 +31,7 @@ async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}, 
 
 const tokens = () => desk.store.read(desk.server())?.tokens;
 
-/** As if so much time had passed. */
+/** Makes the sign-in older by this time. */
 async function age(ms: number): Promise<void> {
   await desk.store.update(desk.server(), (record) => ({
     ...record!,
@@ -43,8 +43,8 @@ async function age(ms: number): Promise<void> {
   }));
 }
 
-describe("somebody has to sign in", () => {
-  test("fails at once with the command, and without asking the server again; works when somebody has", async () => {
+describe("a server that needs a sign-in", () => {
+  test("fails at once with the command, without another request, and works after the sign-in", async () => {
     await open();
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
@@ -71,7 +71,7 @@ describe("somebody has to sign in", () => {
     expect(desk.modes()).toEqual(["600", "700"]);
   });
 
-  test("over SSE", async () => {
+  test("works over SSE", async () => {
     await open({}, { transport: "sse" }, "/sse");
     expect(await desk.failure(desk.call())).toContain("claudikins auth login far");
     await desk.signIn();
@@ -85,13 +85,13 @@ describe("somebody has to sign in", () => {
     ["plain-1.2", "claudikins auth login plain-1.2"],
     ["my server", "claudikins auth login 'my server'"],
     ["it's $HOME", "claudikins auth login 'it'\\''s $HOME'"],
-  ])("the command for %j", async (name, command) => {
+  ])("has a login command for the name %j", async (name, command) => {
     server = await oauthFixture();
     desk = new Desk({ [name]: { url: server.url } });
     expect(await desk.failure(desk.pool.listTools(name))).toEndWith(`\nhint: ${command}`);
   });
 
-  test("what the config sends by itself and is refused stays broken", async () => {
+  test("stays broken if it refuses the config's own credentials", async () => {
     await open({}, { headers: { Authorization: "Basic bWU6c2VjcmV0" } });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
@@ -110,8 +110,8 @@ describe("somebody has to sign in", () => {
   });
 });
 
-describe("tokens are renewed", () => {
-  test("when the server refuses them, and the request is made again", async () => {
+describe("tokens", () => {
+  test("are renewed when the server refuses them, and the request is repeated", async () => {
     await open();
     await desk.signIn();
     await desk.call();
@@ -124,7 +124,7 @@ describe("tokens are renewed", () => {
     expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, calls: { echo: 2 } });
   });
 
-  test("before they end, with no request that is refused", async () => {
+  test("are renewed before they expire, without a refused request", async () => {
     await open({ accessTokenSeconds: 600 });
     await desk.signIn();
     await age(530_000);
@@ -135,7 +135,7 @@ describe("tokens are renewed", () => {
     expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0 });
   });
 
-  test("a server that keeps its refresh tokens gives none with the new token", async () => {
+  test("keep the refresh token if the response has none", async () => {
     await open({ rotation: false });
     await desk.signIn();
     const { refresh } = tokens()!;
@@ -147,30 +147,33 @@ describe("tokens are renewed", () => {
     expect((await server.stats()).refreshes).toBe(2);
   });
 
-  test.each(["refused", "known to have ended"])("once for twelve callers in three processes: %s", async (how) => {
-    await open({ refreshDelayMs: 300 });
-    await desk.signIn();
-    const callers = Array.from({ length: 3 }, () =>
-      Bun.spawn([process.execPath, join(import.meta.dir, "auth-caller.ts"), desk.file, server.url, "4"], {
-        stdin: "pipe",
-        stdout: "pipe",
-        stderr: "pipe",
-      }),
-    );
-    const texts = callers.map(({ stdout }) => lines(stdout));
-    for (const text of texts) expect((await text.next()).value).toBe("ready");
-    if (how === "refused") await server.change({ expireTokens: true });
-    else await age(3_600_000);
-    for (const { stdin } of callers) await stdin.end();
-    for (const text of texts) {
-      for (let call = 0; call < 4; call++) expect((await text.next()).value).toBe("ok");
-    }
-    expect(await Promise.all(callers.map(({ stderr }) => stderr.text()))).toEqual(["", "", ""]);
-    await Promise.all(callers.map(({ exited }) => exited));
-    expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
-  });
+  test.each(["refused", "known to have ended"])(
+    "are renewed once for twelve callers in three processes: %s",
+    async (how) => {
+      await open({ refreshDelayMs: 300 });
+      await desk.signIn();
+      const callers = Array.from({ length: 3 }, () =>
+        Bun.spawn([process.execPath, join(import.meta.dir, "auth-caller.ts"), desk.file, server.url, "4"], {
+          stdin: "pipe",
+          stdout: "pipe",
+          stderr: "pipe",
+        }),
+      );
+      const texts = callers.map(({ stdout }) => lines(stdout));
+      for (const text of texts) expect((await text.next()).value).toBe("ready");
+      if (how === "refused") await server.change({ expireTokens: true });
+      else await age(3_600_000);
+      for (const { stdin } of callers) await stdin.end();
+      for (const text of texts) {
+        for (let call = 0; call < 4; call++) expect((await text.next()).value).toBe("ok");
+      }
+      expect(await Promise.all(callers.map(({ stderr }) => stderr.text()))).toEqual(["", "", ""]);
+      await Promise.all(callers.map(({ exited }) => exited));
+      expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
+    },
+  );
 
-  test("a refresh token that is not valid any more is removed together with its sign-in", async () => {
+  test("are removed if the refresh token is no longer valid", async () => {
     await open();
     await desk.signIn();
     await desk.call();
@@ -189,7 +192,7 @@ describe("tokens are renewed", () => {
     expect((await server.stats()).registrations).toBe(1);
   });
 
-  test("all who call at that moment hear the same", async () => {
+  test("fail with the same error for all concurrent callers", async () => {
     await open({ refreshDelayMs: 100 });
     await desk.signIn();
     await desk.call();
@@ -200,7 +203,7 @@ describe("tokens are renewed", () => {
     ]);
   });
 
-  test("who waits for an answer still gets it when another call finds that the sign-in has ended", async () => {
+  test("can expire during a call without ending it", async () => {
     await open();
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let isOver = false;
@@ -231,7 +234,7 @@ describe("tokens are renewed", () => {
     expect(await slow).toEqual({});
   });
 
-  test("a client that the authorization server does not know any more is removed, and a new one is registered", async () => {
+  test("are removed with a client that the authorization server no longer knows, and a new client is registered", async () => {
     await open();
     await desk.signIn();
     await server.change({ forgetClients: true });
@@ -245,7 +248,7 @@ describe("tokens are renewed", () => {
     complaints = ["/token: no such client (invalid_client)"];
   });
 
-  test("nothing is lost when the authorization server is in trouble, or away", async () => {
+  test("are kept if the authorization server fails or cannot be reached", async () => {
     await open();
     await desk.signIn();
     await desk.call();
@@ -271,7 +274,7 @@ describe("tokens are renewed", () => {
     expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
   });
 
-  test("tokens that cannot be renewed end with their time", async () => {
+  test("end with their time if they cannot be renewed", async () => {
     await open({ refreshTokens: false });
     await desk.signIn();
     await desk.call();
@@ -286,7 +289,7 @@ describe("tokens are renewed", () => {
     expect((await server.stats()).mcpRequests - mcpRequests).toBeLessThan(2);
   });
 
-  test("a server that refuses the fresh token as well is asked no third time", async () => {
+  test("are not renewed again if the server refuses the new token too", async () => {
     await open();
     await desk.signIn();
     await server.change({ door: "refuse" });
@@ -300,7 +303,7 @@ describe("tokens are renewed", () => {
   });
 });
 
-test("a WebSocket has its token renewed when it is refused, and is opened again", async () => {
+test("a WebSocket is opened again with a renewed token after it was refused", async () => {
   await open();
   const asked: string[] = [];
   using socket = Bun.serve<undefined>({
@@ -345,7 +348,7 @@ test("a WebSocket has its token renewed when it is refused, and is opened again"
   expect(asked.filter((path) => path === "/token")).toEqual(["/token"]);
 });
 
-test("a server that refuses who is signed in says so", async () => {
+test("a server that refuses a valid sign-in is an error", async () => {
   await open();
   await desk.signIn();
   await desk[Symbol.asyncDispose]();
@@ -362,7 +365,7 @@ test("a server that refuses who is signed in says so", async () => {
   desk.expectSecrecy(["token-of-mine"]);
 });
 
-test("a sign-in that cannot be written down is not renewed", async () => {
+test("a sign-in that cannot be stored is not renewed", async () => {
   await open();
   await desk.signIn();
   await server.change({ expireTokens: true });
@@ -380,7 +383,7 @@ test("a sign-in that cannot be written down is not renewed", async () => {
   expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
 });
 
-describe("more rights", () => {
+describe("additional rights", () => {
   test("scopes that a server requires are named, stored, and requested together with the existing ones", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
     await desk.signIn();
@@ -399,7 +402,7 @@ describe("more rights", () => {
     expect((await server.stats()).authorizations.map(({ scope }) => scope)).toEqual(["read", "read files:write admin"]);
   });
 
-  test("a client that needs nobody asks for them by itself, once", async () => {
+  test("are requested once without a person for client credentials", async () => {
     const clients = [{ id: "me", secret: "secret-of-mine" }];
     const oauth = { clientId: "me", clientSecret: "secret-of-mine", grant: "client_credentials" as const };
     await open({ clients, challengeScopes: ["read"], toolScopes: { write: "files:write" } }, { oauth });
@@ -414,7 +417,7 @@ describe("more rights", () => {
   });
 });
 
-describe("clients that need nobody", () => {
+describe("client credentials", () => {
   const oauth = { clientId: "me", grant: "client_credentials" as const };
   const secret = { id: "me", secret: "secret-of-mine" };
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -430,11 +433,11 @@ describe("clients that need nobody", () => {
       { privateKey: String(pair.privateKey.export({ format: "pem", type: "sec1" })).replaceAll("\n", "\\n") },
     ],
     ["private_key_jwt", key, { privateKey: JSON.stringify(pair.privateKey.export({ format: "jwk" })) }],
-  ] as const)("%s", async (method, client, proof) => {
+  ] as const)("work with %s", async (method, client, proof) => {
     await open({ clients: [client], authMethods: [method], registration: false }, { oauth: { ...oauth, ...proof } });
     expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
     await desk.call();
-    // The next process finds them.
+    // The next process finds the tokens.
     await using other = new Desk({});
     expect(other.store.read(desk.server())).toBeUndefined();
     expect(tokens()).toMatchObject({ scopes: [] });
@@ -449,7 +452,7 @@ describe("clients that need nobody", () => {
     expect(readFileSync(desk.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
   });
 
-  test("a secret of the config goes to no other authorization server than before", async () => {
+  test("are not sent to another authorization server than before", async () => {
     await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-mine" } });
     await desk.call();
     await desk.store.update(desk.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
@@ -461,7 +464,7 @@ describe("clients that need nobody", () => {
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 1 });
   });
 
-  test("who is refused hears what stands in the config", async () => {
+  test("fail with an error that names the config", async () => {
     await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-others" } });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its sign-in was rejected: invalid_client: the secret is wrong
@@ -475,7 +478,7 @@ describe("clients that need nobody", () => {
   });
 
   test.each([[{ privateKey: "secret-of-others" }], [{ privateKeyFile: "/nowhere/secret-of-others.pem" }]])(
-    "a key that is none: %j",
+    "are refused for an invalid key: %j",
     async (proof) => {
       await open({ clients: [key] }, { oauth: { ...oauth, ...proof } });
       expect(await desk.failure(desk.call())).toMatchSnapshot();

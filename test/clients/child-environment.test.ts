@@ -1,4 +1,4 @@
-/** The variables that a server gets. A promise to users: the list stands here a second time. */
+/** The variables that a server gets. This is a promise to users, so the test repeats the list as a literal. */
 import { expect, test } from "bun:test";
 import { childEnvironment } from "../../src/clients/child-environment.ts";
 
@@ -13,13 +13,13 @@ const ours = {
   USER: "me",
 };
 
-test.skipIf(process.platform === "win32")("eight harmless ones, of those that are set", () => {
+test.skipIf(process.platform === "win32")("a server gets eight safe variables, if they are set", () => {
   const secrets = { GITHUB_TOKEN: "secret", NODE_OPTIONS: "--require x", LD_PRELOAD: "x", XDG_CONFIG_HOME: "/x" };
   expect(childEnvironment({ ...secrets, ...ours }, {})).toEqual(ours);
   expect(childEnvironment({ PATH: "", HOME: undefined }, {})).toEqual({ PATH: "" });
 });
 
-test("and what its entry declares, which wins", () => {
+test("a server gets the variables of its entry, which have precedence", () => {
   expect(childEnvironment({ PATH: "/bin" }, { PATH: "/opt", TOKEN: "", "odd name": "x" })).toEqual({
     PATH: "/opt",
     TOKEN: "",

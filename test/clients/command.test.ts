@@ -42,15 +42,15 @@ const started = (command: string, ...args: string[]) => {
 const cmd = (line: string) => `C:\\Windows\\System32\\cmd.exe /d /e:ON /v:OFF /s /c "${line}"`;
 const npx = '"C:\\Program Files\\nodejs\\npx.cmd"';
 
-describe("on Windows", () => {
+describe("a command on Windows", () => {
   test.each([
-    ["a batch file of the PATH, through cmd.exe", ["npx", "-y", "pkg"], cmd(`${npx} "-y" "pkg"`)],
-    ["with its ending", ["npx.cmd"], cmd(npx)],
-    ["never one of the working directory, where nobody says so", ["npx"], cmd(npx)],
-    ["where one says so", [".\\npx", "a"], cmd('"D:\\project\\npx.cmd" "a"')],
-    ["with slashes", ["./node_modules/.bin/server"], cmd('"D:\\project\\node_modules\\.bin\\server.cmd"')],
-    ["a program, as it is", ["uvx", "a & b", "%PATH%"], ["C:\\bin\\uvx.exe", "a & b", "%PATH%"]],
-    ["by its path", ["C:/Program Files/nodejs/node", "x"], ["C:\\Program Files\\nodejs\\node.exe", "x"]],
+    ["a batch file on PATH, through cmd.exe", ["npx", "-y", "pkg"], cmd(`${npx} "-y" "pkg"`)],
+    ["a name with its extension", ["npx.cmd"], cmd(npx)],
+    ["a name that is never looked up in the working directory", ["npx"], cmd(npx)],
+    ["a path in the working directory", [".\\npx", "a"], cmd('"D:\\project\\npx.cmd" "a"')],
+    ["a path with slashes", ["./node_modules/.bin/server"], cmd('"D:\\project\\node_modules\\.bin\\server.cmd"')],
+    ["a program without cmd.exe", ["uvx", "a & b", "%PATH%"], ["C:\\bin\\uvx.exe", "a & b", "%PATH%"]],
+    ["an absolute path", ["C:/Program Files/nodejs/node", "x"], ["C:\\Program Files\\nodejs\\node.exe", "x"]],
     [
       "what people write for other hosts",
       ["cmd", "/c", "npx", "-y", "pkg@latest"],
@@ -67,9 +67,9 @@ describe("on Windows", () => {
       ["C:\\Program Files\\nodejs\\node.exe", "D:\\project\\server.mjs"],
     ],
     ["whose interpreter is a batch file", ["./shell", "x"], cmd(`${npx} "D:\\project\\shell" "x"`)],
-    ["what is neither", ["./text.txt"], ["D:\\project\\text.txt"]],
-    ["what is not there", ["no-such", "x"], ["no-such", "x"]],
-  ] as [string, [string, ...string[]], string | string[]][])("%s", (_, asked, expected) => {
+    ["a file that is neither", ["./text.txt"], ["D:\\project\\text.txt"]],
+    ["a missing command", ["no-such", "x"], ["no-such", "x"]],
+  ] as [string, [string, ...string[]], string | string[]][])("runs %s", (_, asked, expected) => {
     expect(started(...asked)).toEqual(expected);
   });
 
@@ -85,25 +85,25 @@ describe("on Windows", () => {
     ["C:\\dir\\", '"C:\\dir\\\\"'],
     ["C:\\a\\b", '"C:\\a\\b"'],
     ['{"a":"b & c"}', '"{""a"":""b & c""}"'],
-  ])("an argument stays one, and no command: %s", (argument, expected) => {
+  ])("passes the argument unchanged to a batch file: %s", (argument, expected) => {
     const line = started("npx", argument);
     expect(line).toBe(cmd(`${npx} ${expected}`));
-    // Whatever is outside of quotes would be cmd.exe's to understand.
+    // cmd.exe would interpret anything outside quotes.
     expect(expected.replace(/"[^"]*"/g, "")).toBe("");
   });
 
-  test("a folder may have any name", () => {
+  test("can be in a folder with any name", () => {
     expect(started("C:\\bin\\100%PATH%\\odd")).toBe(cmd('"C:\\bin\\100%%cd:~,%PATH%%cd:~,%\\odd.bat"'));
   });
 
-  test.each(["a\nb", "a\rb", "a\0b"])("a line break cannot be passed on, and is refused: %j", (argument) => {
+  test.each(["a\nb", "a\rb", "a\0b"])("is refused if an argument contains a newline: %j", (argument) => {
     expect(() => started("npx", "-y", argument)).toThrow(
       "argument 2 has a line break, which batch files cannot accept",
     );
     expect(started("uvx", argument)).toEqual(["C:\\bin\\uvx.exe", argument]);
   });
 
-  test("without PATHEXT and ComSpec the usual ones count; names of variables are the same in either case", () => {
+  test("uses the default PATHEXT and ComSpec, and ignores the case of variable names", () => {
     const { env: _, ...rest } = surroundings;
     const env = { PATH: "C:\\Program Files\\nodejs", SystemRoot: "C:\\Windows" };
     expect(resolveCommand("npx", [], { ...rest, env }).file).toBe("C:\\Windows\\System32\\cmd.exe");
@@ -114,7 +114,7 @@ describe("on Windows", () => {
     });
   });
 
-  test("what starts processes can be loaded, and says what is missing", async () => {
+  test("is resolved by the module that starts processes, with an error if it is missing", async () => {
     using folder = temporaryFolder();
     const program = folder.write(
       "windows.ts",
@@ -136,8 +136,8 @@ try {
   });
 });
 
-describe("elsewhere", () => {
-  test("a command stays as it is", () => {
+describe("a command on other systems", () => {
+  test("stays as it is", () => {
     expect(resolveCommand("npx", ["%A%"], { env: {}, cwd: "/", platform: "linux" })).toEqual({
       file: "npx",
       args: ["%A%"],
@@ -145,7 +145,7 @@ describe("elsewhere", () => {
     });
   });
 
-  test("what is not there is named, with where to get it", () => {
+  test("is named if it is missing, with its download page", () => {
     using folder = temporaryFolder();
     folder.write("script", "#!/no/such/interpreter\n");
     Bun.spawnSync(["chmod", "+x", `${folder.path}/script`]);

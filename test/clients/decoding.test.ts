@@ -1,4 +1,4 @@
-/** Messages of servers: what is decoded is what was sent, whether it is large or not, and what is too much is refused. */
+/** Messages of servers are decoded unchanged, large or small, and messages above the limits are refused. */
 import { describe, expect, test } from "bun:test";
 import { assemble, decode } from "../../src/clients/decoding/decode.ts";
 import { LargeJson, messageJson, objectJson } from "../../src/clients/decoding/large-json.ts";
@@ -11,7 +11,7 @@ import { objectsOf, toolValue } from "../../src/clients/result.ts";
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 const answer = (result: string) => `{"jsonrpc":"2.0","id":7,"result":${result}}`;
 
-/** The result of an answer, as whoever asked gets it. */
+/** The result of an answer, as the caller gets it. */
 async function resultOf(result: string): Promise<Record<string, unknown>> {
   const message = await receive(bytes(answer(result)));
   if (!message || !("result" in message)) throw new Error(`no result: ${JSON.stringify(message)}`);
@@ -26,14 +26,14 @@ async function errorOf(result: string): Promise<string | undefined> {
 const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `row "${id}"`, tags: ["a", "b"] }));
 
 describe("a large result", () => {
-  test("has its data as JSON text, and the value is the same", async () => {
+  test("has its data as JSON text with the same value", async () => {
     const result = await resultOf(JSON.stringify({ content: [], structuredContent: { rows } }));
     expect(result["structuredContent"]).toBeInstanceOf(LargeJson);
     const value = toolValue(result, "x.y");
     expect("json" in value && JSON.parse(value.json)).toEqual({ rows });
   });
 
-  test("of blocks that are text is that text; of others the blocks", async () => {
+  test("with text blocks becomes their text; other blocks stay blocks", async () => {
     const texts = Array.from({ length: 5_000 }, (_, index) => ({
       type: "text",
       text: `line ${index} ${"x".repeat(30)}`,
@@ -45,7 +45,7 @@ describe("a large result", () => {
     expect("blocks" in blocks && JSON.parse(blocks.blocks)).toEqual(odd);
   });
 
-  test("that is passed on is what came", async () => {
+  test("is passed on unchanged", async () => {
     const sent = { content: [{ type: "text", text: "x" }], structuredContent: { rows }, _meta: { "a/b": 1 } };
     const result = await resultOf(JSON.stringify(sent));
     expect(JSON.parse(objectJson(result))).toEqual(sent);
@@ -53,7 +53,7 @@ describe("a large result", () => {
     expect(JSON.parse(messageJson({ jsonrpc: "2.0", id: 7, result }))).toEqual({ jsonrpc: "2.0", id: 7, result: sent });
   });
 
-  test("that is a failure has its words, of a long one the beginning", async () => {
+  test("from a failed tool keeps the beginning of its message", async () => {
     const result = await resultOf(
       JSON.stringify({ isError: true, content: [{ type: "text", text: "no ".repeat(200_000) }] }),
     );
@@ -64,16 +64,16 @@ describe("a large result", () => {
 describe("an answer is refused", () => {
   test.each([
     [
-      "that is nested too deeply",
+      "if it is nested too deeply",
       `{"structuredContent":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
       "nested more than 500 levels",
     ],
     [
-      "that is large and nested too deeply",
+      "if it is large and nested too deeply",
       `{"structuredContent":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
       "nested more than 500 levels",
     ],
-    ["that has too many values", `{"structuredContent":[${"1,".repeat(4_100_000)}1]}`, "more than 4 million values"],
+    ["if it has too many values", `{"structuredContent":[${"1,".repeat(4_100_000)}1]}`, "more than 4 million values"],
   ])(
     "%s",
     async (_, result, why) => {
@@ -82,7 +82,7 @@ describe("an answer is refused", () => {
     30_000,
   );
 
-  test("by its id, wherever that stands", () => {
+  test("for the right request, wherever its id stands", () => {
     const deep = `{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
     for (const text of [
       `{"jsonrpc":"2.0","id":7,"result":${deep}}`,
@@ -120,11 +120,11 @@ test.each([
   ['{"a":[1,{"b":"],[{"}]}', { depth: 3, values: 5, large: [{ start: 8, end: 20 }] }],
   ['["\\"]","\\\\",[[]]]', { depth: 3, values: 6, large: [] }],
   ['["not closed', { depth: 1, values: 2, large: [] }],
-])("%s weighs what it takes to parse", (json, weight) => {
+])("weigh measures the depth, values and large parts of %s", (json, weight) => {
   expect(weigh(bytes(json), 10)).toEqual(weight);
 });
 
-describe("an answer that is cut into parts is read as a whole one would be", () => {
+describe("an answer that is decoded in parts", () => {
   const large = `[${'"x",'.repeat(40_000)}"x"]`;
   test.each([
     [
@@ -135,21 +135,21 @@ describe("an answer that is cut into parts is read as a whole one would be", () 
     ["white space and escapes", `{ "structuredContent" : { "a" : ${large} , "b": "\\u0041\\"" } , "content" : [ ] }`],
     ["content that is no list of blocks", `{"content":{"a":${large}}}`],
     ["metadata", `{"content":[],"_meta":{"a":${large}}}`],
-  ])("%s", async (_, result) => {
+  ])("has the same value as a whole one: %s", async (_, result) => {
     const whole = boundedPage(JSON.parse(result));
     expect(JSON.parse(objectJson(await resultOf(result)))).toEqual(JSON.parse(JSON.stringify(whole)));
   });
 
   test.each([
-    ["a part that is no JSON", answer(`{"structuredContent":{"a":nope,"b":${large}}}`)],
-    ["a text that ends in a part", answer(`{"structuredContent":{"b":${large}}`)],
-    ["a list of messages", `[${answer(`{"structuredContent":{"b":${large}}}`)}]`],
-  ])("%s is no message", async (_, text) => {
+    ["with an invalid part", answer(`{"structuredContent":{"a":nope,"b":${large}}}`)],
+    ["with a missing end", answer(`{"structuredContent":{"b":${large}}`)],
+    ["in a list of messages", `[${answer(`{"structuredContent":{"b":${large}}}`)}]`],
+  ])("is refused %s", async (_, text) => {
     expect(await receive(bytes(text))).toBeUndefined();
   });
 });
 
-describe("lists", () => {
+describe("list results", () => {
   const tool = (name: string, more: object = {}) => ({
     name,
     description: "d",
@@ -157,14 +157,14 @@ describe("lists", () => {
     ...more,
   });
 
-  test("have at most 5,000 tools, and say how many are left out", () => {
+  test("have at most 5,000 tools, and the number of omitted ones is known", () => {
     const budget = new ToolBudget();
     const taken = budget.take(Array.from({ length: 6_000 }, (_, index) => tool(`t${index}`)));
     expect([taken.length, budget.left, budget.isFull]).toEqual([toolLimits.tools, 1_000, true]);
     expect(budget.problem).toContain("1000 of its tools were omitted");
   });
 
-  test("lose a schema that is too large or too deep, and keep the tool, which says so", () => {
+  test("lose schemas that are too large or too deep, and the tool's description says so", () => {
     let deep: object = {};
     for (let level = 0; level < 300; level++) deep = { properties: { a: deep } };
     const wide = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, {}])) };
@@ -182,7 +182,7 @@ describe("lists", () => {
     expect(tools[2]).toEqual(tool("ok"));
   });
 
-  test("of resources are bounded as well", () => {
+  test("may contain a limited number of resources", () => {
     const page = boundedPage({
       resources: Array.from({ length: 30_000 }, (_, index) => ({ uri: `a://${index}`, name: "n" })),
     });
@@ -190,7 +190,7 @@ describe("lists", () => {
   });
 });
 
-test("messages are handed on in the order in which they came, although a large one takes longer", async () => {
+test("messages are delivered in order, even if a large one takes longer to decode", async () => {
   const heard: number[] = [];
   const received = new InOrder<number>((value) => void heard.push(value));
   const { promise, resolve } = Promise.withResolvers<number>();
@@ -206,7 +206,7 @@ test("messages are handed on in the order in which they came, although a large o
 });
 
 describe("an event stream", () => {
-  /** The events that are left, and the data of those that were taken out. */
+  /** The remaining events, and the data of the events that were taken out. */
   async function sorted(stream: string, chunkSize: number, newline = "\n") {
     const all = Buffer.from(stream.replaceAll("\n", newline));
     const body = new ReadableStream<Uint8Array>({
@@ -239,7 +239,7 @@ describe("an event stream", () => {
     [7, "\r\n"],
     [64, "\r"],
     [100_000, "\n"],
-  ])("in chunks of %d bytes loses its large events, whose data is taken, and no other", async (size, newline) => {
+  ])("in chunks of %d bytes loses only its large events, whose data is taken out", async (size, newline) => {
     const { left, taken } = await sorted(stream, size, newline);
     expect(left).toBe("id: 1\ndata: small\n\n: comment\n\ndata:last\n\n");
     expect(taken).toEqual([`{"a":\n"${large}"}`]);

@@ -1,4 +1,4 @@
-/** Every way in which a server fails, with real processes and sockets, in the words that people read; and what they must have. */
+/** Errors for every way in which a server fails, with real processes and sockets, and unusual behaviour that is not a failure. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Pool } from "../../src/clients/pool.ts";
@@ -11,7 +11,7 @@ import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const secret = "s3cret";
 
-/** A failure in the server's name, which must say whose it is, what happened and what to do next, and nothing else. */
+/** The error of a failed use, which must name the server, say what happened and what to do, and nothing else. */
 async function wordsOf(name: string, entry: ServerEntry, use: (pool: Pool) => Promise<unknown>): Promise<string> {
   const pool = openPool({ [name]: entry }, surroundings(folder.path));
   try {
@@ -40,10 +40,10 @@ async function wordsOf(name: string, entry: ServerEntry, use: (pool: Pool) => Pr
 function expectClear({ code, message, hint = "" }: ClaudikinsError, name: string): void {
   const [first = "", ...words] = message.split("\n");
   expect(first).toContain(name);
-  // What happened, apart from the name.
+  // What happened, without the name.
   expect(first.replaceAll(name, "").length).toBeGreaterThan(20);
   expect(words.filter((line) => !/^ {2}\| ./.test(line))).toEqual([]);
-  // A tool's own error says what is to be done itself.
+  // A tool's own error says what to do.
   if (code !== "TOOL_FAILED" && code !== "INVALID_ARGUMENTS") expect(hint).toMatch(/^[^\n]{10,}\.$/);
   for (const text of [message, hint]) {
     expect(text).not.toContain(secret);
@@ -57,7 +57,7 @@ function expectClear({ code, message, hint = "" }: ClaudikinsError, name: string
 const byHand = (what: string, more: Partial<ServerEntry> = {}): ServerEntry =>
   ({ ...fixture("by-hand", what, folder.path, secret), env: { TOKEN: secret }, ...more }) as ServerEntry;
 
-describe("a program that does not start", () => {
+describe("the error of a program that does not start", () => {
   const impatient = { startTimeoutMs: 700 };
   const entries: [string, () => ServerEntry][] = [
     ["not there", () => ({ command: "no-such-command-anywhere", args: [secret] })],
@@ -82,18 +82,21 @@ describe("a program that does not start", () => {
     ["no MCP server: an echo", () => ({ command: "cat" })],
     ["no MCP server: text without end", () => ({ command: "yes", ...impatient })],
   ];
-  test.each(entries)("%s", async (name, entry) => {
+  test.each(entries)("says what happened: %s", async (name, entry) => {
     expect(await wordsOf(name, entry(), (pool) => pool.listTools(name))).toMatchSnapshot();
   });
 });
 
-describe("a program that started", () => {
-  test.each(["cannot-list", "dies-between", "dies-at-once"])("tools/list: %s", async (what) => {
-    expect(await wordsOf("by hand", byHand(what), (pool) => pool.listTools("by hand"))).toMatchSnapshot();
-  });
+describe("the error of a running program", () => {
+  test.each(["cannot-list", "dies-between", "dies-at-once"])(
+    "says why its tools cannot be listed: %s",
+    async (what) => {
+      expect(await wordsOf("by hand", byHand(what), (pool) => pool.listTools("by hand"))).toMatchSnapshot();
+    },
+  );
 
   test.each(["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"])(
-    "tools/list of the server of lists: %s",
+    "says why the tools of the lists server cannot be listed: %s",
     async (what) => {
       const options = what === "silent" ? { timeoutMs: 300 } : {};
       const entry = fixture("lists", what, folder.path);
@@ -101,16 +104,16 @@ describe("a program that started", () => {
     },
   );
 
-  test.each(["listResources", "listPrompts"] as const)("%s of a server that declares it and fails", async (list) => {
+  test.each(["listResources", "listPrompts"] as const)("says why %s fails for a declared capability", async (list) => {
     expect(await wordsOf("by hand", byHand("promises"), (pool) => pool[list]("by hand"))).toMatchSnapshot();
   });
 
-  test("a resource of a server that has none", async () => {
+  test("says that a server has no resources", async () => {
     const read = (pool: Pool) => pool.readResource("by hand", "file:///x");
     expect(await wordsOf("by hand", byHand(""), read)).toMatchSnapshot();
   });
 
-  test("a resource and a prompt that are not there", async () => {
+  test("says that a resource and a prompt do not exist", async () => {
     const read = (pool: Pool) => pool.readResource("by hand", "file:///x");
     const get = (pool: Pool) => pool.getPrompt("by hand", "x", {});
     expect(await wordsOf("by hand", byHand("promises"), read)).toMatchSnapshot();
@@ -128,19 +131,19 @@ describe("a program that started", () => {
     "hangs",
     "dies",
     "dies without words",
-  ])("a call that %s", async (tool) => {
+  ])("says why a call failed: it %s", async (tool) => {
     const timeoutMs = tool === "hangs" ? 300 : 20_000;
     const call = (pool: Pool) => pool.callTool("by hand", tool, {}, { timeoutMs });
     expect(await wordsOf("by hand", byHand(""), call)).toMatchSnapshot();
   });
 
-  test("a line without end", async () => {
+  test("says that a line was too long", async () => {
     const entry = fixture("noisy", folder.path);
     expect(await wordsOf("noisy", entry, (pool) => pool.callTool("noisy", "endless", {}))).toMatchSnapshot();
   });
 });
 
-describe("a server on the network", () => {
+describe("the error of a server on the network", () => {
   const secrets = { headers: { "X-Key": secret } };
   const addressOf = ({ port }: { port: number }, scheme = "http") =>
     `${scheme}://me:${secret}@127.0.0.1:${port}/${secret}?key=${secret}`;
@@ -176,7 +179,7 @@ describe("a server on the network", () => {
     ["page", { transport: "websocket" }],
     ["busy", { transport: "websocket" }],
     ["reset", { transport: "websocket" }],
-  ] as const)("that is not reached: %s %j", async (mode, more) => {
+  ] as const)("says why it failed to answer: %s %j", async (mode, more) => {
     await withServer(mode, async (server) => {
       const scheme = "transport" in more && more.transport === "websocket" ? "ws" : "http";
       const entry = { url: addressOf(server, scheme), ...secrets, ...more };
@@ -188,7 +191,7 @@ describe("a server on the network", () => {
     ["nothing listens", "http", {}],
     ["nothing listens", "ws", { transport: "websocket" }],
     ["no TLS", "https", {}],
-  ] as const)("that is not there: %s (%s)", async (what, scheme, more) => {
+  ] as const)("says why it cannot be reached: %s (%s)", async (what, scheme, more) => {
     await withServer("http", async (server) => {
       const port = what === "no TLS" ? server.port : await freePort();
       const entry = { url: addressOf({ port }, scheme), ...secrets, ...more };
@@ -201,7 +204,7 @@ describe("a server on the network", () => {
     ["no address", { url: secret }],
     ["a header that none can be", { url: "http://127.0.0.1:1", headers: { "X-Key": `${secret}\n${secret}` } }],
     ["a variable that is not set", { url: "http://HOST", needs: ["HOST"] }],
-  ])("with a config that is wrong: %s", async (_, entry) => {
+  ])("says what is wrong in the config: %s", async (_, entry) => {
     expect(await wordsOf("far", entry, (pool) => pool.listTools("far"))).toMatchSnapshot();
   });
 
@@ -216,7 +219,7 @@ describe("a server on the network", () => {
     ["picky", "echo"],
     ["answers-all-with-400", "echo"],
     ["http", "hang"],
-  ])("during a call: %s, %s", async (mode, tool) => {
+  ])("says why a call failed: %s, %s", async (mode, tool) => {
     await withServer(mode, async (server) => {
       const way = mode === "websocket" || mode === "sse" ? { transport: mode } : {};
       const entry = { url: addressOf(server, mode === "websocket" ? "ws" : "http"), ...secrets, ...way } as ServerEntry;
@@ -226,14 +229,14 @@ describe("a server on the network", () => {
         await pool.listTools("far");
         return pool.callTool("far", tool, args, { timeoutMs });
       };
-      // How a WebSocket is told that it broke differs.
+      // Systems report a broken WebSocket differently.
       const words = await wordsOf("far", entry, call);
       expect(words.replace(/closed \(\d+\)/, "closed (N)")).toMatchSnapshot();
     });
   });
 });
 
-describe("what is odd, and no failure", () => {
+describe("unusual behaviour is accepted:", () => {
   const call = async (what: string, tool = "hello") => {
     await using pool = openPool({ odd: byHand(what) }, surroundings(folder.path));
     await pool.listTools("odd");
@@ -245,7 +248,7 @@ describe("what is odd, and no failure", () => {
     expect(await call(revision)).toEqual(hello);
   });
 
-  test("a start that takes its time, and tells of it", async () => {
+  test("a slow start with progress messages", async () => {
     expect(await call("slow")).toEqual(hello);
   });
 
@@ -253,7 +256,7 @@ describe("what is odd, and no failure", () => {
     expect(await call("logs")).toEqual(hello);
   });
 
-  test("a server that asks before it is initialized is answered", async () => {
+  test("requests before initialize are answered", async () => {
     expect(await call("asks", "what it heard")).toEqual({ content: [{ type: "text", text: "ping, roots/list" }] });
   });
 
@@ -268,14 +271,14 @@ describe("what is odd, and no failure", () => {
     expect(await call("", tool)).toEqual(result);
   });
 
-  test("a gateway in trouble that is well with the next call", async () => {
+  test("a gateway error before a call that succeeds", async () => {
     await using server = await networkFixture("trouble-once");
     await using pool = openPool({ odd: { url: `http://127.0.0.1:${server.port}/mcp` } }, surroundings(folder.path));
     expect((await failureOf(pool.listTools("odd"))).message).toContain("(502)");
     expect((await pool.listTools("odd")).map(({ name }) => name)).toContain("echo");
   });
 
-  test("answers under ids that nobody has, and twice, are nobody's", async () => {
+  test("answers with unknown and repeated ids", async () => {
     await using pool = openPool({ odd: byHand("") }, surroundings(folder.path));
     const wrong = failureOf(pool.callTool("odd", "answers somebody else", {}, { timeoutMs: 1_000 }));
     const all = ["answers twice", "hello", "answers twice", "hello"].map((tool) => pool.callTool("odd", tool, {}));
@@ -283,14 +286,14 @@ describe("what is odd, and no failure", () => {
     expect((await wrong).code).toBe("CALL_TIMEOUT");
   });
 
-  test("resources and prompts that cannot be listed leave the tools as they are", async () => {
+  test("failing lists of resources and prompts beside working tools", async () => {
     await using pool = openPool({ odd: byHand("promises") }, surroundings(folder.path));
     await Promise.all([failureOf(pool.listResources("odd")), failureOf(pool.listPrompts("odd"))]);
     expect(await pool.callTool("odd", "hello", {})).toEqual(hello);
     expect(pool.state("odd").state).toBe("ready");
   });
 
-  test("an error with a code that means something else to us ends no process, and is not sent again", async () => {
+  test("an error code with another meaning for us, without a second attempt", async () => {
     const file = join(folder.path, "calls");
     await using pool = openPool({ odd: byHand("", { env: { CALLS: file } } as never) }, surroundings(folder.path));
     for (const tool of ["answers with an error", "answers with the code of a timeout"]) {

@@ -1,4 +1,4 @@
-/** A process that makes one call to the server at a URL, and prints what became of it and how much memory it took. */
+/** A process that makes one call to the server at a URL, and prints the result and its memory. */
 import { readFileSync } from "node:fs";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { silentLog } from "../../src/log.ts";

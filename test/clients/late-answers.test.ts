@@ -1,4 +1,4 @@
-/** Answers of servers to calls that were given up. */
+/** Answers of servers to calls that were cancelled. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { openPool, plainValue, surroundings } from "../support/pool.ts";
 import { fixture } from "../support/servers.ts";
@@ -17,7 +17,7 @@ test("a large answer to a cancelled call is dropped, and is never written into a
   await call({});
   cancel.abort();
   expect(await given.catch(({ code }) => code)).toBe("CANCELLED");
-  // It is answered after the late answer, over the same connection.
+  // This call is answered after the late answer, over the same connection.
   expect(plainValue(await call({ delayMs: 600 }))).toMatchObject({ nth: 3 });
   expect(debug.filter((message) => message.includes("after the caller stopped waiting"))).toHaveLength(1);
   expect(debug.join("\n")).not.toContain("large large");

@@ -1,4 +1,4 @@
-/** A server's life with real processes: its states, what follows a failure, when it ends, and what is sent twice. */
+/** The life of a server with real processes: its states, waits after failures, idle end, and calls that are sent again. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { type Connection, connect } from "../../src/clients/connect.ts";
@@ -20,11 +20,11 @@ import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
-/** Stands on the command line of every server of a test. */
+/** On the command line of every server of a test. */
 let mark: string;
 let pool: Pool;
 beforeEach(() => {
@@ -50,8 +50,8 @@ async function until(name: string, state: ServerState["state"]): Promise<void> {
   while (pool.state(name).state !== state) await Bun.sleep(1);
 }
 
-describe("states", () => {
-  test("not started, starting, ready, gone, and ready again", async () => {
+describe("the state", () => {
+  test("changes from idle to starting, ready, gone, and ready again", async () => {
     open({ flaky: flaky() });
     expect(pool.state("flaky")).toEqual({ state: "idle" });
     const first = call("starts");
@@ -79,7 +79,7 @@ describe("states", () => {
     expect(pool.state("flaky")).toEqual({ state: "idle" });
   });
 
-  test("of a server that does not start, and that lacks a variable", async () => {
+  test("is broken for a server that does not start, or lacks a variable", async () => {
     open({
       crashes: fixture("crash-on-start", mark),
       needy: { command: "x", needs: ["A", "B"] },
@@ -106,12 +106,12 @@ describe("states", () => {
     ]);
   });
 
-  test("of a server that is not in the config: none", () => {
+  test("is not defined for an unknown server", () => {
     open({});
     expect(() => pool.state("__proto__")).toThrow('No server is called "__proto__"');
   });
 
-  test("a start that is cancelled because claudikins ends does not count as a failure", async () => {
+  test("does not count a start that is cancelled by the end of claudikins as a failure", async () => {
     open({ never: fixture("never-starts", mark) });
     const waiting = failure(pool.listTools("never"));
     while (processesWith(mark).length === 0) await Bun.sleep(1);
@@ -122,7 +122,7 @@ describe("states", () => {
 });
 
 describe("after failures", () => {
-  test("the time until the next try: none, then doubled, longer with the circuit open, a minute at most", () => {
+  test("backoffMs doubles the wait after each failure, is longer with an open circuit, and is a minute at most", () => {
     const waits = (random: number) =>
       Array.from({ length: 9 }, (_, count) => backoffMs(count + 1, backoffTimes, random));
     expect(waits(0.5)).toEqual([0, 250, 500, 1_000, 15_000, 30_000, 60_000, 60_000, 60_000]);
@@ -147,11 +147,11 @@ describe("after failures", () => {
     `);
     expect([third.code, third.hint, third.cause]).toEqual([first.code, first.hint, second]);
     expect(fourth.cause).toBe(second);
-    // Nothing was tried.
+    // Nothing was started.
     expect(pool.state("crashes")).toMatchObject({ failures: 2 });
   });
 
-  test("five in a row open the circuit, one try closes it again when the server is well", async () => {
+  test("five failures in a row open the circuit, and one success closes it", async () => {
     const times = { firstMs: 1, maxMs: 60_000, circuitAfter: 5, circuitMs: 200 };
     const file = join(mark, "tools.json");
     open({ file: fixture("from-file", file) }, times);
@@ -171,7 +171,7 @@ describe("after failures", () => {
     expect(pool.state("file").state).toBe("ready");
   });
 
-  test("a server that starts and dies with each call is left alone as well; an answer ends the row", async () => {
+  test("a server that dies with each call has to wait too, until it answers", async () => {
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
     await failure(call("dies"));
     await failure(call("dies"));
@@ -186,7 +186,7 @@ describe("after failures", () => {
     }
   });
 
-  test("who has to sign in does not wait", async () => {
+  test("a server that needs a sign-in does not have to wait", async () => {
     let tries = 0;
     const life = new Lifecycle(serverConfig("far", { command: "x" }), async () => {
       throw new ClaudikinsError("AUTH_REQUIRED", `sign in, please (${++tries})`);
@@ -195,7 +195,7 @@ describe("after failures", () => {
     expect([tries, life.state]).toMatchObject([5, { state: "broken", code: "AUTH_REQUIRED", failures: 5 }]);
   });
 
-  test("the time of the next try in words", () => {
+  test("retryText describes the time until the next attempt", () => {
     const at = (retryAt: number | undefined) =>
       retryText({ state: "broken", code: "SERVER_UNAVAILABLE", why: "", since: 0, failures: 1, retryAt }, 1_000);
     expect([undefined, 500, 1_000, 1_001, 1_250, 2_000, 13_001].map(at)).toEqual([
@@ -210,8 +210,8 @@ describe("after failures", () => {
   });
 });
 
-describe("idle", () => {
-  test("a server that nobody calls is ended, and started again by the next call", async () => {
+describe("an idle server", () => {
+  test("is stopped, and started again by the next call", async () => {
     open({ flaky: { ...flaky(), idleTimeoutMs: 50 } });
     expect(await call("starts")).toBe("1");
     await until("flaky", "idle");
@@ -219,7 +219,7 @@ describe("idle", () => {
     expect(await call("starts")).toBe("2");
   });
 
-  test("the log tells who was ended from who is gone", async () => {
+  test("is logged differently from one that crashed", async () => {
     const lines: string[] = [];
     const log = { ...silentLog, info: (line: string) => lines.push(line.replace(/\d+ ms.*/, "N ms")) };
     const servers = { flaky: { ...flaky(), idleTimeoutMs: 1 }, odd: fixture("odd", mark) };
@@ -236,7 +236,7 @@ describe("idle", () => {
     ]);
   });
 
-  test("is not who is being called, and never who is kept alive", async () => {
+  test("is never one that is being called or kept alive", async () => {
     open({
       flaky: { ...flaky(), idleTimeoutMs: 1 },
       odd: { ...fixture("odd", mark), idleTimeoutMs: 20 },
@@ -250,12 +250,12 @@ describe("idle", () => {
     expect(pool.state("kept").state).toBe("ready");
   });
 
-  test("a call while the process ends waits for its end, and gets a new one", async () => {
+  test("delays a call while its process ends, until a new one has started", async () => {
     open({ stubborn: { ...fixture("stubborn", mark), idleTimeoutMs: 10 } });
     await pool.callTool("stubborn", "hello", {});
     await until("stubborn", "idle");
     const before = processesWith(mark);
-    // It does not end when it is asked to, and has a child.
+    // It ignores the request to end, and has a child.
     expect(before).toHaveLength(2);
     await pool.callTool("stubborn", "hello", {});
     const after = processesWith(mark);
@@ -263,14 +263,14 @@ describe("idle", () => {
   });
 });
 
-describe("calls in flight", () => {
-  test("are as many as the config says; more wait", async () => {
+describe("concurrent calls", () => {
+  test("are limited by the config; others wait", async () => {
     open({ flaky: { ...flaky(), maxCallsInFlight: 3 } });
     const most = await Promise.all(Array.from({ length: 12 }, () => call("together")));
     expect(Math.max(...most.map(Number))).toBe(3);
   });
 
-  test("in order, and who waits can give up, which holds up nobody", async () => {
+  test("run in order, and a cancelled one does not delay the others", async () => {
     open({ odd: { ...fixture("odd", mark), maxCallsInFlight: 1 } });
     const done: string[] = [];
     const one = (name: string, tool: string, options: object) =>
@@ -296,8 +296,8 @@ describe("calls in flight", () => {
   });
 });
 
-describe("sent again", () => {
-  test("is what may be repeated, once, when the connection is lost in the middle", async () => {
+describe("a lost call", () => {
+  test("is sent again once if it may be repeated", async () => {
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 0 });
     expect(await call("reads", { repeatable: true })).toBe("2");
     expect((await failure(call("dies", { repeatable: true }))).message).toStartWith(
@@ -306,13 +306,13 @@ describe("sent again", () => {
     expect(await call("starts")).toBe("4");
   });
 
-  test("is nothing else that was written", async () => {
+  test("is not sent again if it was written and must not be repeated", async () => {
     open({ flaky: flaky() });
     expect(await failure(call("adds"))).toMatchObject({ code: "SERVER_UNAVAILABLE", sent: true });
     expect(await call("starts")).toBe("2");
   });
 
-  test("is what a process took no more, or not all of it", async () => {
+  test("is sent again if the process did not read all of it", async () => {
     open({ flaky: flaky() });
     await call("deaf");
     expect(await call("starts")).toBe("2");
@@ -322,13 +322,13 @@ describe("sent again", () => {
     expect(answers).toEqual(Array(3).fill({ content: [{ type: "text", text: "3" }] }));
   });
 
-  test("is what was to be written to a connection that is gone", async () => {
+  test("is sent again if the connection was already gone", async () => {
     const config = serverConfig("flaky", flaky());
     const opened: Connection[] = [];
     let closing = new AbortController();
     const life = new Lifecycle(config, async () => {
       closing = new AbortController();
-      // The end is noticed by the request alone, as when the process has ended a moment ago.
+      // Only the request notices the end, as when the process has just ended.
       opened.push(await connect(config, { ...surroundings(mark), onClose: () => {} }, closing.signal));
       return opened.at(-1) as Connection;
     });

@@ -22,30 +22,30 @@ afterAll(() => folder[Symbol.dispose]());
 const well = ["one", "two", "three", "four", "five", "six"];
 const of = (...servers: string[]) => called.filter(({ server }) => servers.includes(server));
 
-/** The server's answer to a call: its arguments, and the server's count. */
+/** The server's answer to a call: its arguments, and its count. */
 const answerOf = ({ text = "{}" }: Called) =>
   JSON.parse(text) as { number: number; payload: string; nth: number; most: number };
 
 const isRight = (one: Called) => answerOf(one).number === one.number && answerOf(one).payload === one.payload;
 
-test("who is well answers each call, with what belongs to it", () => {
+test("working servers answer each call with its own result", () => {
   expect(of(...well)).toHaveLength(750);
   expect(of(...well).filter((one) => !isRight(one))).toEqual([]);
 });
 
-test("calls reach a server in the order in which they were made, and no more at once than its limit", () => {
+test("calls reach a server in order, at most as many concurrently as its limit", () => {
   for (const server of well) {
     expect(of(server).map((one) => answerOf(one).nth)).toEqual(of(server).map(({ index }) => index));
   }
   expect(Math.max(...of("one").map((one) => answerOf(one).most))).toBe(10);
 });
 
-test("who hangs fails by its time limit, each call", () => {
+test("calls to a server that hangs fail by its time limit", () => {
   const errors = new Set(of("hangs").map(({ error }) => error));
   expect([...errors]).toEqual(["CALL_TIMEOUT: hangs.echo did not answer within 0.5 s"]);
 });
 
-test("who crashes loses what was sent to it; what was waiting is answered after its restart", () => {
+test("a server that crashes loses the calls it has read; the others are answered after its restart", () => {
   const lost = of("crashes").filter(({ error }) => error !== undefined);
   const errors = new Set(lost.map(({ error }) => error));
   expect([...errors]).toEqual([
@@ -57,7 +57,7 @@ test("who crashes loses what was sent to it; what was waiting is answered after 
   expect(answered.filter((one) => !isRight(one))).toEqual([]);
 });
 
-test("the process stays small, and nothing is left running", async () => {
+test("memory stays small, and no process is left", async () => {
   expect(mostMb).toBeGreaterThan(10);
   expect(mostMb).toBeLessThan(400);
   expect(await processesLeft(folder.path)).toEqual([]);

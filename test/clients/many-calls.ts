@@ -1,6 +1,6 @@
 /**
- * 1,000 calls at once over eight servers, in a process of its own whose memory is watched. Argument: a mark for the
- * servers. Prints what became of each call, and the most megabytes that were resident, as JSON.
+ * 1,000 concurrent calls to eight servers, in a process whose memory is measured. Argument: a mark for the servers.
+ * Prints the result of each call and the maximum resident megabytes as JSON.
  */
 import { Pool } from "../../src/clients/pool.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
@@ -9,10 +9,10 @@ import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { fixture } from "../support/servers.ts";
 
-/** `text` is undefined where there is no answer. */
+/** `text` is undefined without an answer. */
 export interface Called {
   server: string;
-  /** The how many-th call of this server, from 1. */
+  /** The number of this call to its server, starting at 1. */
   index: number;
   number: number;
   payload: string;

@@ -1,4 +1,4 @@
-/** Servers over HTTP and WebSockets, with real sockets: every way to speak to one, what a failure says, and no secret in it. */
+/** Servers over HTTP and WebSockets, with real sockets: transports, errors, lost sessions, and no secrets in any text. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { retryAfterOf } from "../../src/clients/http-response.ts";
@@ -14,7 +14,7 @@ const fixtures: NetworkFixture[] = [];
 afterEach(async () => {
   await pool?.close();
   await Promise.all(fixtures.splice(0).map((each) => each.kill()));
-  // Whatever a test did: what is secret in it is called so.
+  // Whatever a test does, its secrets contain the word "secret".
   expect(logged.filter((line) => /secret/i.test(line))).toEqual([]);
   logged = [];
   pool = undefined;
@@ -44,10 +44,10 @@ async function failure(of: Promise<unknown>): Promise<string> {
   return failureText(error);
 }
 
-/** How often it was connected to: each connection listens with one GET. */
+/** The number of connections: each listens with one GET. */
 const connections = ({ lines }: NetworkFixture) => lines.filter((line) => line.startsWith("GET ")).length;
 
-describe("every way to speak to a server", () => {
+describe("a connection", () => {
   test.each([
     ["http", "auto"],
     ["http", "http"],
@@ -55,7 +55,7 @@ describe("every way to speak to a server", () => {
     ["stateless", "http"],
     ["sse", "sse"],
     ["sse", "auto"],
-  ] as const)("%s, asked as %s: lists, calls, calls side by side", async (mode, transport) => {
+  ] as const)("to a %s server with transport %s lists, calls and calls concurrently", async (mode, transport) => {
     open({ far: { url: httpAt(await start(mode)), transport } });
     expect((await pool!.listTools("far")).map(({ name }) => name)).toContain("echo");
     const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
@@ -64,7 +64,7 @@ describe("every way to speak to a server", () => {
     expect(String(await call("large", { size })).length).toBeGreaterThanOrEqual(size);
   });
 
-  test("a WebSocket", async () => {
+  test("to a WebSocket lists and calls", async () => {
     const server = await start("websocket");
     open({ far: { url: `ws://127.0.0.1:${server.port}/mcp`, transport: "websocket" } });
     expect((await pool!.listTools("far")).length).toBe(9);
@@ -74,7 +74,7 @@ describe("every way to speak to a server", () => {
     await server.saw("closed");
   });
 
-  test("headers are sent with each request, and a name and password of the address as one", async () => {
+  test("sends headers with each request, and the name and password of the address as a header", async () => {
     const server = await start("token");
     open({ far: { url: httpAt(server), headers: { Authorization: "Bearer right" } } });
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
@@ -96,8 +96,8 @@ describe("every way to speak to a server", () => {
   });
 });
 
-describe("what cannot be reached", () => {
-  test("says the server, what happened and what to do, and no secret", async () => {
+describe("a server that cannot be reached", () => {
+  test("is an error with the server, the reason and the next step, without secrets", async () => {
     const modes = ["missing", "busy", "trouble", "elsewhere", "page", "nonsense", "reset", "silent", "slow-body"];
     const secret = { headers: { "X-Key": "secret" } };
     const servers = await Promise.all(modes.map(start));
@@ -226,8 +226,8 @@ describe("what cannot be reached", () => {
   });
 });
 
-describe("a server that wants to be left alone", () => {
-  test("is, as long as it says; who calls meanwhile hears for how long", async () => {
+describe("a server that asks to wait", () => {
+  test("is not contacted before that time, and the error says how long", async () => {
     const [busy, closed] = await Promise.all([start("busy-for-long"), start("closed")]);
     open({ busy: { url: httpAt(busy) }, closed: { url: httpAt(closed) } });
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
@@ -247,7 +247,7 @@ describe("a server that wants to be left alone", () => {
     expect([busy.lines.length, closed.lines.length]).toEqual([1, 1]);
   });
 
-  test("during a call: it is not repeated, the connection stays, and other calls are tried", async () => {
+  test("during a call keeps its connection, and only the call is not repeated", async () => {
     const server = await start("busy-at-calls");
     open({ far: { url: httpAt(server), transport: "http" } });
     await pool!.listTools("far");
@@ -269,13 +269,13 @@ describe("a server that wants to be left alone", () => {
     ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
     ["soon", undefined],
     ["", undefined],
-  ])("Retry-After: %s", (text, ms) => {
+  ])("may say Retry-After: %s", (text, ms) => {
     expect(retryAfterOf(new Response(null, { headers: { "retry-after": text } }), 1_000)).toBe(ms as number);
   });
 });
 
-describe("what goes wrong later", () => {
-  test("an answer that breaks off fails its call alone, at once", async () => {
+describe("a failure after the start", () => {
+  test("in one answer fails only its call, at once", async () => {
     const server = await start("http");
     open({ far: { url: httpAt(server) } });
     await call("echo");
@@ -301,7 +301,7 @@ describe("what goes wrong later", () => {
   });
 
   test.each(["sse", "websocket"])(
-    "%s: a connection that breaks fails its calls; the next call connects again",
+    "in a %s connection fails its calls, and the next call connects again",
     async (mode) => {
       const server = await start(mode);
       const url = mode === "sse" ? httpAt(server) : `ws://127.0.0.1:${server.port}`;
@@ -317,7 +317,7 @@ describe("what goes wrong later", () => {
   );
 
   test.each(["http", "json", "expiring", "forgetful"])(
-    "a session that has ended (%s): what was refused for it is sent again in another one, once",
+    "by an expired session (%s) repeats refused requests once in a new session",
     async (mode) => {
       const server = await start(mode);
       open({ far: { url: httpAt(server), transport: "http" } });
@@ -329,12 +329,12 @@ describe("what goes wrong later", () => {
       expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
       await server.saw("called echo", 30);
       expect(server.lines.filter((line) => line === "called echo")).toHaveLength(30);
-      // There is no goodbye to a session that is gone.
+      // The old session gets no DELETE.
       expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
     },
   );
 
-  test("a session that has ended costs the calls that the server has already begun", async () => {
+  test("by an expired session fails the calls that the server has already started", async () => {
     const server = await start("http");
     open({ far: { url: httpAt(server), transport: "http" } });
     await call("echo");
@@ -348,7 +348,7 @@ describe("what goes wrong later", () => {
     `);
   });
 
-  test("a request that is refused (400) in a session that is well fails alone", async () => {
+  test("by status 400 in a valid session fails only that request", async () => {
     const server = await start("picky");
     open({ far: { url: httpAt(server), transport: "http" } });
     await call("echo");
@@ -368,7 +368,7 @@ describe("what goes wrong later", () => {
     expect(connections(server)).toBe(1);
   });
 
-  test("a request that the server may have read is not sent again, whatever its session", async () => {
+  test("after the server may have read a request does not repeat it", async () => {
     const server = await start("answers-all-with-400");
     open({ far: { url: httpAt(server), transport: "http" } });
     expect(await failure(call("echo", { refused: "in-words" }))).toMatchInlineSnapshot(`
@@ -380,17 +380,17 @@ describe("what goes wrong later", () => {
     expect(server.lines.filter((line) => line === "refused tools/call")).toHaveLength(1);
   });
 
-  test("a stream whose events are numbered is taken up again where it broke", async () => {
+  test("in a stream with event ids is resumed where it broke", async () => {
     const server = await start("resumable");
     open({ far: { url: httpAt(server) } });
     expect(await call("break-and-answer", { a: 1 })).toEqual({ a: 1 });
-    // It is there no more, and two attempts are enough to know.
+    // The server is gone, and two attempts are enough to know.
     expect(await failure(call("end-process"))).toStartWith(
       'SERVER_UNAVAILABLE: far.end-process: server "far": its answer was cut off',
     );
   });
 
-  test("a server that is killed", async () => {
+  test("by a killed server is reported, and the next call says that nothing listens", async () => {
     const server = await start("http");
     open({ far: { url: httpAt(server) } });
     await call("echo");
@@ -398,10 +398,10 @@ describe("what goes wrong later", () => {
       "SERVER_UNAVAILABLE: far.end-process: server "far": http://HOST closed the connection without an answer
       hint: Try again, or check its logs."
     `);
-    // A socket that was kept may be tried first.
+    // A kept socket may be tried first.
     const texts = [await failure(call("echo")), await failure(call("echo")), await failure(call("echo"))];
     for (const text of texts) expect(text).toStartWith("SERVER_UNAVAILABLE: ");
-    // Whether it already has to wait depends on which socket was tried; lifecycle.test.ts has the waiting.
+    // Whether the server already has to wait depends on the socket that was tried; lifecycle.test.ts covers the waits.
     expect(texts[2]?.replace(/ \(can be retried in [^)]*\)/, "")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: Server "far" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config."
@@ -409,7 +409,7 @@ describe("what goes wrong later", () => {
   });
 
   test.each(["http", "json"])(
-    "%s: a call that is given up is cancelled at the server, and the connection goes on",
+    "in %s mode does not follow a cancelled call: the server is told, and the connection continues",
     async (mode) => {
       const server = await start(mode);
       open({ far: { url: httpAt(server) } });
@@ -428,8 +428,8 @@ describe("what goes wrong later", () => {
   );
 });
 
-describe("closing", () => {
-  test("tells the server that the session is over", async () => {
+describe("close", () => {
+  test("ends the session at the server", async () => {
     const server = await start("http");
     open({ far: { url: httpAt(server) } });
     await call("echo");
@@ -439,7 +439,7 @@ describe("closing", () => {
     await server.saw("DELETE -");
   });
 
-  test("waits a second at most for a server that does not answer that", async () => {
+  test("waits at most a second for a server that does not answer", async () => {
     const server = await start("no-goodbye");
     open({ far: { url: httpAt(server) } });
     await call("echo");
@@ -448,7 +448,7 @@ describe("closing", () => {
     expect(performance.now() - startedAt).toBeWithin(900, 3_000);
   });
 
-  test.each(["auto", "sse"] as const)("while it connects (%s) is at once", async (transport) => {
+  test.each(["auto", "sse"] as const)("returns at once during a %s connect", async (transport) => {
     const server = await start("silent");
     open({ far: { url: httpAt(server), transport } });
     const waiting = failure(call("echo"));
@@ -458,8 +458,8 @@ describe("closing", () => {
   });
 });
 
-describe("a redirect to another origin is not followed, and nothing is sent there", () => {
-  test.each([301, 302, 303, 307, 308])("%d", async (status) => {
+describe("a redirect to another origin", () => {
+  test.each([301, 302, 303, 307, 308])("with status %d is not followed, and nothing is sent there", async (status) => {
     const seen: string[] = [];
     await using away = Bun.serve({
       hostname: "127.0.0.1",

@@ -1,4 +1,4 @@
-/** A server that writes what it should not: the right answers are found in it, and what is too much ends only itself. */
+/** A server that writes more than it should: correct answers are found, and only its own process ends. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Pool } from "../../src/clients/pool.ts";
 import { failureOf, failureText, openPool, surroundings } from "../support/pool.ts";
@@ -6,7 +6,7 @@ import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const right = { content: [{ type: "text", text: "right" }] };
 
-test("log lines, broken JSON, strange messages and wrong ids are passed over", async () => {
+test("log lines, invalid JSON, unknown messages and wrong ids are skipped", async () => {
   expect((await pool.listTools("noisy")).map(({ name }) => name)).toEqual(["right"]);
   expect(await pool.callTool("noisy", "right", {})).toEqual(right);
   expect(await Promise.all(Array.from({ length: 20 }, () => pool.callTool("noisy", "right", {})))).toEqual(
@@ -32,7 +32,7 @@ test("log lines, broken JSON, strange messages and wrong ids are passed over", a
   );
 });
 
-test("a line without end costs its server, and our memory no more than the most of a message", async () => {
+test("an endless line ends its server, and memory stays within the limit of a message", async () => {
   await pool.callTool("other", "right", {});
   const before = process.memoryUsage.rss();
   const failure = failureOf(pool.callTool("noisy", "endless", {}));

@@ -1,4 +1,4 @@
-/** What servers log: one clean line in our log each, never more, and never on stdout. */
+/** Log messages of servers: one line each in our log, and nothing on stdout. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Pool } from "../../src/clients/pool.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
@@ -8,7 +8,7 @@ import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(30_000);
 
-/** A pool with one server, what its log gets, and a promise of the first line with a text in it. */
+/** A pool with one server, the lines of its log, and a promise of the first line that contains a text. */
 function open(entry: object) {
   const lines: string[] = [];
   const waiting = new Map<string, () => void>();
@@ -31,22 +31,26 @@ function open(entry: object) {
   return { pool, lines, saw, send };
 }
 
-test.each(["stdio", "http"])("over %s: levels, logger and data; of anything odd as much as there is", async (way) => {
-  await using server = way === "http" ? await networkFixture("http", { program: "protocol" }) : undefined;
-  const entry = server ? { transport: "http", url: `http://127.0.0.1:${server.port}/` } : fixture("protocol", "stdio");
-  const { pool, lines, saw, send } = open(entry);
-  await using _ = pool;
-  for (const level of ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]) {
-    await send({ level, data: `at ${level}` });
-  }
-  await send({ level: "info", logger: "db\n", data: { message: "one\u001b[31m\r\nline\u202e" } });
-  await send({ level: "info", data: { rows: 3, message: "several" } });
-  await send({ level: "loud" });
-  await send({ level: "info", data: "x".repeat(100_000) });
-  await saw("xxx");
-  expect(
-    lines.filter((line) => /^\w+ shop( \(db\))?: /.test(line)).map((line) => line.replace(/x{100,}/, "xxx")),
-  ).toMatchInlineSnapshot(`
+test.each(["stdio", "http"])(
+  "log messages over %s keep their level, logger and data, even if they are unusual",
+  async (way) => {
+    await using server = way === "http" ? await networkFixture("http", { program: "protocol" }) : undefined;
+    const entry = server
+      ? { transport: "http", url: `http://127.0.0.1:${server.port}/` }
+      : fixture("protocol", "stdio");
+    const { pool, lines, saw, send } = open(entry);
+    await using _ = pool;
+    for (const level of ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]) {
+      await send({ level, data: `at ${level}` });
+    }
+    await send({ level: "info", logger: "db\n", data: { message: "one\u001b[31m\r\nline\u202e" } });
+    await send({ level: "info", data: { rows: 3, message: "several" } });
+    await send({ level: "loud" });
+    await send({ level: "info", data: "x".repeat(100_000) });
+    await saw("xxx");
+    expect(
+      lines.filter((line) => /^\w+ shop( \(db\))?: /.test(line)).map((line) => line.replace(/x{100,}/, "xxx")),
+    ).toMatchInlineSnapshot(`
     [
       "debug shop: at debug",
       "info shop: at info",
@@ -62,10 +66,11 @@ test.each(["stdio", "http"])("over %s: levels, logger and data; of anything odd 
       "info shop: xxx…",
     ]
   `);
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(520);
-});
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(520);
+  },
+);
 
-test("notifications that nobody knows harm nothing, whatever they are called", async () => {
+test("unknown notifications are ignored, whatever their names", async () => {
   const { pool, lines } = open(fixture("protocol", "stdio"));
   await using _ = pool;
   const heard: unknown[] = [];
@@ -76,7 +81,7 @@ test("notifications that nobody knows harm nothing, whatever they are called", a
   expect(lines.filter((line) => !line.includes("is ready"))).toEqual([]);
 });
 
-test("what comes before the server has answered initialize harms nothing", async () => {
+test("messages before the answer to initialize are accepted", async () => {
   const { pool, lines, saw } = open(fixture("protocol", "stdio", "mark", "early"));
   await using _ = pool;
   expect((await pool.listTools("shop")).length).toBeGreaterThan(3);
@@ -84,7 +89,7 @@ test("what comes before the server has answered initialize harms nothing", async
   expect(lines.filter((line) => line.startsWith("warn"))).toEqual([]);
 });
 
-test("a line has no line breaks, no control characters and a maximum length", () => {
+test("oneLine removes line breaks and control characters, and cuts at a maximum length", () => {
   expect(oneLine("  a\tb\u0000c\u2028d\u009b  ", 100)).toBe("a b c d");
   expect(oneLine("ab".repeat(10), 5)).toBe("abab…");
   expect(oneLine("", 5)).toBe("");

@@ -21,7 +21,7 @@ test.each([1, 7, 4_096, 700_000, 3_000_000])("a line in chunks of %d bytes is th
   expect(Buffer.compare(Buffer.concat(filled().take()), whole)).toBe(0);
 });
 
-test("the parts that it gives away have buffers of their own, and it is empty afterwards", () => {
+test("the taken parts have their own buffers, and the line is empty afterwards", () => {
   const chunk = bytesOf('{"a":1}\n{"b":2}\n');
   const line = new PendingLine();
   line.add(chunk.subarray(0, 7));

@@ -1,4 +1,4 @@
-/** The pool with real processes: when they start, what comes back, what a failure says, and that nothing is left. */
+/** The pool with real processes: starts, results, errors, and no process left. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
@@ -10,11 +10,11 @@ import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
-/** Stands on the command line of every server of a test. */
+/** On the command line of every server of a test. */
 let mark: string;
 let pool: Pool;
 beforeEach(() => {
@@ -42,8 +42,8 @@ const call = async (tool: string, args: object = {}, options = {}) =>
 
 const failure = async (of: Promise<unknown>) => failureText(await failureOf(of), mark);
 
-describe("starting", () => {
-  test("nothing is started before the first call, and ten together share one process", async () => {
+describe("a start", () => {
+  test("happens at the first call, and ten concurrent calls share one process", async () => {
     open({ odd: odd(), other: fixture("never-starts", mark) });
     expect(processesWith(mark)).toEqual([]);
     const values = await Promise.all(Array.from({ length: 10 }, () => call("get-thing")));
@@ -53,10 +53,10 @@ describe("starting", () => {
     expect(processesWith(mark)).toHaveLength(1);
   });
 
-  test("a server gets the safe variables, what its entry declares, and its working directory", async () => {
+  test("gives the server the safe variables, those of its entry, and its working directory", async () => {
     const entry = { ...odd(), env: { DECLARED: "yes", LANG: "xx" } };
     open({ odd: entry }, { SECRET_TOKEN: "s", USER: "me", LANG: "C", NODE_OPTIONS: "--x" });
-    // The shell and Bun add nothing of their own, and we a mark to find it by.
+    // The shell and Bun add no variables, and we add one to find the process.
     expect(await call("environment")).toEqual({
       PATH: process.env["PATH"] ?? "",
       HOME: mark,
@@ -67,7 +67,7 @@ describe("starting", () => {
     });
   });
 
-  test("a relative command counts from the server's working directory, which is the caller's where it has none", async () => {
+  test("resolves a relative command against the server's cwd, or the caller's", async () => {
     const script = folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     chmodSync(script, 0o755);
     open({
@@ -79,8 +79,8 @@ describe("starting", () => {
   });
 });
 
-describe("listing", () => {
-  test("every page, in the order of the server, with its rubbish on stdout ignored", async () => {
+describe("listTools", () => {
+  test("returns every page in the server's order, and ignores other output on stdout", async () => {
     open({ odd: odd() });
     const tools = await pool.listTools("odd");
     expect(tools.map(({ name }) => name)).toEqual([
@@ -106,12 +106,12 @@ describe("listing", () => {
     });
   });
 
-  test("a server without tools has an empty list, not a failure", async () => {
+  test("returns an empty list for a server without tools", async () => {
     open({ lists: lists("none") });
     expect(await pool.listTools("lists")).toEqual([]);
   });
 
-  test("failures name the server", async () => {
+  test("names the server in its errors", async () => {
     const modes = ["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"];
     open(Object.fromEntries(modes.map((mode) => [mode, lists(mode)])));
     const texts = modes.map((mode) =>
@@ -143,8 +143,8 @@ describe("listing", () => {
   });
 });
 
-describe("calling", () => {
-  test("every shape of result", async () => {
+describe("callTool", () => {
+  test("returns every shape of result", async () => {
     open({ odd: odd() });
     const tools = ["two.dots", "two dots", "constructor", "structured", "legacy", "empty", "image"];
     expect(await Promise.all(tools.map((tool) => call(tool)))).toEqual([
@@ -162,7 +162,7 @@ describe("calling", () => {
     });
   });
 
-  test("30 MB in one line arrive whole", async () => {
+  test("returns 30 MB from one line", async () => {
     open({ odd: odd() });
     const size = 30 * 1_048_576;
     const { content } = await pool.callTool("odd", "structured", { size });
@@ -171,7 +171,7 @@ describe("calling", () => {
     expect(block?.text.replaceAll("x", "")).toBe("");
   });
 
-  test("failures", async () => {
+  test("fails with the tool's error, for unknown tools, and for errors of the protocol", async () => {
     open({ odd: odd() });
     const failures = [
       failure(call("failing")),
@@ -200,7 +200,7 @@ describe("calling", () => {
     expect(processesWith(mark)).toHaveLength(1);
   });
 
-  test("a crash in the middle of a call fails this call and those beside it; the next one starts it again", async () => {
+  test("fails with all concurrent calls if the server crashes, and the next call starts it again", async () => {
     open({ odd: odd() });
     await call("get-thing");
     const [first] = processesWith(mark);
@@ -217,12 +217,12 @@ describe("calling", () => {
     expect(more).toEqual([]);
   });
 
-  test("the time of the config's entry counts where a call has none of its own", async () => {
+  test("uses the time limit of the entry by default", async () => {
     open({ odd: { ...odd(), callTimeoutMs: 50 } });
     expect(await failure(call("hang"))).toStartWith("CALL_TIMEOUT: odd.hang did not answer within 0.05 s");
   });
 
-  test("a cancelled call ends, and the server goes on", async () => {
+  test("ends if it is cancelled, and the server continues", async () => {
     open({ odd: odd() });
     await call("get-thing");
     const controller = new AbortController();
@@ -236,7 +236,7 @@ describe("calling", () => {
     expect(processesWith(mark)).toHaveLength(1);
   });
 
-  test("a signal that many calls share is left as it was", async () => {
+  test("leaves no listeners on a signal that many calls share", async () => {
     open({ odd: fixture("odd", mark) });
     const { signal } = new AbortController();
     for (let count = 0; count < 20; count++) await call("get-thing", {}, { signal });
@@ -244,7 +244,7 @@ describe("calling", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("who gives up waiting for a start does not end it for the others", async () => {
+  test("does not end a start for other callers if one is cancelled", async () => {
     open({ odd: odd() });
     const controller = new AbortController();
     const impatient = failure(call("get-thing", {}, { signal: controller.signal }));
@@ -255,8 +255,8 @@ describe("calling", () => {
   });
 });
 
-describe("what does not start", () => {
-  test("says the server, what happened, its last words and what to do", async () => {
+describe("a server that does not start", () => {
+  test("is an error with the server, the reason, its last output and the next step", async () => {
     folder.write("no-program", "text");
     open({
       crashes: fixture("crash-on-start", mark),
@@ -294,7 +294,7 @@ describe("what does not start", () => {
     `);
   });
 
-  test("is tried again by the next call", async () => {
+  test("is started again by the next call", async () => {
     const file = join(folder.path, "tools.json");
     open({ file: fixture("from-file", file), late: { ...odd(), command: "./late.sh" } });
     expect(await failure(pool.listTools("late"))).toContain("command not found: ./late.sh");
@@ -307,11 +307,11 @@ describe("what does not start", () => {
   });
 });
 
-describe("closing", () => {
-  test("while servers start leaves no process, and says so to who waits", async () => {
+describe("close", () => {
+  test("leaves no process if servers are starting, and fails their callers", async () => {
     open({ never: fixture("never-starts", mark), odd: odd() });
     const waiting = [failure(pool.callTool("never", "x", {})), failure(pool.callTool("odd", "x", {}))];
-    // The processes are there before they answer.
+    // The processes exist before they answer.
     while (processesWith(mark).length < 2) await Bun.sleep(1);
     await pool.close();
     expect(await processesLeft(mark)).toEqual([]);
@@ -321,7 +321,7 @@ describe("closing", () => {
     ]);
   });
 
-  test("at once after the first call leaves no process either", async () => {
+  test("leaves no process right after the first call", async () => {
     open({ odd: odd() });
     const waiting = failure(call("get-thing"));
     await pool.close();
@@ -329,7 +329,7 @@ describe("closing", () => {
     expect(await processesLeft(mark, 0)).toEqual([]);
   });
 
-  test("ends servers that will not, with their children, and calls that run", async () => {
+  test("ends servers that refuse to end, with their children and running calls", async () => {
     open({ stubborn: fixture("stubborn", mark), odd: odd() });
     await Promise.all([pool.callTool("stubborn", "hello", {}), call("get-thing")]);
     const hanging = failure(call("hang"));
@@ -339,7 +339,7 @@ describe("closing", () => {
     expect(await hanging).toBe("CANCELLED: odd.hang was cancelled: claudikins is closing");
   });
 
-  test("is final, and harmless a second time", async () => {
+  test("is final and can be repeated", async () => {
     open({ odd: odd() });
     await pool.close();
     await pool.close();

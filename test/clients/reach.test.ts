@@ -90,12 +90,12 @@ describe("a server of this machine or its network", () => {
     ["https://intranet.corp/mcp", "https://auth.example.com/", true],
     ["https://intranet.corp/mcp", "http://127.0.0.1/", false],
     ["https://intranet.corp/mcp", "https://metadata.example.com/", false],
-    // On the internet as well as on this machine, it counts as one of the internet.
+    // A name with addresses on the internet and on this machine counts as on the internet.
     ["https://rebound.example.com/mcp", "http://127.0.0.1/", false],
   ])("%s sends us to %s: %p", async (from, to, expected) => expect(await isAllowed(to, from)).toBe(expected));
 });
 
-test("addresses within addresses count as what they lead to", () => {
+test("an address inside an address counts as its target", () => {
   expect(["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"].map(kindOf)).toEqual(["public", "public", "public"]);
   expect(["fe80::1%eth0", "::ffff:a9fe:a9fe"].map(kindOf)).toEqual(["forbidden", "forbidden"]);
 });
@@ -105,7 +105,7 @@ describe("a request for a sign-in", () => {
   afterEach(() => listener?.stop(true));
 
   test.each(["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]", "0x7f.1"])(
-    "that leads to this machine from elsewhere is not even connected: %s",
+    "to this machine from another one is not even connected: %s",
     async (host) => {
       let connections = 0;
       listener = Bun.listen({

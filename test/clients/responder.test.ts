@@ -11,7 +11,7 @@ import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -27,7 +27,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A pool with the server "asker", which is started or reached when it is first called. */
+/** A pool with the server "asker", which starts with the first call. */
 function open(host?: Partial<Responder>, entry: object = {}): Pool {
   const { PATH = "" } = process.env;
   const defaults = { args: [], env: {}, headers: {}, disabled: false, ...defaultServerTimes, needs: [] };
@@ -65,7 +65,7 @@ const form = {
 const page = { mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId: "7" };
 const everything = { sampling: { tools: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 
-/** A host that answers all, and what it was asked. */
+/** A host that answers everything, and the requests that it got. */
 function answering() {
   const asked: unknown[] = [];
   const elicited = Promise.withResolvers<string>();
@@ -89,7 +89,7 @@ function answering() {
 }
 
 describe.each(["stdio", "http"])("over %s", (way) => {
-  test("a host that answers is asked, and is told who asks", async () => {
+  test("requests go to a host with the capabilities, with the name of the server", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
     const { host, asked, elicited } = answering();
@@ -117,7 +117,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     expect(logged).toEqual([]);
   });
 
-  test("without a host nothing is declared, and who asks all the same is told why not", async () => {
+  test("without a host no capabilities are declared, and requests are refused with a reason", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
     open(undefined, server ? { url: `http://127.0.0.1:${server.port}/` } : {});
@@ -169,7 +169,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
   });
 });
 
-test("what the host cannot do is refused one by one", async () => {
+test("requests are refused for each capability that the host lacks", async () => {
   const { host } = answering();
   open({ ...host, capabilities: { sampling: {}, elicitation: { form: {} } } });
   expect(await call("capabilities")).toEqual({ sampling: {}, elicitation: { form: { applyDefaults: true } } });
@@ -203,7 +203,7 @@ test("what the host cannot do is refused one by one", async () => {
   `);
 });
 
-test("a host that has forms under a URL alone gets no others", async () => {
+test("a host with elicitation only by URL gets no forms", async () => {
   const { host, asked } = answering();
   open({ ...host, capabilities: { elicitation: { url: {} } } });
   expect(await call("capabilities")).toEqual({ elicitation: { url: {} } });
@@ -218,7 +218,7 @@ test("a host that has forms under a URL alone gets no others", async () => {
   expect(asked).toEqual([]);
 });
 
-test("requests that are wrong, too large or to be opened by something else than a browser do not reach the host", async () => {
+test("invalid, large and non-web requests do not reach the host", async () => {
   const { host, asked } = answering();
   open(host);
   const nested = { type: "object", properties: { deep: { type: "object", properties: {} } } };
@@ -259,14 +259,14 @@ test("requests that are wrong, too large or to be opened by something else than 
   expect(asked).toEqual([]);
 });
 
-test("what is shown to the person has no characters that move a cursor", async () => {
+test("texts for the person contain no control characters", async () => {
   const { host, asked } = answering();
   open(host);
   await ask("elicitation/create", { ...form, message: "one\u001b[2K\r[other] two\nthree" });
   expect(asked).toMatchObject([{ params: { message: "[asker] one\\u001b[2K\\u000d[other] two\nthree" } }]);
 });
 
-test("what a host answers is checked, and why it does not answer is told", async () => {
+test("answers of the host are validated, and its errors are passed on", async () => {
   const errors = [
     Object.assign(new Error("MCP error -1: User rejected sampling request"), { code: -1 }),
     new Error("closed"),
@@ -313,8 +313,8 @@ test("what a host answers is checked, and why it does not answer is told", async
   `);
 });
 
-describe("a host that does not answer", () => {
-  /** Resolves with the signal when it is asked. */
+describe("a request that the host does not answer", () => {
+  /** A host that does not answer; `asked` resolves with the signal of the request. */
   function silent() {
     const asked = Promise.withResolvers<AbortSignal>();
     const aborted = Promise.withResolvers<void>();
@@ -327,9 +327,9 @@ describe("a host that does not answer", () => {
     return { asked: asked.promise, aborted: aborted.promise };
   }
 
-  test("is told when the server asks no more", async () => {
+  test("is cancelled when the server cancels it", async () => {
     const { asked, aborted } = silent();
-    // Not because of the end of all calls.
+    // The signal of the pool must not be the cause.
     const end = new AbortController();
     const other = call("wait", { ms: 60_000 }, { signal: end.signal }).catch(() => {});
     const asking = ask("elicitation/create", form);
@@ -341,7 +341,7 @@ describe("a host that does not answer", () => {
     expect(await asking).toMatchObject({ error: { message: expect.stringContaining("changed my mind") } });
   });
 
-  test("is told when the server dies", async () => {
+  test("is cancelled when the server dies", async () => {
     const { asked, aborted } = silent();
     const asking = ask("elicitation/create", form).catch((error) => error.code);
     await asked;
@@ -350,7 +350,7 @@ describe("a host that does not answer", () => {
     expect(await asking).toBe("SERVER_UNAVAILABLE");
   });
 
-  test("is told when the call ends for which it was asked", async () => {
+  test("is cancelled when the call that caused it ends", async () => {
     const { asked, aborted } = silent();
     const cancel = new AbortController();
     const asking = ask("elicitation/create", form, { signal: cancel.signal }).catch((error) => error.code);
@@ -360,7 +360,7 @@ describe("a host that does not answer", () => {
     expect(await asking).toBe("CANCELLED");
   });
 
-  test("is told when claudikins ends", async () => {
+  test("is cancelled when claudikins ends", async () => {
     const { asked, aborted } = silent();
     const asking = ask("elicitation/create", form).catch((error) => error.code);
     await asked;
@@ -369,7 +369,7 @@ describe("a host that does not answer", () => {
     expect(await asking).toBe("CANCELLED");
   });
 
-  test("keeps nobody else's time running: calls of that server stand still meanwhile", async () => {
+  test("pauses the time limits of calls to that server", async () => {
     const asked = Promise.withResolvers<void>();
     const reply = Promise.withResolvers<void>();
     const elicit = async () => {
@@ -383,7 +383,7 @@ describe("a host that does not answer", () => {
     const clock = { hold: () => void held++, release: () => void held-- };
     const asking = ask("elicitation/create", form, { timeoutMs: 300, clock });
     await asked.promise;
-    // Begun meanwhile, and longer than its time.
+    // This call starts meanwhile, and takes longer than its time limit.
     expect(await call("wait", { ms: 600 }, { timeoutMs: 300 })).toBe("waited");
     expect(held).toBe(1);
     reply.resolve();
@@ -392,7 +392,7 @@ describe("a host that does not answer", () => {
     await expect(call("wait", { ms: 20_000 }, { timeoutMs: 300 })).rejects.toMatchObject({ code: "CALL_TIMEOUT" });
   });
 
-  test("is not asked more than sixteen times at once", async () => {
+  test("is one of at most sixteen concurrent requests", async () => {
     const { asked } = silent();
     const all = Array.from({ length: 17 }, () => ask("elicitation/create", form));
     await asked;
@@ -409,7 +409,7 @@ describe("a host that does not answer", () => {
   });
 });
 
-test("a server that asks outside of any call is answered as well", async () => {
+test("a request outside of any call is answered too", async () => {
   const { host, asked } = answering();
   const { promise, resolve } = Promise.withResolvers<void>();
   open({
@@ -424,7 +424,7 @@ test("a server that asks outside of any call is answered as well", async () => {
   await promise;
 });
 
-test("a call that needs a person in a browser first says which page", async () => {
+test("a call that needs a person in a browser fails with the address of the page", async () => {
   open();
   const failed = call("needs-page").then(
     () => undefined,
@@ -440,7 +440,7 @@ test("a call that needs a person in a browser first says which page", async () =
   `);
 });
 
-test("servers hear of other roots when they were told that they would", async () => {
+test("servers are notified of changed roots if they were promised it", async () => {
   const { host } = answering();
   open(host);
   await call("wait", { ms: 0 });
@@ -454,7 +454,7 @@ test("servers hear of other roots when they were told that they would", async ()
   expect(await call("seen")).toMatchObject({ rootsChanged: 0 });
 });
 
-test("no server gets context of the host, which would be that of other servers", async () => {
+test("no server gets the host's context, which would be that of other servers", async () => {
   const { host, asked } = answering();
   open({ ...host, capabilities: { ...everything, sampling: { tools: {}, context: {} } } });
   expect(await call("capabilities")).toMatchObject({ sampling: { tools: {} } });
@@ -501,7 +501,7 @@ describe("a page that a server wants opened", () => {
     "ftp://evil.example/",
     "javascript:alert(1)//https://bank.example",
     "https://",
-  ])("is refused where it is not what it seems: %j", async (url) => {
+  ])("is refused if its address is deceptive: %j", async (url) => {
     const { refused, params } = await opened(url);
     expect(refused).toContain("claudikins: ");
     expect(params).toBeUndefined();
@@ -512,7 +512,7 @@ describe("a page that a server wants opened", () => {
     ["HTTPS://EXAMPLE.com:443/a b".replace(" ", "%20"), "https://example.com/a%20b"],
     ["http://2130706433:8080/", "http://127.0.0.1:8080/"],
     ["https://example.com/gr\u00fc\u00dfe", "https://example.com/gr%C3%BC%C3%9Fe"],
-  ])("is shown as a browser would understand it: %j", async (url, shown) => {
+  ])("is shown with the address as a browser reads it: %j", async (url, shown) => {
     expect((await opened(url)).params).toMatchObject({ url: shown, message: "[asker] Sign in" });
   });
 
@@ -520,7 +520,7 @@ describe("a page that a server wants opened", () => {
     ["https://\u0430pple.com/", "xn--pple-43d.com"],
     ["https://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"],
     ["https://login.\u0430pple.com/", "login.xn--pple-43d.com"],
-  ])("says so where its name has letters that look like others: %j", async (url, host) => {
+  ])("is marked if its name has letters that look like others: %j", async (url, host) => {
     const { params } = await opened(url);
     expect(params?.url).toBe(`https://${host}/`);
     expect(params?.message).toContain(`the page is at ${host}, an international name`);

@@ -1,11 +1,11 @@
-/** The value of a tool result, for every shape that servers send, and tool lists read with care. */
+/** The value of a tool result, for every shape that servers send, and lists of tools. */
 import { describe, expect, test } from "bun:test";
 import { readTools, type ToolResult, toolValue } from "../../src/clients/result.ts";
 
 const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 
-/** What code inside the sandbox gets. */
+/** The value that code in the sandbox gets. */
 function insideValue(result: ToolResult): unknown {
   const value = toolValue(result, "shop.find");
   if ("blocks" in value) return JSON.parse(value.blocks);
@@ -13,41 +13,41 @@ function insideValue(result: ToolResult): unknown {
   return "json" in value ? JSON.parse(value.json) : value.text;
 }
 
-describe("the value", () => {
+describe("the value of", () => {
   test.each<[string, ToolResult, unknown]>([
-    ["structured content, whatever the text says", { content: text("x"), structuredContent: { a: [1] } }, { a: [1] }],
-    ["structured content that is empty", { content: text("x"), structuredContent: {} }, {}],
-    ["structured content that is no object", { content: [], structuredContent: 0 }, 0],
-    ["structured content that is null counts as none", { content: text("x"), structuredContent: null }, "x"],
+    ["structured content beside text", { content: text("x"), structuredContent: { a: [1] } }, { a: [1] }],
+    ["empty structured content", { content: text("x"), structuredContent: {} }, {}],
+    ["structured content that is not an object", { content: [], structuredContent: 0 }, 0],
+    ["structured content that is null, which is ignored", { content: text("x"), structuredContent: null }, "x"],
     ["the result of the oldest protocol", { toolResult: { old: true } }, { old: true }],
-    ["the same, as text", { toolResult: "old" }, "old"],
+    ["a text result of the oldest protocol", { toolResult: "old" }, "old"],
     ["text", { content: text("hello") }, "hello"],
-    ["no text at all", { content: text("") }, ""],
+    ["an empty text", { content: text("") }, ""],
     ["an object as text", { content: text(' {"a": 1}\n') }, { a: 1 }],
     ["a list as text", { content: text("[1, 2]") }, [1, 2]],
     ["a quoted text", { content: text('"a"') }, "a"],
     ["a number", { content: text("42.5") }, 42.5],
-    ["true, false and null", { content: text("null") }, null],
+    ["null as text", { content: text("null") }, null],
     ["text that only begins like JSON", { content: text("[INFO] ready") }, "[INFO] ready"],
     ["text that begins like a number", { content: text("2025-01-31") }, "2025-01-31"],
-    ["broken JSON", { content: text('{"a": 1') }, '{"a": 1'],
-    ["JSON with words around it", { content: text('Result: {"a": 1}') }, 'Result: {"a": 1}'],
-    ["a number that would not stay the same", { content: text("12345678901234567890") }, "12345678901234567890"],
+    ["invalid JSON", { content: text('{"a": 1') }, '{"a": 1'],
+    ["JSON with text around it", { content: text('Result: {"a": 1}') }, 'Result: {"a": 1}'],
+    ["a number that would lose digits", { content: text("12345678901234567890") }, "12345678901234567890"],
     ["several texts", { content: text("a", "b") }, "a\nb"],
-    ["several texts that are JSON each", { content: text("1", "2") }, "1\n2"],
-    ["one JSON in several texts", { content: text("[1,", "2]") }, [1, 2]],
+    ["several texts of JSON", { content: text("1", "2") }, "1\n2"],
+    ["JSON in several texts", { content: text("[1,", "2]") }, [1, 2]],
     ["an image", { content: [image] }, [image]],
     ["text and an image", { content: [...text("x"), image] }, [...text("x"), image]],
-    ["nothing", { content: [] }, []],
-    ["no content", {}, []],
-    ["content that is no list", { content: "x" }, []],
-    ["blocks that are none", { content: [null, 5, { type: "text" }] }, [null, 5, { type: "text" }]],
-    ["isError that is not true", { content: text("x"), isError: false }, "x"],
+    ["empty content", { content: [] }, []],
+    ["missing content", {}, []],
+    ["content that is not a list", { content: "x" }, []],
+    ["invalid blocks", { content: [null, 5, { type: "text" }] }, [null, 5, { type: "text" }]],
+    ["a result with isError false", { content: text("x"), isError: false }, "x"],
   ])("%s", (_, result, value) => {
     expect(insideValue(result)).toEqual(value);
   });
 
-  test("JSON is handed on as it is, and not read and written again", () => {
+  test("JSON text is passed on without parsing and writing it again", () => {
     expect(toolValue({ content: text('{"b":1.0,"a":12345678901234567890}') }, "x")).toEqual({
       json: '{"b":1.0,"a":12345678901234567890}',
     });
@@ -57,13 +57,13 @@ describe("the value", () => {
 describe("long text", () => {
   const long = "x".repeat(70_000);
 
-  test("is not parsed twice: what may be an object or a list is left to the sandbox", () => {
+  test("is parsed only in the sandbox if it may be an object or a list", () => {
     for (const each of [`["${long}"]`, `\n {"a":"${long}"}`, `[INFO] ${long}`]) {
       expect(toolValue({ content: text(each) }, "x")).toEqual({ jsonOrText: each });
     }
   });
 
-  test("of any other kind is known at once", () => {
+  test("in any other form is recognised at once", () => {
     expect(toolValue({ content: text(long) }, "x")).toEqual({ text: long });
     expect(toolValue({ content: text("1".repeat(70_000)) }, "x")).toEqual({ json: "1".repeat(70_000) });
     expect(toolValue({ content: text(JSON.stringify(long)) }, "x")).toEqual({ json: JSON.stringify(long) });
@@ -71,7 +71,7 @@ describe("long text", () => {
   });
 });
 
-describe("a failure", () => {
+describe("a failed tool", () => {
   const failure = (result: ToolResult) => {
     expect(() => insideValue(result)).toThrow(expect.objectContaining({ code: "TOOL_FAILED", exitCode: 5 }));
     try {
@@ -82,7 +82,7 @@ describe("a failure", () => {
     return undefined;
   };
 
-  test("says what the tool said", () => {
+  test("has the tool's own message", () => {
     expect(failure({ isError: true, content: text("no such order", "try another") })).toBe(
       "no such order\ntry another",
     );
@@ -90,7 +90,7 @@ describe("a failure", () => {
     expect(failure({ isError: true, content: text('{"code":5}'), structuredContent: { code: 5 } })).toBe('{"code":5}');
   });
 
-  test("has words where the tool had none", () => {
+  test("has a default message", () => {
     expect(failure({ isError: true, content: [] })).toBe("shop.find failed without a message");
     expect(failure({ isError: true })).toBe("shop.find failed without a message");
   });
@@ -125,7 +125,7 @@ describe("a list of tools", () => {
     expect(readTools({ tools }, "shop")).toEqual([{ name: "a", description: "", inputSchema: { type: "object" } }]);
   });
 
-  test.each([[{}], [{ tools: null }], [{ tools: { a: 1 } }]])("%j is none", (page) => {
+  test.each([[{}], [{ tools: null }], [{ tools: { a: 1 } }]])("%j is refused", (page) => {
     expect(() => readTools(page, "shop")).toThrow(
       expect.objectContaining({
         code: "PROTOCOL_ERROR",

@@ -1,4 +1,4 @@
-/** Which values of an entry are secrets, in which forms they are recognised, and which values stay. */
+/** Which values of an entry are secrets, in which forms they are recognised, and which values are not secret. */
 import { describe, expect, test } from "bun:test";
 import { redactError, redactorOf, redactTexts } from "../../src/clients/secrets.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "../../src/clients/server-failure.ts";
@@ -14,30 +14,30 @@ const redact = (entry: object, text: string) =>
 const redactUrl = (url: string, text: string, headers = {}) =>
   redactorOf({ ...base, url, headers, transport: "http" } as ServerConfig)(text);
 
-describe("is a secret", () => {
+describe("a secret is removed:", () => {
   test.each([
-    ["what filled a variable", { variables: { MY_TOKEN: "q7w8e9r0" } }, "a q7w8e9r0 b", "a ${MY_TOKEN} b"],
+    ["the value of a variable", { variables: { MY_TOKEN: "q7w8e9r0" } }, "a q7w8e9r0 b", "a ${MY_TOKEN} b"],
     ["a value of env", { env: { A: "q7w8e9r0" } }, "a q7w8e9r0 b", "a *** b"],
-    ["a word, where its name says so", { env: { DB_PASSWORD: "sunshine" } }, "sunshine", "***"],
-    ["a number, where its name says so", { env: { PIN: "123456" } }, "123456", "***"],
-    ["a name in camel case", { env: { apiKey: "sunshine" } }, "sunshine", "***"],
-    ["what follows a flag", { args: ["--token", "sunshine"] }, "sunshine", "***"],
-    ["what belongs to a flag", { args: ["--api-key=sunshine"] }, "sunshine", "***"],
-    ["what docker is told", { args: ["run", "-e", "GITHUB_TOKEN=sunshine"] }, "sunshine", "***"],
-    ["a header among arguments", { args: ["--header", "Authorization: Bearer sunshine"] }, "sunshine", "***"],
-    ["a token that is known by its beginning", { args: ["ghp_0123456789abcdef"] }, "ghp_0123456789abcdef", "***"],
+    ["a word with a secret name", { env: { DB_PASSWORD: "sunshine" } }, "sunshine", "***"],
+    ["a number with a secret name", { env: { PIN: "123456" } }, "123456", "***"],
+    ["a value with a name in camel case", { env: { apiKey: "sunshine" } }, "sunshine", "***"],
+    ["the value after a flag", { args: ["--token", "sunshine"] }, "sunshine", "***"],
+    ["the value of a flag with =", { args: ["--api-key=sunshine"] }, "sunshine", "***"],
+    ["a variable for docker", { args: ["run", "-e", "GITHUB_TOKEN=sunshine"] }, "sunshine", "***"],
+    ["a header in an argument", { args: ["--header", "Authorization: Bearer sunshine"] }, "sunshine", "***"],
+    ["a token with a known prefix", { args: ["ghp_0123456789abcdef"] }, "ghp_0123456789abcdef", "***"],
     ["a password in an address", { env: { DB: "pg://me:pa55@h/db" } }, "pg://me:pa55@h/db", "pg://***@h/db"],
-    ["of two the longer one", { env: { A: "q7w8e9r0", B: "q7w8e9r0t1" } }, "q7w8e9r0t1 q7w8e9r0", "*** ***"],
-    ["text with signs of regular expressions", { env: { A: "(a+)+$[x" } }, "(a+)+$[x", "***"],
+    ["the longer of two secrets", { env: { A: "q7w8e9r0", B: "q7w8e9r0t1" } }, "q7w8e9r0t1 q7w8e9r0", "*** ***"],
+    ["text with special characters of regular expressions", { env: { A: "(a+)+$[x" } }, "(a+)+$[x", "***"],
     [
-      "each line of many",
+      "each line of a multi-line value",
       { env: { KEY: "-----BEGIN-----\nabcdef1\nabcdef2" } },
       "| abcdef1\n| abcdef2",
       "| ***\n| ***",
     ],
   ])("%s", (_, entry, text, expected) => expect(redact(entry, text)).toBe(expected));
 
-  test("in an address, of a header, and in every form", () => {
+  test("in an address, in a header, and in every form", () => {
     const url = "https://me:p%C3%A4ss%20word@host/a1b2c3d4e5f6a7b8c9d0/mcp?key=a%20b%2Bc%2F1&page=2&token=sunshine";
     const forms = ["me:päss word", "päss word", "p%C3%A4ss%20word", "p%c3%a4ss%20word", "p%C3%A4ss+word"];
     for (const form of [
@@ -58,7 +58,7 @@ describe("is a secret", () => {
     expect(redactUrl("http://h/", `${basic.Authorization} sunshine`, basic)).toBe("Basic *** ***");
   });
 
-  test("of who we are at an authorization server", () => {
+  test("in OAuth settings", () => {
     const oauth = { clientId: "us", clientSecret: "sunshine", privateKey: "-----BEGIN-----\nmoonlight" };
     expect(redact({ url: "http://h/", headers: {}, oauth }, "us: sunshine moonlight")).toBe("us: *** ***");
     expect(redact({ url: "http://h/", headers: {}, oauth: false }, "sunshine")).toBe("sunshine");
@@ -68,7 +68,7 @@ describe("is a secret", () => {
     expect(redact({ env: { A: 'q"7\\w8e9' } }, JSON.stringify({ a: 'q"7\\w8e9' }))).toBe('{"a":"***"}'));
 });
 
-describe("is none", () => {
+describe("a value is not a secret:", () => {
   test.each([
     ["", "x"],
     ["LEVEL", "debug"],
@@ -89,7 +89,7 @@ describe("is none", () => {
     expect(redact({ env: { [name]: value }, variables: { [name]: value } }, `a ${value} b`)).toBe(`a ${value} b`);
   });
 
-  test("an argument that no flag calls one", () => {
+  test("an argument after a harmless flag", () => {
     const args = ["-y", "@scope/server-memory@1.2.3", "--root", "/data/1", "--name", "q7w8e9r0", "https://h/mcp"];
     expect(redact({ args }, args.join(" "))).toBe(args.join(" "));
   });
@@ -111,7 +111,7 @@ describe("is none", () => {
     ["its second half", `${token.slice(token.length / 2)} is the rest`],
     ["its middle", `…${token.slice(5, 19)}…`],
     ["the first half of its base64", bytes.toString("base64").slice(0, 18)],
-  ])("in %s", (_, text) => {
+  ])("in the form of %s", (_, text) => {
     const shown = hidden(text);
     expect(shown).toContain("***");
     for (let at = 0; at + 11 < text.length; at++) {
@@ -121,16 +121,16 @@ describe("is none", () => {
     }
   });
 
-  test("the name of a variable that is not set is none", () => {
+  test("but not the name of a variable that is not set", () => {
     const text = 'needs NOT_SET_TOKEN, as in "${NOT_SET_TOKEN}"';
     expect(redact({ env: { TOKEN: "${NOT_SET_TOKEN}" } }, text)).toBe(text);
   });
 
-  test("a few characters of one are left alone: they may be anybody's", () => {
+  test("but not its first few characters, which occur elsewhere", () => {
     expect(hidden(`see ${token.slice(0, 8)}`)).toBe(`see ${token.slice(0, 8)}`);
   });
 
-  test("a text of 4 MB with a hundred secrets takes no time worth mentioning", () => {
+  test("from a text of 4 MB with a hundred secrets in a short time", () => {
     const env = Object.fromEntries(
       Array.from({ length: 100 }, (_, i) => [`TOKEN_${i}`, `s3cr3t-${i}-${"x9".repeat(10)}${i}`]),
     );
@@ -138,16 +138,16 @@ describe("is none", () => {
     expect(redact({ env }, text).endsWith("dolor ***")).toBe(true);
   }, 5_000);
 
-  test("a long one is looked at as quickly as a short one", () => {
+  test("if it is long, as fast as a short one", () => {
     const long = `${"a1".repeat(5_000)}${"1".repeat(50_000)}!`;
     expect(redact({ env: { A: long } }, long)).toBe("***");
   });
 });
 
-describe("errors", () => {
+describe("redactError", () => {
   const hide = (text: string) => text.replaceAll("secret", "***");
 
-  test("keep their kind, and lose a cause that tells", () => {
+  test("keeps the kind of an error, and removes a cause that contains a secret", () => {
     const cause = new Error("the secret");
     const lost = redactError(
       new ConnectionLost("a secret", { hint: "no secret", why: "a secret", cause, sent: false }),
@@ -172,13 +172,13 @@ describe("errors", () => {
     expect(redactError(cause, hide)).toMatchObject({ message: "the ***" });
   });
 
-  test("without one are the same", () => {
+  test("returns an error without secrets unchanged", () => {
     const error = new ClaudikinsError("CANCELLED", "stopped", { cause: new Error("why") });
     expect(redactError(error, hide)).toBe(error);
   });
 });
 
-test("of a value all texts, and no name of a field", () => {
+test("redactTexts replaces texts in a value, but not names of fields", () => {
   const hide = (text: string) => text.replaceAll("secret", "***");
   const value = { secret: ["a secret", { b: "secret", c: 1, d: null, e: true }] };
   expect(redactTexts(value, hide)).toEqual({ secret: ["a ***", { b: "***", c: 1, d: null, e: true }] });

@@ -1,4 +1,4 @@
-/** What is kept of servers: their starts and ends, what they say, how little of a flood, and none of their secrets. */
+/** The logs of servers: starts and ends, output, limits for floods, and no secrets. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ async function written(pool: Pool): Promise<string[]> {
 
 const chatty = (env: Record<string, string> = {}) => ({ ...fixture("chatty"), env });
 
-test("a server's life: its start, what it wrote, what it logged, its end", async () => {
+test("the log has a server's start, output, log messages and end", async () => {
   const pool = open(chatty());
   await pool.callTool("shop", "write", { text: "one\n  two\r\n\n\u001b[31mthree\u001b[0m\nno end of a line" });
   await pool.callTool("shop", "log", { level: "warning", data: { message: "stock\nis low" } });
@@ -65,7 +65,7 @@ test("a server's life: its start, what it wrote, what it logged, its end", async
   ]);
 });
 
-test("messages of a log that are none harm nobody", async () => {
+test("the log skips invalid log messages", async () => {
   const pool = open(chatty());
   expect(plainValue(await pool.callTool("shop", "odd", {}))).toBe("done");
   expect((await written(pool)).filter((line) => line.startsWith("log"))).toEqual([
@@ -76,7 +76,7 @@ test("messages of a log that are none harm nobody", async () => {
   ]);
 });
 
-test("lines have the server's process and the time", async () => {
+test("lines have the server's process id and the time", async () => {
   const before = Date.now();
   const pool = open(chatty());
   await pool.callTool("shop", "write", { text: "now\n" });
@@ -87,7 +87,7 @@ test("lines have the server's process and the time", async () => {
   expect(lines.every(({ at }) => at >= before && at <= Date.now())).toBe(true);
 });
 
-test("a server from npm, started again after its end", async () => {
+test("the log has a second start of a server from npm", async () => {
   const pool = open({ ...chatty() });
   await failureOf(pool.callTool("shop", "die", {}));
   expect(plainValue(await pool.callTool("shop", "env", { name: "NOTHING" }))).toBe("done");
@@ -106,18 +106,18 @@ test("a server from npm, started again after its end", async () => {
 });
 
 test.each([
-  ["a command that is not there", { command: "no-such-program-anywhere" }, /^failed: .*no-such-program-anywhere$/],
-  ["one that ends", { ...fixture("by-hand", "missing-key") }, /^stderr: API_KEY is not set$/],
-  ["what is no protocol", { ...fixture("odd") }, /^error: not a JSON-RPC message: INFO: starting/],
+  ["a missing command", { command: "no-such-program-anywhere" }, /^failed: .*no-such-program-anywhere$/],
+  ["a program that ends", { ...fixture("by-hand", "missing-key") }, /^stderr: API_KEY is not set$/],
+  ["output that is not MCP", { ...fixture("odd") }, /^error: not a JSON-RPC message: INFO: starting/],
   [
-    "an address where nobody is",
+    "an address where nothing listens",
     { url: "http://127.0.0.1:9/mcp?key=s3cr3t-k3y" },
     /^start: a connection to 127\.0\.0\.1:9 was opened by/,
   ],
   ["an answer that is an error", { ...fixture("by-hand", "refuses") }, /^failed: .*no license/],
-  ["an answer that is none", { ...fixture("by-hand", "shapeless") }, /^failed: Server "shop" .*/],
-  ["one that never answers", { ...fixture("by-hand", "hangs"), startTimeoutMs: 300 }, /^failed: .*did not/],
-])("a start that fails: %s", async (_, entry, line) => {
+  ["an invalid answer", { ...fixture("by-hand", "shapeless") }, /^failed: Server "shop" .*/],
+  ["a server that never answers", { ...fixture("by-hand", "hangs"), startTimeoutMs: 300 }, /^failed: .*did not/],
+])("the log explains a failed start: %s", async (_, entry, line) => {
   const pool = open(entry as ServerEntry);
   await pool.listTools("shop").catch(() => {});
   const lines = await written(pool);
@@ -129,7 +129,7 @@ test.each([
 
 const secret = "s3cr3t-t0k3n-0123456789";
 
-test("secrets of its entry are not in it, wherever they are cut and however they are coloured", async () => {
+test("the log contains no secrets of the entry, even if they are split or coloured", async () => {
   const pool = open(chatty({ API_TOKEN: secret }));
   expect(plainValue(await pool.callTool("shop", "env", { name: "API_TOKEN" }))).toBe(secret);
   for (const text of [
@@ -156,7 +156,7 @@ function unwritten(token: string): { log: ServerLog; texts: () => string[] } {
   return { log: new ServerLog(server, sinks, redactorOf(server)), texts: () => lines.map(({ text }) => text) };
 }
 
-test("in whatever pieces a line comes, it is one line, and of a long one the beginning", () => {
+test("a line in any chunks is one log line, and a long one is cut", () => {
   const { log, texts } = unwritten(secret);
   const bytes = Buffer.from(`grün ${secret}\n${"long ".repeat(1_000)}\nend`);
   for (const byte of bytes) log.stderr(Uint8Array.of(byte));
@@ -164,14 +164,14 @@ test("in whatever pieces a line comes, it is one line, and of a long one the beg
   expect(texts()).toEqual(["grün ***", `${"long ".repeat(1_000).slice(0, 1_999)}…`, "end", "x"]);
 });
 
-test("of a long secret nothing is left, though much else becomes short without it", () => {
+test("a long secret is removed completely, even if the line becomes short", () => {
   const long = Array.from({ length: 200 }, (_, index) => `k${index}y`).join("");
   const { log, texts } = unwritten(long);
   log.stderr(Buffer.from(`${long.repeat(200)}\n`));
   expect(texts().join("")).not.toMatch(/k\d+y/);
 });
 
-test("of a flood little is kept, it is told how much was not, and calls go on", async () => {
+test("a flood is cut with the number of omitted bytes, and calls continue", async () => {
   const pool = open(chatty());
   const megabytes = 200;
   expect(plainValue(await pool.callTool("shop", "flood", { megabytes }))).toBe("done");
@@ -187,13 +187,13 @@ test("of a flood little is kept, it is told how much was not, and calls go on", 
   expect(kilobytes.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(megabytes * 1_000 * 0.9);
   expect(dropped).toMatch(/[\d,]+ messages over the log limit/);
   expect(lines.at(-1)).toBe("end: by claudikins: claudikins is closing");
-  // Only whole lines are kept.
+  // Only complete lines are kept.
   expect(lines.filter((line) => line.startsWith("stderr: ") && !/^stderr: (?:0123456789){9}$/.test(line))).toEqual([
     "stderr: chatty is starting",
   ]);
 });
 
-test("without a place for it, nothing is kept and everything works", async () => {
+test("nothing is logged if the folder cannot be written to, and calls work", async () => {
   const file = join(folder.path, "file");
   folder.write("file", "not a folder");
   const nowhere = new LogFiles({ folder: file, config: null, log: silentLog });

@@ -12,7 +12,7 @@ import { runProgram, testEnvironment } from "../support/process.ts";
 import { filesystem, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -28,7 +28,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const uri = (path: string) => pathToFileURL(path).href;
 
-/** A host whose roots are what the function says, each time it is asked. */
+/** A host whose roots are the result of the function. */
 const hostWith = (roots: () => string[], answerMs = 0): Responder => ({
   capabilities: { roots: { listChanged: true } },
   async listRoots() {
@@ -38,8 +38,8 @@ const hostWith = (roots: () => string[], answerMs = 0): Responder => ({
   },
 });
 
-test("the first call to server-filesystem, and the first after the roots have changed, keep to the roots", async () => {
-  // It looks at one after the other.
+test("server-filesystem uses the roots in its first call, and in the first call after they have changed", async () => {
+  // The server checks one root after another.
   const many = Array.from({ length: 20 }, (_, index) => join(folder.path, `root-${index}`));
   for (const each of many) mkdirSync(each);
   for (const roots of [[project], many]) {
@@ -60,9 +60,9 @@ test("the first call to server-filesystem, and the first after the roots have ch
   }
 });
 
-test("the first execution of a session keeps to the agent's roots", async () => {
+test("the first execution of a session uses the agent's roots", async () => {
   folder.write("claudikins.json", { mcpServers: { files: filesystem(data) } });
-  // A server whose tools are known is first asked by the call.
+  // A server whose tools are known gets its first request from the call.
   const env = testEnvironment({ XDG_DATA_HOME: join(folder.path, "data") });
   expect(await runProgram([...claudikinsCommand, "gen"], { cwd: folder.path, env })).toMatchObject({ exitCode: 0 });
   await using host = await openHost(folder, {
@@ -75,7 +75,7 @@ test("the first execution of a session keeps to the agent's roots", async () => 
   expect(existsSync(path)).toBe(false);
 });
 
-test("a server that asks again when it has the first answer, of a host that is slow, is not called before it has both", async () => {
+test("a server that asks for roots twice is called after both answers of a slow host", async () => {
   const current = ["file:///first"];
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
   pool.responder = hostWith(() => current, 300);
@@ -86,7 +86,7 @@ test("a server that asks again when it has the first answer, of a host that is s
   expect(await roots()).toEqual([{ uri: "file:///second" }]);
 });
 
-test("a host that refuses, and a server that ends at once, keep nobody waiting", async () => {
+test("a host that refuses and a server that ends delay no call", async () => {
   const entries = {
     asker: fixture("by-hand", "asks-roots", folder.path),
     ending: fixture("by-hand", "dies-at-once", folder.path),
@@ -103,7 +103,7 @@ test("a host that refuses, and a server that ends at once, keep nobody waiting",
   expect(performance.now() - startedAt).toBeLessThan(9_000);
 });
 
-test("calls that wait for the answers are cancelled, and the pool is closed, without them", async () => {
+test("calls that wait for these answers can be cancelled, and the pool can be closed", async () => {
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
   const asked = Promise.withResolvers<void>();
   pool.responder = {

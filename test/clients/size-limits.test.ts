@@ -1,4 +1,4 @@
-/** Servers that send far more than they seem to: each way to do so ends with an error, and memory stays near the limit. */
+/** Servers that send far more than it seems: each way ends with an error, and memory stays within limits. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -8,7 +8,7 @@ import { type NetworkFixture, networkFixture } from "../support/network.ts";
 
 setDefaultTimeout(60_000);
 
-/** Far below what the decoded bodies take, and above what a message within the limit does. */
+/** Far less than the decoded bodies, and more than a message within the limit needs. */
 const mostMegabytes = 700;
 
 let server: NetworkFixture | undefined;
@@ -20,7 +20,7 @@ interface Result {
   after: number;
 }
 
-/** One call to a server that sends `size` MB, from a process of its own. */
+/** Calls a server that sends `size` MB, in a process of its own. */
 async function called(mode: string, encoding: string, transport: string, size = 900, unit = "x"): Promise<Result> {
   server = await networkFixture(mode, { program: "bomb", args: [encoding, String(size), unit] });
   const url = `${transport === "websocket" ? "ws" : "http"}://127.0.0.1:${server.port}/mcp`;
@@ -36,68 +36,68 @@ function expectLimit({ error, after }: Result, limit: string): void {
   expect(after).toBeLessThan(mostMegabytes);
 }
 
-describe("a message of a server over HTTP has at most 256 MB, counted after decompression", () => {
-  test.each(["gzip", "br", "zstd", "deflate"])("a JSON body, packed with %s", async (encoding) => {
+describe("a message over HTTP is limited to 256 MB after decompression:", () => {
+  test.each(["gzip", "br", "zstd", "deflate"])("a JSON body with %s", async (encoding) => {
     expectLimit(await called("json", encoding, "http"), "it sent more than 256 MB in one message");
   });
 
-  test("a JSON body in chunks without end", async () => {
+  test("an endless JSON body", async () => {
     expectLimit(await called("json", "none", "auto"), "it sent more than 256 MB in one message");
   });
 
-  test.each(["gzip", "br", "zstd"])("one event of the answer's stream, packed with %s", async (encoding) => {
+  test.each(["gzip", "br", "zstd"])("one event with %s", async (encoding) => {
     expectLimit(await called("events", encoding, "http"), "it sent more than 256 MB in one message");
   });
 
-  test("one line without end in the answer's stream", async () => {
+  test("an endless line in the stream of the answer", async () => {
     expectLimit(await called("events", "none", "auto"), "it sent more than 256 MB in one message");
   });
 
-  test("one event of short lines without end, which a parser needs far more memory for", async () => {
+  test("an event of endless short lines, which needs much more memory to parse", async () => {
     expectLimit(await called("lines", "none", "http"), "it sent more than 1,000,000 lines in one message");
   });
 
-  test("one event of the stream that belongs to no request", async () => {
+  test("an event of the stream without a request", async () => {
     expectLimit(await called("listen", "gzip", "http"), "it sent more than 256 MB in one message");
   });
 
-  test("one event of the older transport", async () => {
+  test("an event of the older transport", async () => {
     expectLimit(await called("sse", "none", "sse"), "it sent more than 256 MB in one message");
   });
 
-  test("the body of an error is read up to 64 KB", async () => {
+  test("an error's body is read up to 64 KB", async () => {
     const { error, before, after } = await called("error", "gzip", "http");
     expect(error?.message).toBe('far.bomb: server "far": it refused the request (400)');
     expect(after - before).toBeLessThan(150);
   });
 });
 
-describe("a message within its size that has too many values to parse is refused", () => {
+describe("a message with too many values is refused:", () => {
   test.each([
     ["json", "gzip", "http", "[],"],
     ["json", "br", "http", "{},"],
     ["json", "gzip", "http", "1,"],
     ["events", "gzip", "http", "[],"],
     ["websocket", "none", "websocket", "[],"],
-  ])("%s, packed with %s, over %s, full of %s", async (mode, encoding, transport, unit) => {
+  ])("%s with %s over %s, full of %s", async (mode, encoding, transport, unit) => {
     const { error, after } = await called(mode, encoding, transport, 100, unit);
     expect(error?.code).toBe("PROTOCOL_ERROR");
     expect(after).toBeLessThan(mostMegabytes);
   });
 });
 
-test("the body of a redirect, which nobody needs, is not read to its end", async () => {
+test("the body of a redirect is not read to its end", async () => {
   const { error, before, after } = await called("redirect", "gzip", "http");
   expect(error?.message).toContain("it redirects to another host");
   expect(after - before).toBeLessThan(150);
 });
 
-describe("a message over a WebSocket has at most 128 MB", () => {
-  test("in frames without end", async () => {
+describe("a message over a WebSocket is limited to 128 MB:", () => {
+  test("endless frames", async () => {
     expectLimit(await called("websocket", "none", "websocket"), "it sent more than 128 MB in one message");
   });
 
-  test("and no frame is decompressed: compression is never agreed to", async () => {
+  test("compressed frames are refused, since compression is never negotiated", async () => {
     const { error, before, after } = await called("websocket", "deflate", "websocket");
     expect(error?.message).toMatch(/^far\.bomb: server "far" is gone/);
     expect(after - before).toBeLessThan(100);

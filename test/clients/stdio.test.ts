@@ -1,9 +1,9 @@
-/** The transport by itself: lines in and out, and how a process ended. */
+/** The stdio transport: lines in and out, and how a process ended. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NotWritten, StdioTransport } from "../../src/clients/stdio.ts";
 import { processesLeft } from "../support/process.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 const ping = { jsonrpc: "2.0", method: "ping" } as const;
@@ -14,7 +14,7 @@ afterEach(async () => {
   open = [];
 });
 
-/** Starts a shell script; what it says, until it closes. */
+/** Starts a shell script; returns its messages and its end. */
 async function start(script: string, maxMessageBytes?: number) {
   const transport = new StdioTransport({
     command: "sh",
@@ -37,8 +37,8 @@ async function start(script: string, maxMessageBytes?: number) {
   return { transport, heard, first: first.promise, closed: closed.promise };
 }
 
-describe("what a server writes", () => {
-  test("each line is a message, however it is split into chunks; other lines are reported and do no harm", async () => {
+describe("the output of a server", () => {
+  test("has one message per line, in any chunks; other lines are reported", async () => {
     const { heard, closed } = await start(String.raw`
       printf '{"jsonrpc":"2.0","method":"a"}\n\n  \r\nINFO: x\n{"jsonrpc":"2.0","method":"b"}\r\n{"no":"rpc"}\n{"jsonrpc":"2.0","meth'
       sleep 0.05
@@ -55,7 +55,7 @@ describe("what a server writes", () => {
     ]);
   });
 
-  test("of stderr the last five lines are kept", async () => {
+  test("on stderr is kept for the last five lines", async () => {
     const { transport, closed } = await start("seq 1 3000 >&2; printf '\\n\\nlast\\n\\n' >&2; exit 3");
     expect(transport.ended).toBe("");
     await closed;
@@ -64,15 +64,15 @@ describe("what a server writes", () => {
   });
 });
 
-describe("last words", () => {
-  test("are those on stdout where there are none on stderr, and it never spoke MCP", async () => {
+describe("the last words", () => {
+  test("are lines of stdout if stderr is empty and no message was sent", async () => {
     const silent = await start("echo 'usage: x'; echo; echo 'error: no port'; exit 2");
     const spoken = await start(`echo 'usage: x'; echo '${JSON.stringify(ping)}'; echo 'data'; exit 2`);
     await Promise.all([silent.closed, spoken.closed]);
     expect([silent.transport.lastLines(), spoken.transport.lastLines()]).toEqual([["usage: x", "error: no port"], []]);
   });
 
-  test("leave out where in its code it was", async () => {
+  test("leave out stack traces", async () => {
     const script = "console.error('warming up'); null.x";
     for (const program of ["node", "bun"]) {
       const { transport, closed } = await start(`exec ${program} -e "${script}"`);
@@ -83,7 +83,7 @@ describe("last words", () => {
     }
   });
 
-  test("are as a terminal shows them, without colours, and of a long line the beginning", async () => {
+  test("are shown without colours and overwritten text, and cut if they are long", async () => {
     const { transport, closed } = await start(
       String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
     );
@@ -92,7 +92,7 @@ describe("last words", () => {
   });
 });
 
-test("a server that writes without pause does not block others, and is reported a hundred times at most", async () => {
+test("a server that writes without pause does not block others, and is reported at most a hundred times", async () => {
   const { heard, first, transport } = await start("yes");
   await first;
   for (const _ of [1, 2, 3]) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -101,7 +101,7 @@ test("a server that writes without pause does not block others, and is reported 
   expect(heard.at(-1)).toBe("further lines like this are not logged");
 });
 
-test("an answer that cannot be understood is a failure of its request", async () => {
+test("an invalid answer fails its request", async () => {
   const answers = ['"result":null', '"result":"x"', '"x":1', '"error":{}', '"error":"x"', '"result":{}'];
   const lines = answers.map((answer, id) => `{"jsonrpc":"2.0","id":${id},${answer}}`);
   const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
@@ -115,10 +115,10 @@ test("an answer that cannot be understood is a failure of its request", async ()
   ]);
 });
 
-describe("a line without end", () => {
+describe("an endless line", () => {
   const most = 1_048_576;
 
-  test("ends the process, with this reason", async () => {
+  test("ends the process with this reason", async () => {
     const { transport, heard, closed } = await start(
       String.raw`printf '{"jsonrpc":"2.0","method":"a"}\n{"'; tr '\0' x </dev/zero`,
       most,
@@ -128,8 +128,8 @@ describe("a line without end", () => {
     expect(transport.ended).toBe("sent more than 1 MB in one message");
   });
 
-  test("applies to each line: many large messages are allowed, and so is a message of exactly the maximum", async () => {
-    // Three messages of half a megabyte, and rubbish of exactly as much as may be.
+  test("is measured per line: many large messages are allowed, and so is one of exactly the maximum", async () => {
+    // Three messages of half a megabyte, and other text of exactly the maximum.
     const { transport, heard, closed } = await start(
       `for i in 1 2 3; do printf '{"jsonrpc":"2.0","method":"'; head -c ${most / 2} /dev/zero | tr '\\0' x; printf '"}\\n'; done
       head -c ${most} /dev/zero | tr '\\0' x; printf '\\n{"jsonrpc":"2.0","method":"last"}\\n'`,
@@ -146,15 +146,15 @@ describe("a line without end", () => {
   });
 });
 
-describe("what is sent", () => {
-  test("is a line of JSON", async () => {
+describe("send", () => {
+  test("writes one line of JSON", async () => {
     const { transport, heard, first } = await start("cat");
     await transport.send({ ...ping, params: { text: "a\nb\u2028" } });
     await first;
     expect(heard).toEqual([{ ...ping, params: { text: "a\nb\u2028" } }]);
   });
 
-  test("to a process that takes nothing any more fails when it has ended, so that its end can be told", async () => {
+  test("fails after the process that stopped reading has ended, so that its end can be reported", async () => {
     const { transport, first } = await start("exec 0<&-; echo ready; sleep 0.2; echo 'last words' >&2; exit 9");
     await first;
     await expect(transport.send(ping)).rejects.toThrow(NotWritten);
@@ -162,7 +162,7 @@ describe("what is sent", () => {
     expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 9", ["last words"]]);
   });
 
-  test("is known to be read or not, message for message, when the process goes while several are on their way", async () => {
+  test("knows for each message whether it was read when the process ends", async () => {
     const { transport } = await start(`exec head -n 2`);
     const large = { ...ping, params: { text: "x".repeat(3_000_000) } };
     const all = await Promise.allSettled([ping, ping, large, ping].map((each) => transport.send(each)));
@@ -170,8 +170,8 @@ describe("what is sent", () => {
     expect(all.map(said)).toEqual(["written", "written", "NotWritten", "NotWritten"]);
   });
 
-  test("together with others may have been read before the process went, and is not called unread", async () => {
-    // The pipe is full before they are written, and takes some of them when the process has read for a moment.
+  test("does not call messages unread that were written together with others", async () => {
+    // The pipe is full before they are written, and accepts some when the process reads.
     const { transport, first } = await start("echo ready; sleep 0.2; head -c 3100000 >/dev/null");
     await first;
     const sized = (size: number) => ({ ...ping, params: { text: "x".repeat(size) } });
@@ -183,7 +183,7 @@ describe("what is sent", () => {
     expect(names.map((name) => name[0]).join("")).toMatch(/^w+E*N+$/);
   });
 
-  test("before the start is an error", async () => {
+  test("fails before the start", async () => {
     const transport = new StdioTransport({ command: "true", args: [], cwd: "/", env: {} });
     await expect(transport.send(ping)).rejects.toThrow("not started");
     await transport.close();
@@ -191,8 +191,8 @@ describe("what is sent", () => {
 });
 
 describe("the end", () => {
-  test("is told although a child of the process holds its pipes open, and the child goes with it", async () => {
-    // Its number is a mark to find it by.
+  test("is reported although a child keeps the pipes open, and the child is ended", async () => {
+    // A unique number, by which the process is found.
     const child = `sleep ${1_000 + process.pid}.${Date.now()}`;
     const { transport, closed } = await start(`${child} & echo 'going' >&2; exit 4`);
     await closed;
@@ -200,7 +200,7 @@ describe("the end", () => {
     expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 4", ["going"]]);
   });
 
-  test("by a signal has the signal's name", async () => {
+  test("by a signal has the name of the signal", async () => {
     const { transport, closed } = await start("kill -9 $$");
     await closed;
     expect(transport.ended).toBe("was ended by SIGKILL");

@@ -11,7 +11,7 @@ import { processesLeft, processesWith } from "../support/process.ts";
 import { type Entry, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
@@ -25,7 +25,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A pool with the server "shop", and what makes waiting for updates possible. */
+/** A pool with the server "shop", and functions that wait for updates. */
 function open(entry: Entry | { url: string } = fixture("protocol", "stdio", folder.path), more: object = {}) {
   const { PATH = "" } = process.env;
   const defaults = { args: [], env: {}, headers: {}, disabled: false, ...defaultServerTimes, needs: [] };
@@ -61,45 +61,48 @@ async function call(tool: string, args: object = {}): Promise<unknown> {
 const touch = (uri: string) => call("touch-resource", { uri });
 const subscriptionsSeen = async () => ((await call("seen")) as { subscriptions: string[] }).subscriptions;
 
-test.each(["stdio", "http"])("over %s: many listen, one is asked for, and the last one ends it", async (way) => {
-  await using server =
-    way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
-  open(server && { url: `http://127.0.0.1:${server.port}/` });
-  const [one, two, other] = [listener(), listener(), listener()];
-  const ends = await Promise.all([
-    pool.subscribe("shop", "file:///a", one.listen),
-    pool.subscribe("shop", "file:///a", two.listen),
-    pool.subscribe("shop", "file:///b", other.listen),
-  ]);
-  await touch("file:///a");
-  await touch("file:///a/below");
-  await touch("file:///ab");
-  await touch("file:///b");
-  await Promise.all([one.times(2), two.times(2), other.times(1)]);
-  expect([one.heard, other.heard]).toEqual([["file:///a", "file:///a/below"], ["file:///b"]]);
-  expect((await subscriptionsSeen()).sort()).toEqual(["+file:///a", "+file:///b"]);
-  ends[0]();
-  ends[0]();
-  await touch("file:///a");
-  await two.times(3);
-  expect(one.heard.length).toBe(2);
-  ends[1]();
-  // A new subscription is requested after the old one has ended.
-  const again = await pool.subscribe("shop", "file:///a", one.listen);
-  expect((await subscriptionsSeen()).filter((each) => each.endsWith("a"))).toEqual([
-    "+file:///a",
-    "-file:///a",
-    "+file:///a",
-  ]);
-  again();
-});
+test.each(["stdio", "http"])(
+  "over %s listeners share one subscription, which ends with the last of them",
+  async (way) => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    open(server && { url: `http://127.0.0.1:${server.port}/` });
+    const [one, two, other] = [listener(), listener(), listener()];
+    const ends = await Promise.all([
+      pool.subscribe("shop", "file:///a", one.listen),
+      pool.subscribe("shop", "file:///a", two.listen),
+      pool.subscribe("shop", "file:///b", other.listen),
+    ]);
+    await touch("file:///a");
+    await touch("file:///a/below");
+    await touch("file:///ab");
+    await touch("file:///b");
+    await Promise.all([one.times(2), two.times(2), other.times(1)]);
+    expect([one.heard, other.heard]).toEqual([["file:///a", "file:///a/below"], ["file:///b"]]);
+    expect((await subscriptionsSeen()).sort()).toEqual(["+file:///a", "+file:///b"]);
+    ends[0]();
+    ends[0]();
+    await touch("file:///a");
+    await two.times(3);
+    expect(one.heard.length).toBe(2);
+    ends[1]();
+    // A new subscription is requested after the old one has ended.
+    const again = await pool.subscribe("shop", "file:///a", one.listen);
+    expect((await subscriptionsSeen()).filter((each) => each.endsWith("a"))).toEqual([
+      "+file:///a",
+      "-file:///a",
+      "+file:///a",
+    ]);
+    again();
+  },
+);
 
-test("a server that dies is started again, asked again, and what may have changed meanwhile is told", async () => {
+test("a server that dies is restarted and subscribed to again, and listeners are notified of possible changes", async () => {
   open();
   const { listen, heard, times } = listener();
   await pool.subscribe("shop", "file:///a", listen);
   await call("exit").catch(() => {});
-  // Nobody calls: the listener alone has it started again.
+  // No call starts the server again, only the listener.
   await times(1);
   expect(heard).toEqual(["file:///a"]);
   expect(await subscriptionsSeen()).toEqual(["+file:///a"]);
@@ -107,7 +110,7 @@ test("a server that dies is started again, asked again, and what may have change
   await times(2);
 });
 
-test("a connection that somebody listens on is not ended for want of calls, and afterwards it is", async () => {
+test("a server with a listener is not idle", async () => {
   open(undefined, { idleTimeoutMs: 100 });
   const end = await pool.subscribe("shop", "file:///a", () => {});
   const [pid] = processesWith(folder.path);
@@ -118,7 +121,7 @@ test("a connection that somebody listens on is not ended for want of calls, and 
   expect(pool.state("shop")).toEqual({ state: "idle" });
 });
 
-test("what cannot be subscribed to says why, and nobody listens then", async () => {
+test("a failed subscription says why, and has no listener", async () => {
   const shown = (error: ClaudikinsError) => `${error.code}: ${error.message} | ${error.hint}`;
   open(fixture("odd", folder.path));
   expect(await pool.subscribe("shop", "file:///a", () => {}).catch(shown)).toMatchInlineSnapshot(
@@ -136,7 +139,7 @@ test("what cannot be subscribed to says why, and nobody listens then", async () 
   await expect(pool.subscribe("nope", "file:///a", () => {})).rejects.toMatchObject({ code: "SERVER_NOT_FOUND" });
 });
 
-test("changes of lists other than tools are announced as well", async () => {
+test("changes of lists other than tools are announced too", async () => {
   open();
   const heard: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

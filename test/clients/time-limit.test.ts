@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { TimeLimit } from "../../src/time-limit.ts";
 
-test("is over after its time, but not while somebody holds it", async () => {
+test("a time limit ends after its time, but not while it is paused", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let over = false;
   const limit = new TimeLimit(50, () => {
@@ -21,7 +21,7 @@ test("is over after its time, but not while somebody holds it", async () => {
   await promise;
 });
 
-test("restarts, even while it is paused", async () => {
+test("a time limit restarts, even while it is paused", async () => {
   const limit = new TimeLimit(60_000, () => {});
   const { endsAt } = limit;
   await Bun.sleep(5);
@@ -34,7 +34,7 @@ test("restarts, even while it is paused", async () => {
   limit.end();
 });
 
-test("is never over once it has ended, whoever lets go", async () => {
+test("a time limit that was disposed never ends", async () => {
   let over = false;
   const limit = new TimeLimit(20, () => {
     over = true;
@@ -46,7 +46,7 @@ test("is never over once it has ended, whoever lets go", async () => {
   expect(over).toBe(false);
 });
 
-test("each of many is over in its turn, and what one throws or ends is not the others' business", async () => {
+test("each of many time limits ends in turn, and errors of one do not affect others", async () => {
   const order: number[] = [];
   const all = Promise.withResolvers<void>();
   const limits = [300, 100, 200, 100, 400].map(

@@ -43,7 +43,7 @@ function open(entry: ServerEntry) {
   return { pool: opened, seen, lines };
 }
 
-test("every message, in its order, with its size and how long an answer took", async () => {
+test("a trace has every message in order, with its size and the time of an answer", async () => {
   const { pool, seen, lines } = open(fixture("chatty"));
   const before = performance.now();
   expect(plainValue(await pool.callTool("shop", "env", { name: "NOTHING" }))).toBe("done");
@@ -68,7 +68,7 @@ test("every message, in its order, with its size and how long an answer took", a
   expect(result!.at).toBeLessThanOrEqual(performance.now() - before + 1_000);
 });
 
-test("what a server asks has ids of its own, and so has its answer", async () => {
+test("requests of a server and their answers have their own ids", async () => {
   const { pool, lines } = open(fixture("by-hand", "asks"));
   await pool.callTool("shop", "hello", {});
   expect(lines().slice(0, 5).sort()).toEqual([
@@ -80,7 +80,7 @@ test("what a server asks has ids of its own, and so has its answer", async () =>
   ]);
 });
 
-test("errors, and answers that nobody asked for", async () => {
+test("errors and unexpected answers are traced", async () => {
   const { pool, seen, lines } = open(fixture("by-hand", ""));
   await failureOf(pool.callTool("shop", "answers with an error", {}));
   await failureOf(pool.callTool("shop", "answers somebody else", {}, { timeoutMs: 200 }));
@@ -94,7 +94,7 @@ test("errors, and answers that nobody asked for", async () => {
   expect(lines()).toContain("sent notification notifications/cancelled");
 });
 
-test("the same values come from servers that are seen", async () => {
+test("results are the same with a trace", async () => {
   const file = folder.write("text.txt", "grün\n".repeat(200_000));
   const calls = async ({ pool }: { pool: Pool }) =>
     plainValue(await pool.callTool("shop", "read_text_file", { path: file }));
@@ -124,7 +124,7 @@ test("a message that is nested deeper than the stack is still traced", async () 
   expect(seen).toMatchObject([{ method: "x", bytes: 0, message: { problem: "nested too deeply to show" } }]);
 });
 
-test("a transport is told all that it would be told without", async () => {
+test("a traced transport passes on every event", async () => {
   const told: unknown[] = [];
   const inner: Transport = {
     sessionId: "one",
@@ -150,23 +150,20 @@ test("a transport is told all that it would be told without", async () => {
   expect(told).toEqual(["start", message, options, "2025-06-18", message, extra, "odd", "closed"]);
 });
 
-test.each(["http", "sse", "websocket"] as const)(
-  "over the network: %s; its headers and its address are not in it",
-  async (mode) => {
-    network = await networkFixture(mode);
-    const { port } = network;
-    const url =
-      mode === "websocket"
-        ? `ws://127.0.0.1:${port}/mcp?token=${secret}`
-        : `http://127.0.0.1:${port}/mcp?token=${secret}`;
-    const { pool, seen, lines } = open({ url, headers: { Authorization: `Bearer ${secret}` }, transport: mode });
-    expect(JSON.stringify(plainValue(await pool.callTool("shop", "echo", { text: secret })))).toContain(secret);
-    expect(lines()).toContain("received result tools/call 1");
-    expect(JSON.stringify(seen)).not.toContain(secret);
-  },
-);
+test.each(["http", "sse", "websocket"] as const)("a trace over %s contains no headers and addresses", async (mode) => {
+  network = await networkFixture(mode);
+  const { port } = network;
+  const url =
+    mode === "websocket"
+      ? `ws://127.0.0.1:${port}/mcp?token=${secret}`
+      : `http://127.0.0.1:${port}/mcp?token=${secret}`;
+  const { pool, seen, lines } = open({ url, headers: { Authorization: `Bearer ${secret}` }, transport: mode });
+  expect(JSON.stringify(plainValue(await pool.callTool("shop", "echo", { text: secret })))).toContain(secret);
+  expect(lines()).toContain("received result tools/call 1");
+  expect(JSON.stringify(seen)).not.toContain(secret);
+});
 
-describe("masked:", () => {
+describe("masked hides", () => {
   const redact = redactorOf(serverConfig("shop", { command: "x", env: { API_TOKEN: secret } }));
   const call = (args: object) => ({
     method: "tools/call",
@@ -174,12 +171,12 @@ describe("masked:", () => {
   });
   const argumentsOf = (args: object) => masked(call(args), redact).params.arguments as unknown;
 
-  test("the config's, wherever they stand", () => {
+  test("secrets of the config everywhere", () => {
     expect(argumentsOf({ text: `it is ${secret}`, [secret]: [secret] })).toEqual({ text: "it is ***", "***": ["***"] });
     expect(masked(call({}), redact)).toEqual(call({}));
   });
 
-  test("what a tool is called with, below names that speak of a secret", () => {
+  test("arguments with secret names", () => {
     const args = {
       user: "ann",
       password: "horse",
@@ -204,7 +201,7 @@ describe("masked:", () => {
     });
   });
 
-  test("in results too, but not in schemas, which only speak of them", () => {
+  test("results with secret names, but not schemas", () => {
     const inputSchema = { type: "object", properties: { token: { type: "string" } }, required: ["token"] };
     expect(masked({ result: { tools: [{ name: "login", inputSchema }] } }, redact)).toEqual({
       result: { tools: [{ name: "login", inputSchema }] },
@@ -221,7 +218,7 @@ describe("masked:", () => {
     ["https://host/cb?code=12345&state=x&access_token=abc#f", "https://host/cb?code=***&state=x&access_token=***"],
     ['{"password": "a horse", "user": "ann"}', '{"password": "***", "user": "ann"}'],
     ["the token is kept in a file", "the token is kept in a file"],
-  ])("by its form: %s", (text, shown) => {
+  ])("secrets in a known form: %s", (text, shown) => {
     expect(masked({ text }, redact).text).toBe(shown);
   });
 
@@ -231,8 +228,8 @@ describe("masked:", () => {
     "a://".repeat(100_000),
     '"token":"'.repeat(50_000),
     `"${"a".repeat(500_000)}`,
-  ])("a text that is made to take long takes no longer than others", (text) => {
-    // Where it did, the test would come to no end.
+  ])("a slow-looking text quickly", (text) => {
+    // If it were slow, the test would reach its time limit.
     expect(masked({ text }, redact).text.length).toBeGreaterThan(0);
   });
 });

@@ -1,12 +1,12 @@
-/** The watchdog: what is left when its claudikins is killed, and that it is never seen otherwise. */
+/** The watchdog ends server processes if claudikins is killed, and is not noticed otherwise. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
-/** Numbers that `sleep` takes, and that a process is found by. */
+/** Numbers that `sleep` accepts, and by which processes are found. */
 let marks = 0;
 const someMark = () => `${100_000 + process.pid}.${Date.now()}${++marks}`;
 
@@ -43,8 +43,8 @@ async function runs(mark: string, count: number): Promise<void> {
   }
 }
 
-describe("killed by SIGKILL", () => {
-  test("every group is ended within two seconds: willing, deaf to SIGTERM, deaf with a leader that ends at once", async () => {
+describe("after SIGKILL of claudikins", () => {
+  test("every group is ended within two seconds, even if it ignores SIGTERM or its leader has gone", async () => {
     const [willing, deaf, orphan] = [someMark(), someMark(), someMark()];
     const { child, watchdog } = await start(
       `exec sleep ${willing}`,
@@ -61,7 +61,7 @@ describe("killed by SIGKILL", () => {
 
   // Only Linux shows the environment of a process in a file.
   test.if(process.platform === "linux")(
-    "a group that was just being started is found, its leader gone or not",
+    "a group that was just being started is found, with or without its leader",
     async () => {
       const [other, leader, orphan] = [someMark(), someMark(), someMark()];
       const leading = await start(`exec sleep ${other}`, `#untold\ntrap "" TERM; sleep ${leader} & sleep ${leader}`);
@@ -74,7 +74,7 @@ describe("killed by SIGKILL", () => {
     },
   );
 
-  test("signals of a terminal do not end the watchdog", async () => {
+  test("the watchdog has survived signals of the terminal", async () => {
     const mark = someMark();
     const { child, watchdog } = await start(`exec sleep ${mark}`);
     await runs(mark, 1);
@@ -85,7 +85,7 @@ describe("killed by SIGKILL", () => {
     for (const text of [mark, watchdog]) expect(await processesLeft(text)).toEqual([]);
   });
 
-  test("a group that was told to be gone is not touched: its number may be another's", async () => {
+  test("a group that was reported as ended is not touched, since its id may be reused", async () => {
     const mark = someMark();
     const { child, watchdog, pids } = await start(`#done\nexec sleep ${mark}`);
     await runs(mark, 1);
@@ -97,8 +97,8 @@ describe("killed by SIGKILL", () => {
   });
 });
 
-describe("otherwise", () => {
-  test("there is one for all groups, and it ends with us", async () => {
+describe("the watchdog", () => {
+  test("is one process for all groups, and ends with claudikins", async () => {
     const [first, second] = [someMark(), someMark()];
     const { child, watchdog } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
     await runs(watchdog, 1);
@@ -107,7 +107,7 @@ describe("otherwise", () => {
     for (const text of [first, second, watchdog]) expect(await processesLeft(text, 500)).toEqual([]);
   });
 
-  test("it holds none of our streams: their end is seen while it is still at work", async () => {
+  test("keeps none of our streams open", async () => {
     const mark = someMark();
     const { child, watchdog, ended } = await start(`trap "" TERM; sleep ${mark} & sleep ${mark}`);
     await runs(mark, 3);
@@ -117,7 +117,7 @@ describe("otherwise", () => {
     for (const text of [mark, watchdog]) expect(await processesLeft(text)).toEqual([]);
   });
 
-  test("after a group that could not be started it waits for nothing", async () => {
+  test("waits for nothing after a group that could not be started", async () => {
     const { child, watchdog } = await start();
     await runs(watchdog, 1);
     child.stdin.end();
@@ -125,7 +125,7 @@ describe("otherwise", () => {
     expect(await processesLeft(watchdog, 500)).toEqual([]);
   });
 
-  test("when somebody ends it, another one is started when there is something to tell, and knows all", async () => {
+  test("is replaced when it is needed if somebody ends it, and the new one knows all groups", async () => {
     const [first, second] = [someMark(), someMark()];
     const { child, watchdog, pids } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
     await Promise.all([runs(first, 1), runs(second, 1), runs(watchdog, 1)]);

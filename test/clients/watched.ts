@@ -8,7 +8,7 @@ import { ProcessGroup } from "../../src/clients/process-group.ts";
 import { beforeStart, unwatch } from "../../src/clients/watchdog.ts";
 
 const { PATH = "", SCRIPTS = "[]" } = process.env;
-// One that cannot be started is nobody to wait for.
+// A process that could not be started is not awaited.
 if (SCRIPTS === "[]") {
   try {
     new ProcessGroup({ command: "/nowhere", args: [], cwd: "/", env: { PATH } });

@@ -25,7 +25,7 @@ const cases: [string, string, string[]][] = [
   ["${UNSET:-${OTHER:-${EMPTY:-deep}}}!", "deep!", []],
   ["${UNSET:-${OTHER}}", "${OTHER}", ["OTHER"]],
   ["${SET:-${OTHER}}", "value", []],
-  // What a variable contains is never expanded or interpreted again.
+  // The value of a variable is never expanded or interpreted again.
   ["${TRICKY}", "$& ${SET} $1 }", []],
   ["${UNSET:-${TRICKY}}", "$& ${SET} $1 }", []],
   // No references.

@@ -1,4 +1,4 @@
-/** The config as the rest of the program gets it: expanded, with absolute paths, and the demo where there is none. */
+/** The loaded config: expanded, with absolute paths, and with the demo if there is no file. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";

@@ -238,7 +238,7 @@ describe("servers on the network", () => {
         algorithm: "ES256",
       },
     };
-    // What other hosts write beside it, and addresses that are not known yet.
+    // Keys that other agents write beside it, and unknown addresses.
     const { servers } = parse({
       mcpServers: { a: { type: "http", url: "${BASE}/mcp", ...entry, timeout: 5, auth: "oauth", env: {} } },
     });
@@ -471,7 +471,7 @@ describe("refused configs", () => {
     ['"x"', '1:1  the file: expected an object, found "x"'],
     ['{"mcpServers": []}', "1:16  mcpServers: expected an object, found []"],
     ['{"limits": 5}', "1:12  limits: expected an object, found 5"],
-    // The first place where it is no JSON any more.
+    // The first place where it is not valid JSON.
     ['{"mcpServers": {"a": {"command" "x"}}}', "1:33  not valid JSON: colon expected"],
     ['{"mcpServers": {"a": {"command": "x"}', "1:38  not valid JSON: close brace expected"],
     ['{\n  "registry": "x"\n  "workspace": "y"\n}', "3:3  not valid JSON: comma expected"],

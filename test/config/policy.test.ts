@@ -12,7 +12,7 @@ const parse = (config: object) => parseConfig(JSON.stringify(config, null, 2), "
 /** The lines of the error, without their places. */
 function problems(config: object | string): string[] {
   const text = typeof config === "string" ? config : JSON.stringify(config);
-  // What is wrong is never read the fast way.
+  // The fast reader never reads an invalid config.
   expect(readPlainConfig(text)).toBeUndefined();
   try {
     parseConfig(text, "c.json");

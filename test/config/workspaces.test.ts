@@ -1,4 +1,4 @@
-/** Which workspace counts where: a project's own, also where the config is the user's or the demo's. */
+/** Which workspace is used: a project has its own, even with the user's config or the demo's. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

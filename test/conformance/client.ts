@@ -1,6 +1,6 @@
 /**
- * The program that the conformance suite drives: its last argument is a server, the scenario's name stands in the
- * environment. Everything is done by the product's own pool and sign-in; only the person at the browser is played.
+ * The program that the conformance suite drives: its last argument is a server, and the scenario's name is in the
+ * environment. It uses the product's pool and sign-in; only the person at the browser is simulated.
  */
 import { createServer } from "node:http";
 import { CredentialStore } from "../../src/clients/auth/credentials.ts";
@@ -43,7 +43,7 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   log: { debug: log, info: log, warn: log },
   credentialsFile,
 });
-// A person who agrees without filling anything in: the defaults are ours to add.
+// A person who accepts an empty form: claudikins must add the defaults.
 pool.responder = {
   capabilities: { elicitation: { form: { applyDefaults: true } } },
   elicit: async () => ({ action: "accept", content: {} }),
@@ -59,7 +59,7 @@ function argumentsOf(tool: string): object {
   return tool === "add_numbers" ? { a: 5, b: 3 } : {};
 }
 
-/** What a person would do: sign in when told to, and try again; and no more than once for one thing. */
+/** Signs in when told to, and tries again, but only once per reason. */
 async function signedIn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Every client scenario of the protocol's own conformance suite, through the product's pool and sign-in. */
+/** Every client scenario of the MCP conformance suite, with the product's pool and sign-in. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Semaphore } from "../../src/semaphore.ts";
@@ -10,7 +10,7 @@ setDefaultTimeout(120_000);
 const atOnce = 4;
 const client = `${process.execPath} ${join(import.meta.dir, "client.ts")}`;
 
-test("every scenario passes but those that are expected to fail, and these do fail", async () => {
+test("every client scenario passes, except the expected failures, which do fail", async () => {
   using folder = temporaryFolder();
   const scenarios = await scenariosFor("client");
   const expected = await expectedFailures();
@@ -18,7 +18,7 @@ test("every scenario passes but those that are expected to fail, and these do fa
   const run = async (scenario: string) => {
     found.set(scenario, await failuresOf(scenario, folder));
   };
-  // In this one it matters when something is done.
+  // The result of this scenario depends on time.
   const [first = "", ...rest] = scenarios.toSorted((a) => (a === "sse-retry" ? -1 : 0));
   await run(first);
   const semaphore = new Semaphore(atOnce);
@@ -33,7 +33,7 @@ test("every scenario passes but those that are expected to fail, and these do fa
   expect(expected.filter((scenario) => found.get(scenario)?.length !== 0)).toEqual(expected);
 });
 
-test("every expected failure is one of the suite's scenarios, and has its reason above it", async () => {
+test("every expected failure is a scenario of the suite, and has its reason above it", async () => {
   const scenarios = await scenariosFor("client");
   expect(scenarios.length).toBe(26);
   expect((await expectedFailures()).filter((scenario) => !scenarios.includes(scenario))).toEqual([]);
@@ -47,7 +47,7 @@ async function expectedFailures(): Promise<string[]> {
   return (Bun.YAML.parse(text) as { client: string[] | null }).client ?? [];
 }
 
-/** What the suite says against us, a line each. */
+/** The failed checks of the suite, one per line. */
 async function failuresOf(scenario: string, folder: TemporaryFolder): Promise<string[]> {
   const output = join(folder.path, scenario.replaceAll("/", "-"));
   const args = ["client", "--command", client, "--scenario", scenario, "-o", output];

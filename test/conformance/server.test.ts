@@ -10,13 +10,13 @@ import { checksIn, failuresIn, runSuite, scenariosFor } from "./suite.ts";
 
 setDefaultTimeout(120_000);
 
-test("in direct mode every scenario passes through us", async () => {
+test("every server scenario passes in direct mode", async () => {
   const found = await failuresInMode("direct");
   expect([...found.keys()].length).toBe(32);
   expect(Object.fromEntries([...found].filter(([, failures]) => failures.length > 0))).toEqual({});
 });
 
-/** In these nothing is asked for but what every server has. */
+/** Scenarios that need only what every server has. */
 const ofEveryServer = [
   "server-initialize",
   "ping",
@@ -25,14 +25,14 @@ const ofEveryServer = [
   "dns-rebinding-protection",
 ];
 
-test("in code mode those pass that apply", async () => {
+test("the scenarios that apply pass in code mode", async () => {
   const found = await failuresInMode("code");
   expect(ofEveryServer.map((scenario) => [scenario, found.get(scenario)])).toEqual(
     ofEveryServer.map((scenario) => [scenario, []]),
   );
 });
 
-/** Of each scenario what the suite says against `serve` in front of the server that it expects. */
+/** The failed checks of each scenario against `serve` in front of the expected server. */
 async function failuresInMode(mode: string): Promise<Map<string, string[]>> {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { suite: fixture("conformance", folder.path) } });
@@ -44,7 +44,7 @@ async function failuresInMode(mode: string): Promise<Map<string, string[]>> {
   expect(await processesLeft(folder.path)).toEqual([]);
   const names = readdirSync(output);
   const failures = (await scenariosFor("server")).map(async (scenario): Promise<[string, string[]]> => {
-    // With the time behind its name.
+    // The folder's name ends with a time.
     const own = names.find((name) => name.replace(/-\d{4}-\d\d-\d\dT.*$/, "") === `server-${scenario}`);
     const checks = own === undefined ? [] : await checksIn(join(output, own));
     return [scenario, checks.length === 0 ? ["nothing was checked"] : failuresIn(checks)];

@@ -1,4 +1,4 @@
-/** The protocol's own conformance suite as a program, and what it says against us. */
+/** The MCP conformance suite as a program, and its failed checks. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { root } from "../support/claudikins.ts";
@@ -14,14 +14,14 @@ export interface Check {
   errorMessage?: string;
 }
 
-/** Warnings that are none of ours, by the name of their check. */
+/** Warnings that do not concern us, by the name of their check. */
 const tolerated: Record<string, string> = {
   "client-sse-retry-timing": "It is given for coming late, and a busy machine is late; coming early is a failure.",
 };
 
 export const runSuite = (...args: string[]) => runProgram([...suite, ...args], { cwd: root });
 
-/** All that the suite has for one side. */
+/** All scenarios of the suite for one side. */
 export async function scenariosFor(side: "client" | "server"): Promise<string[]> {
   const { stdout } = await runSuite("list");
   const [, list = ""] = stdout.split(side === "client" ? "Client scenarios" : "Server scenarios");
@@ -29,13 +29,13 @@ export async function scenariosFor(side: "client" | "server"): Promise<string[]>
   return [...own.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
 }
 
-/** The checks whose files lie below a folder. */
+/** The checks in the files below a folder. */
 export async function checksIn(folder: string): Promise<Check[]> {
   const files = [...new Bun.Glob("**/checks.json").scanSync(folder)];
   return (await Promise.all(files.map((file) => Bun.file(join(folder, file)).json()))).flat() as Check[];
 }
 
-/** A line for each thing that is wrong. */
+/** One line for each failed check. */
 export function failuresIn(checks: readonly Check[]): string[] {
   return checks
     .filter(({ id, status }) => status === "FAILURE" || (status === "WARNING" && tolerated[id] === undefined))

@@ -1,4 +1,4 @@
-/** `claudikins call` as processes that share a daemon: arguments, results, failures, people, and what is left. */
+/** `claudikins call` as processes that share a daemon: arguments, results, failures, questions, and no process left. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ async function value(words: string[]): Promise<unknown> {
   return JSON.parse(stdout).value;
 }
 
-/** What reached the server that writes it down. */
+/** The calls that the recording server received. */
 const got = () =>
   existsSync(record)
     ? readFileSync(record, "utf8")
@@ -68,7 +68,7 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await what())) await Bun.sleep(10);
 }
 
-test("ten at once from nothing share one daemon and one server, which the next one finds warm", async () => {
+test("ten concurrent first calls share one daemon and one server, which also answers the next call", async () => {
   const seen = await Promise.all(Array.from({ length: 10 }, () => value(["seen.seen"])));
   const pids = new Set(seen.map((each) => (each as { pid: number }).pid));
   expect(pids.size).toBe(1);
@@ -76,7 +76,7 @@ test("ten at once from nothing share one daemon and one server, which the next o
   expect(await project.daemons()).toMatchObject([{ calls: { running: 0, done: 11 }, servers: { seen: "ready" } }]);
 });
 
-test("arguments are made by the daemon; files and standard input are the caller's", async () => {
+test("the daemon converts arguments; files and standard input belong to the caller", async () => {
   const folder = join(project.path, "project", "sub");
   await Bun.write(join(folder, "args.json"), '{"query":"file"}');
   await Bun.write(join(folder, "query.txt"), "of a file");
@@ -99,7 +99,7 @@ test("arguments are made by the daemon; files and standard input are the caller'
   ]);
 });
 
-test("failures come as they would without a daemon, with the same exit codes", async () => {
+test("failures and exit codes are the same as without a daemon", async () => {
   for (const words of [
     ["rec.find-it", "limit=many"],
     ["rec.find-it", "quary=x"],
@@ -114,7 +114,7 @@ test("failures come as they would without a daemon, with the same exit codes", a
     for (const form of [[], ["--json"]]) {
       const ended = await call([...words, ...form]);
       const alone = await call([...words, ...form, "--no-daemon"]);
-      // Causes stay where they are.
+      // Causes are not moved.
       const stderr = alone.stderr.replace(/^ {2}caused by: .*\n/gm, "");
       expect([words, ended]).toEqual([words, { ...alone, stderr }]);
       expect([words, ended.stdout, [2, 4, 5].includes(ended.exitCode ?? 0)]).toEqual([words, "", true]);
@@ -123,7 +123,7 @@ test("failures come as they would without a daemon, with the same exit codes", a
   expect(got()).toEqual([]);
 });
 
-test("a missing sign-in is an error: 3", async () => {
+test("a missing sign-in exits with code 3", async () => {
   await using server = await oauthFixture();
   await Bun.write(project.config, JSON.stringify({ mcpServers: { far: { type: "http", url: server.url } } }));
   const { exitCode, stdout, stderr } = await call(["far.x"]);
@@ -131,15 +131,15 @@ test("a missing sign-in is an error: 3", async () => {
   expect(stderr).toContain("claudikins auth login far");
 });
 
-test("an image is written to where the caller is", async () => {
+test("an image is written relative to the caller's folder", async () => {
   await Bun.write(project.config, JSON.stringify({ mcpServers: { everything: everything() } }));
   const { exitCode, stderr } = await call(["everything.get-tiny-image", "--output", "logo.png"]);
   expect([exitCode, stderr]).toEqual([0, "Wrote logo.png (image/png, 4,033 bytes)\n"]);
   expect(readFileSync(join(cwd(), "logo.png")).subarray(1, 4).toString()).toBe("PNG");
 });
 
-describe("Ctrl-C", () => {
-  test("cancels the call, and leaves the daemon to others", async () => {
+describe("Ctrl-C during a call", () => {
+  test("cancels the call and keeps the daemon running", async () => {
     const child = Bun.spawn([...claudikinsCommand, "call", "seen.wait", "ms=600000"], {
       cwd: cwd(),
       env,
@@ -153,7 +153,7 @@ describe("Ctrl-C", () => {
     expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
   });
 
-  test("without a daemon ends the server", async () => {
+  test("ends the server if there is no daemon", async () => {
     const mark = `seen.ts ${project.path}`;
     const child = Bun.spawn([...claudikinsCommand, "call", "seen.wait", "ms=600000", "--no-daemon"], {
       cwd: cwd(),
@@ -167,7 +167,7 @@ describe("Ctrl-C", () => {
   });
 });
 
-test("the daemon is killed in the middle: said at once, and the next call has another one", async () => {
+test("a call fails at once if the daemon is killed, and the next call starts another daemon", async () => {
   const words = ["seen.wait", "ms=600000"];
   await using person = atTerminal([...claudikinsCommand, "call", ...words], { cwd: cwd(), env });
   const calling = call(words);
@@ -181,7 +181,7 @@ test("the daemon is killed in the middle: said at once, and the next call has an
   expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
 });
 
-test("no daemon if it is turned off", async () => {
+test("no daemon is started if it is turned off", async () => {
   await call(["seen.seen", "--no-daemon"]);
   await call(["seen.seen"], { env: { CLAUDIKINS_DAEMON: "off" } });
   expect(await project.daemons()).toEqual([]);
@@ -189,7 +189,7 @@ test("no daemon if it is turned off", async () => {
   expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON must be on or off; it is "maybe"\n']);
 });
 
-test("what is to be seen of it happens here, with the servers of the daemon", async () => {
+test("--wire and --verbose take effect in the caller's process, with the servers of the daemon", async () => {
   const seen = (await value(["seen.seen"])) as { pid: number };
   const { exitCode, stdout, stderr } = await call(["seen.seen", "--wire"]);
   expect([exitCode, JSON.parse(stdout).pid]).toEqual([0, seen.pid]);
@@ -197,7 +197,7 @@ test("what is to be seen of it happens here, with the servers of the daemon", as
   expect((await call(["seen.seen", "--verbose"])).stderr).toContain("seen");
 });
 
-test("is counted by the daemon, and what led to it", async () => {
+test("the daemon counts calls, and the text that led to them", async () => {
   await call(["seen.seen", "via:skill"]);
   await call(["seen.refuse"]);
   await project.claudikins("daemon", "stop");
@@ -208,10 +208,10 @@ test("is counted by the daemon, and what led to it", async () => {
   expect([...(counts?.hooks ?? [])]).toEqual([["shell skill", 1]]);
 });
 
-describe.skipIf(process.platform === "win32")("a person", () => {
+describe.skipIf(process.platform === "win32")("a person at a terminal", () => {
   const at = (words: string[]) => atTerminal([...claudikinsCommand, "call", ...words], { cwd: cwd(), env });
 
-  test("is asked where the daemon may not call, and what is denied stays denied", async () => {
+  test("is asked for confirmation, which the daemon cannot do; denied tools stay denied", async () => {
     {
       await using person = at(["rec.remove-it"]);
       await person.see("Allow the call to rec.remove-it?");
@@ -228,7 +228,7 @@ describe.skipIf(process.platform === "win32")("a person", () => {
     expect(got()).toHaveLength(1);
   });
 
-  test("answers for each argument", async () => {
+  test("is asked for each argument with --interactive", async () => {
     await using person = at(["rec.find-it", "--interactive"]);
     await person.see("query: ");
     person.type("words\r");
@@ -242,13 +242,13 @@ describe.skipIf(process.platform === "win32")("a person", () => {
     expect(got()).toEqual([{ query: "words", limit: 3 }]);
   });
 
-  test("gets a large result whole", async () => {
+  test("gets a large result completely", async () => {
     await using person = at(["seen.large", "characters=300000", "--json"]);
     expect(await person.exited).toBe(0);
     expect(JSON.parse(person.text.slice(person.text.indexOf("{"))).value).toHaveLength(150_001);
   });
 
-  test("sees how far it is, when it takes long", async () => {
+  test("sees the progress of a long call", async () => {
     await Bun.write(project.config, JSON.stringify({ mcpServers: { everything: everything() } }));
     await using person = at(["everything.trigger-long-running-operation", "duration=4", "steps=2"]);
     await person.see("everything.trigger-long-running-operation: waiting for an answer");
@@ -258,7 +258,7 @@ describe.skipIf(process.platform === "win32")("a person", () => {
   });
 });
 
-describe("the protocol", () => {
+describe("the /call request", () => {
   const ask = (body: object) => {
     const folder = join(project.path, "runtime", "claudikins");
     const socket = readdirSync(folder).find((name) => name.endsWith(".sock")) ?? "none";
@@ -266,7 +266,7 @@ describe("the protocol", () => {
   };
   const given = [{ word: "query=a", key: "query", text: "a" }];
 
-  test("a call as it is written", async () => {
+  test("answers with one JSON document", async () => {
     await call(["rec.find-it", "query=x"]);
     const answer = await ask({ target: "rec.find_it", given });
     expect(await answer.json()).toEqual({

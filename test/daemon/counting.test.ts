@@ -1,4 +1,4 @@
-/** Calls of generated files are counted by the daemon, with what led to the first one. */
+/** The daemon counts calls of generated files, and the text that led to the first one. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,11 +24,11 @@ async function counted(): Promise<Counts | undefined> {
 const run = (...words: string[]) =>
   runProgram([process.execPath, project.file("wait"), ...words], { cwd: project.path, env: project.env });
 
-test("the README is in the registry", () => {
+test("the registry contains the README", () => {
   expect(readFileSync(join(project.file("wait"), "../../../README.md"), "utf8")).toBe(hookTexts.readme);
 });
 
-test("calls, failures and the mark of the first call; a mark is not an argument", async () => {
+test("calls, failures and the mark of the first call are counted, and a mark is not an argument", async () => {
   expect((await run('{"ms":1}', "via:readme")).exitCode).toBe(0);
   expect((await run("via:skill", '{"ms":1}')).exitCode).toBe(0);
   expect((await run("[1]", "via:skill")).exitCode).toBe(2);
@@ -47,7 +47,7 @@ test("calls, failures and the mark of the first call; a mark is not an argument"
   expect(counts?.sums).toMatchObject({ sessions: 0, executions: 0 });
 });
 
-test("another daemon, another beginning", async () => {
+test("a new daemon counts the first mark again", async () => {
   expect((await run('{"ms":1}')).exitCode).toBe(0);
   await project.claudikins("daemon", "stop");
   expect([...((await counted())?.hooks ?? [])].sort()).toEqual([

@@ -1,4 +1,4 @@
-/** The process behind generated files: one for all callers, whatever happens to it or to them, and nothing is left. */
+/** The process behind generated files is one for all callers, and leaves no process, whatever happens to it or to them. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const runFolder = () => join(project.path, "runtime", "claudikins");
 const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
 const failure = (stderr: string) => JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
 
-/** Asks the daemon itself, as the protocol says. */
+/** Sends a request of the daemon's protocol. */
 const ask = (path: string, body?: object, headers: Record<string, string> = {}, at = socket()) =>
   fetch(`http://localhost${path}`, {
     unix: at,
@@ -41,7 +41,7 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await what())) await Bun.sleep(10);
 }
 
-/** `claudikins daemon run` by hand, until it listens. */
+/** Starts `claudikins daemon run`, and resolves when it listens. */
 async function runByHand(args: string[] = [], env = project.env, command: string[] = claudikinsCommand) {
   const child = Bun.spawn([...command, "daemon", "run", "--config", project.config, ...args], {
     env,
@@ -58,7 +58,7 @@ async function runningCalls(count: number): Promise<void> {
   );
 }
 
-test("ten callers at once from nothing share one daemon and one server", async () => {
+test("ten concurrent first callers share one daemon and one server", async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => seen()));
   expect(new Set(answers.map(({ pid }) => pid)).size).toBe(1);
   expect(answers[0]?.cwd).toBe(join(project.path, "project"));
@@ -68,7 +68,7 @@ test("ten callers at once from nothing share one daemon and one server", async (
   await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
 });
 
-test("callers with other values of the config's variables have another one; other variables do not matter", async () => {
+test("callers with other values of the config's variables get another daemon; other variables do not matter", async () => {
   const [one, same, other] = [
     await seen({ SEEN_TOKEN: "a" }),
     await seen({ SEEN_TOKEN: "a", ELSE: "x" }),
@@ -80,15 +80,15 @@ test("callers with other values of the config's variables have another one; othe
   expect(names).not.toContain("SEEN");
 });
 
-test("only its user may look into its folder", async () => {
+test("the daemon's folder is private", async () => {
   mkdirSync(runFolder(), { mode: 0o755 });
   await seen();
   const { mode } = await Bun.file(runFolder()).stat();
   expect(mode & 0o777).toBe(0o700);
 });
 
-describe("killed", () => {
-  test("while it works: callers hear of it at once, no server is left, and the next call starts another one", async () => {
+describe("a killed daemon", () => {
+  test("fails its callers at once, leaves no server, and is replaced by the next call", async () => {
     const before = await seen();
     const [daemon] = await project.daemons();
     const calls = [project.run("wait", { ms: 600_000 }), project.run("wait", { ms: 600_000 })];
@@ -102,7 +102,7 @@ describe("killed", () => {
         suggestion: "Check whether the call took effect before retrying.",
       });
     }
-    // Its socket is still there.
+    // Its socket still exists.
     expect(await Bun.file(socket()).exists()).toBe(false);
     expect(readdirSync(runFolder()).some((name) => name.endsWith(".sock"))).toBe(true);
     const after = await seen();
@@ -110,7 +110,7 @@ describe("killed", () => {
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
   });
 
-  test("ten callers find the stale socket at once and share the next one", async () => {
+  test("is replaced by one daemon for ten concurrent callers", async () => {
     await seen();
     const [daemon] = await project.daemons();
     process.kill(daemon?.pid ?? 0, "SIGKILL");
@@ -119,7 +119,7 @@ describe("killed", () => {
   });
 });
 
-test("SIGTERM ends it with its servers, and running calls fail with that reason", async () => {
+test("SIGTERM ends the daemon with its servers, and running calls fail with that reason", async () => {
   await seen();
   const [daemon] = await project.daemons();
   const call = project.run("wait", { ms: 600_000 });
@@ -131,7 +131,7 @@ test("SIGTERM ends it with its servers, and running calls fail with that reason"
   expect(readdirSync(runFolder()).filter((name) => /sock|tmp/.test(name))).toEqual([]);
 });
 
-test("a caller that goes away cancels its call", async () => {
+test("a caller that exits cancels its call", async () => {
   const child = Bun.spawn([process.execPath, project.file("wait"), '{"ms": 600000}'], {
     env: project.env,
     stdio: ["ignore", "ignore", "ignore"],
@@ -144,7 +144,7 @@ test("a caller that goes away cancels its call", async () => {
   await runningCalls(0);
 });
 
-test("without calls it ends, and its servers with it", async () => {
+test("the daemon and its servers end after the idle time", async () => {
   const daemon = await runByHand(["--idle", "300ms"]);
   const { pid } = await seen();
   expect(await daemon.exited).toBe(0);
@@ -152,21 +152,21 @@ test("without calls it ends, and its servers with it", async () => {
   expect((await seen()).pid).not.toBe(pid);
 });
 
-test("a call that takes longer than the idle time is done", async () => {
+test("a call that takes longer than the idle time finishes", async () => {
   const daemon = await runByHand(["--idle", "100ms"]);
   expect(await project.value("wait", { ms: 1_000 })).toBe("waited");
   expect(await daemon.exited).toBe(0);
 });
 
-test("a second one for the same config leaves the first alone", async () => {
+test("a second daemon for the same config ends, and the first continues", async () => {
   const daemon = await runByHand();
   const { exitCode, stderr } = await project.claudikins("daemon", "run");
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "A daemon is already running for this config.\n" });
   expect(await project.daemons()).toMatchObject([{ pid: daemon.pid }]);
 });
 
-describe("makes room for another one, and does its calls to their end", () => {
-  /** An earlier version, as it was installed elsewhere. */
+describe("a daemon finishes its calls and is replaced", () => {
+  /** An older version, in another folder. */
   function olderVersion(): string[] {
     const folder = join(project.path, "older");
     for (const part of ["src", "registry"]) cpSync(join(root, part), join(folder, part), { recursive: true });
@@ -175,7 +175,7 @@ describe("makes room for another one, and does its calls to their end", () => {
     return [process.execPath, join(folder, "src", "main.ts")];
   }
 
-  test("when a newer version is started", async () => {
+  test("if a newer version is started", async () => {
     const older = await runByHand([], project.env, olderVersion());
     const call = ask("/call", { server: "seen", tool: "wait", args: { ms: 3_000 } });
     await runningCalls(1);
@@ -186,7 +186,7 @@ describe("makes room for another one, and does its calls to their end", () => {
     expect(await older.exited).toBe(0);
   });
 
-  test("when the files were written by a newer version", async () => {
+  test("if the files were written by a newer version", async () => {
     const older = await runByHand([], project.env, olderVersion());
     const call = ask("/call", { server: "seen", tool: "wait", args: { ms: 1_500 } });
     await runningCalls(1);
@@ -199,8 +199,8 @@ describe("makes room for another one, and does its calls to their end", () => {
 
   test.each([
     ["", "${SEEN_TOKEN:-changed}"],
-    [", also to one that callers look elsewhere for", "changed"],
-  ])("when its config has changed%s", async (_, token) => {
+    [", even if callers now look for another socket", "changed"],
+  ])("if its config has changed%s", async (_, token) => {
     const before = await seen();
     const call = project.value("wait", { ms: 1_500 });
     await runningCalls(1);
@@ -212,7 +212,7 @@ describe("makes room for another one, and does its calls to their end", () => {
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
   });
 
-  test("but not repeatedly, if there is no newer one", async () => {
+  test("but not repeatedly if there is no newer version", async () => {
     const note = JSON.parse(await Bun.file(project.note()).text());
     writeFileSync(project.note(), JSON.stringify({ ...note, version: "99.0.0" }));
     await seen();
@@ -221,7 +221,7 @@ describe("makes room for another one, and does its calls to their end", () => {
   });
 });
 
-describe("what belongs to somebody else is refused", () => {
+describe("files of another user are refused:", () => {
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) console.warn("Only root can make files of other users: what belongs to them is not tested.");
 
@@ -247,7 +247,7 @@ describe("what belongs to somebody else is refused", () => {
     chownSync(runFolder(), 0, 0);
   });
 
-  test("a link in the place of the folder", async () => {
+  test("a link in place of the folder", async () => {
     mkdirSync(join(project.path, "elsewhere"), { mode: 0o700 });
     symlinkSync(join(project.path, "elsewhere"), runFolder());
     expect((await project.run("seen", {})).exitCode).toBe(4);
@@ -255,10 +255,10 @@ describe("what belongs to somebody else is refused", () => {
   });
 });
 
-describe("files find it where it says that it listens", () => {
+describe("generated files find the daemon", () => {
   const surroundings: [string, (folder: string) => Record<string, string>][] = [
     ["in the runtime folder", () => ({})],
-    ["without one", () => ({ XDG_RUNTIME_DIR: "" })],
+    ["without a runtime folder", () => ({ XDG_RUNTIME_DIR: "" })],
     ["with one that is not there", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "nowhere") })],
     ["with one whose path is too long for a socket", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "x".repeat(90)) })],
     ["with only a home", () => ({ XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" })],
@@ -280,7 +280,7 @@ describe("files find it where it says that it listens", () => {
   });
 });
 
-test("the demo's files are called without any config", async () => {
+test("the demo's files can be called without a config", async () => {
   const cwd = join(project.path, "nothing");
   mkdirSync(cwd);
   const gen = await runProgram([...claudikinsCommand, "gen"], { cwd, env: project.env });
@@ -290,7 +290,7 @@ test("the demo's files are called without any config", async () => {
   expect(await project.daemons()).toMatchObject([{ config: null }]);
 });
 
-test("a server that does not start is reported, with a hint", async () => {
+test("a server that does not start is an error with a hint", async () => {
   writeFileSync(project.config, JSON.stringify({ mcpServers: { seen: { command: "no-such-program", args: [] } } }));
   const { exitCode, stderr } = await project.run("seen", {});
   expect({ exitCode, ...failure(stderr) }).toMatchObject({
@@ -301,8 +301,8 @@ test("a server that does not start is reported, with a hint", async () => {
   });
 });
 
-describe("the protocol", () => {
-  test("answers what it is asked, and says what is wrong", async () => {
+describe("the daemon's protocol", () => {
+  test("answers valid requests, and refuses invalid ones", async () => {
     await seen();
     const answers = [
       await ask("/call", { server: "seen", tool: "structured" }),
@@ -338,7 +338,7 @@ describe("the protocol", () => {
 });
 
 describe("claudikins daemon", () => {
-  test("status and stop, where none runs", async () => {
+  test("reports that no daemon runs", async () => {
     expect(await project.claudikins("daemon", "status")).toEqual({
       exitCode: 0,
       stdout: "",
@@ -357,7 +357,7 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "stop", "--all", "--config", "x")).toMatchObject({ exitCode: 2 });
   });
 
-  test("logs: what it did, and what it does next", async () => {
+  test("prints the daemon's log", async () => {
     expect(await project.claudikins("daemon", "logs")).toMatchObject({ exitCode: 0, stdout: "" });
     const { pid } = await seen();
     const { stdout } = await project.claudikins("daemon", "logs");
@@ -384,7 +384,7 @@ describe("claudikins daemon", () => {
     expect(await following.exited).toBe(130);
   });
 
-  test("stop waits for calls, and with --now does not", async () => {
+  test("stop waits for calls, except with --now", async () => {
     await seen();
     const call = project.value("wait", { ms: 1_000 });
     await runningCalls(1);

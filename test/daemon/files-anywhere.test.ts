@@ -1,4 +1,4 @@
-/** Generated programs that are started in a folder that somebody hostile has prepared. */
+/** Generated programs that are started in a folder with hostile files. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const runtimes = [
   ["claudikins", executable],
 ] as [string, () => string][];
 
-/** A folder with that runtime and no other. */
+/** A folder that contains only this runtime. */
 function binOf(name: string, runtime: () => string): string {
   const bin = join(project.path, `only-${name}`);
   if (existsSync(bin)) return bin;
@@ -38,12 +38,12 @@ function binOf(name: string, runtime: () => string): string {
 }
 
 describe.skipIf(process.platform === "win32").each(runtimes)(
-  "started by itself, a program under %s",
+  "a program that starts itself with %s",
   (name, runtime) => {
     const start = (PATH: string) =>
       runProgram([project.file("wait"), '{"ms": 1}'], { cwd: hostile.cwd, env: { ...project.env, PATH } });
 
-    test("runs nothing of the folder that it is started in, and takes no variable from its .env", async () => {
+    test("runs nothing of its working directory, and takes no variable from its .env", async () => {
       const { exitCode, stdout, stderr } = await start(binOf(name, runtime));
       expect({ exitCode, stdout, stderr, marks: hostile.marks() }).toEqual({
         exitCode: 0,
@@ -56,13 +56,13 @@ describe.skipIf(process.platform === "win32").each(runtimes)(
     test.each(["", ".", "bin", "../cwd"])("takes no runtime from a PATH that begins with %j", async (entry) => {
       const { stdout } = await start(`${entry}:${binOf(name, runtime)}`);
       expect(hostile.marks()).toEqual([]);
-      // The first one found belongs to the folder; no others exist.
+      // The first runtime found belongs to the folder; there are no others.
       expect(["", '"waited"\n']).toContain(stdout);
     });
   },
 );
 
-test.skipIf(process.platform === "win32")("a machine without any runtime is told what to install", async () => {
+test.skipIf(process.platform === "win32")("without any runtime, a program says what to install", async () => {
   const env = { ...project.env, PATH: join(project.path, "nothing") };
   expect(await runProgram([project.file("wait")], { cwd: hostile.cwd, env })).toEqual({
     exitCode: 127,
@@ -71,14 +71,14 @@ test.skipIf(process.platform === "win32")("a machine without any runtime is told
   });
 });
 
-describe.skipIf(process.platform === "win32")("a Node that is too old for TypeScript", () => {
+describe.skipIf(process.platform === "win32")("a Node without TypeScript support", () => {
   // Older versions of Node are too large for devDependencies (90 MB each). This program reports their version and fails like them.
   const old = (version: string) => `case "$*" in
   --version) echo ${version} ;;
   "--experimental-strip-types --disable-warning=ExperimentalWarning "*) echo '"with the flag"' ;;
   *) echo "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension .ts" >&2; exit 1 ;;
 esac`;
-  // As claudikins has Bun in it.
+  // As if claudikins contained Bun.
   const claudikins = `case "$1" in --config=*) exec ${process.execPath} "$@" ;; *) exec ${claudikinsCommand.join(" ")} "$@" ;; esac`;
   const withNode = (version: string, programs: Record<string, string> = {}) => {
     const bin = `node-${version}-${Object.keys(programs).length}`;
@@ -89,7 +89,7 @@ esac`;
     return runProgram([project.file("wait"), '{"ms": 1}'], { cwd: project.path, env });
   };
 
-  test.each(["v16.20.2", "v18.20.8", "v20.19.0", "v21.7.3", "v22.5.1"])("%s is passed over", async (version) => {
+  test.each(["v16.20.2", "v18.20.8", "v20.19.0", "v21.7.3", "v22.5.1"])("is skipped: %s", async (version) => {
     expect(await withNode(version, { claudikins })).toMatchObject({
       exitCode: 0,
       stdout: '"waited"\n',
@@ -99,20 +99,17 @@ esac`;
     expect(stderr).toMatch(/^To run \S+, install Bun, Node\.js 22\.18 or claudikins, .*node is too old\.\n$/);
   });
 
-  test.each(["v22.6.0", "v22.12.0", "v22.17.1", "v23.5.0"])(
-    "%s is started with the flag that it needs",
-    async (version) => {
-      expect(await withNode(version)).toEqual({ exitCode: 0, stdout: '"with the flag"\n', stderr: "" });
-    },
-  );
+  test.each(["v22.6.0", "v22.12.0", "v22.17.1", "v23.5.0"])("is started with its flag: %s", async (version) => {
+    expect(await withNode(version)).toEqual({ exitCode: 0, stdout: '"with the flag"\n', stderr: "" });
+  });
 
-  test.each(["v22.18.0", "v22.20.0", "v23.6.0", "v24.0.0"])("%s is not one", async (version) => {
+  test.each(["v22.18.0", "v22.20.0", "v23.6.0", "v24.0.0"])("does not include %s", async (version) => {
     expect(await withNode(version)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ERR_UNKNOWN") });
   });
 });
 
-describe("under a Bun that has read the .env of the folder", () => {
-  // What Bun runs of its own accord before the file is Bun's.
+describe("under a Bun that has read the folder's .env", () => {
+  // Code that Bun itself runs before the file is not ours.
   beforeAll(() => {
     for (const folder of [hostile.path, join(hostile.path, "parent"), hostile.cwd]) {
       for (const name of readdirSync(folder)) if (/bunfig|config\.json/.test(name)) rmSync(join(folder, name));
@@ -124,7 +121,7 @@ describe("under a Bun that has read the .env of the folder", () => {
       env: { ...project.env, ...env },
     });
 
-  test("no program that it names is started, no folder that it names is used, and the daemon gets none of it", async () => {
+  test("no program or folder of the .env is used, and the daemon gets none of its variables", async () => {
     const kept = ([name]: [string, string]) => !["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"].includes(name);
     const env = Object.fromEntries(Object.entries(project.env).filter(kept));
     const { exitCode, stdout, stderr } = await runProgram([process.execPath, project.file("seen")], {
@@ -138,7 +135,7 @@ describe("under a Bun that has read the .env of the folder", () => {
     expect(readdirSync(join(hostile.cwd, "evil-home", "claudikins"))).toEqual(["claudikins.json"]);
   });
 
-  test("a variable for a server is not taken from it, but from the user", async () => {
+  test("a variable for a server comes from the user, not from the .env", async () => {
     hostile.write("parent/cwd/.env", "SEEN_TOKEN=evil\nexport CLAUDIKINS_EXECUTABLE = './sh'\n");
     expect(JSON.parse((await run()).stdout)).toMatchObject({ token: "none" });
     if (process.platform === "linux") {
@@ -148,7 +145,7 @@ describe("under a Bun that has read the .env of the folder", () => {
   });
 });
 
-test("a CLAUDIKINS_EXECUTABLE that is a relative path starts nothing", async () => {
+test("a CLAUDIKINS_EXECUTABLE with a relative path is not started", async () => {
   const env = { ...project.env, CLAUDIKINS_EXECUTABLE: "./claudikins", SEEN_TOKEN: "relative" };
   const { exitCode, stderr } = await runProgram([process.execPath, project.file("seen")], { cwd: project.path, env });
   expect({ exitCode, ...JSON.parse(stderr) }).toEqual({

@@ -1,4 +1,4 @@
-/** Generated files as programs and modules, under Bun and under a Node that strips types. */
+/** Generated files as programs and modules, with Bun and with a Node that strips types. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,9 +25,9 @@ const runtimes = [["bun", process.execPath], ...(strippingNode ? [["node", strip
 const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
 
 test.skipIf(process.platform === "win32").each(runtimes)(
-  "started by itself it runs under %s",
+  "a generated file that starts itself runs with %s",
   async (name, runtime) => {
-    // No other runtime than that one.
+    // There is no other runtime.
     const bin = join(project.path, `only-${name}`);
     mkdirSync(bin);
     symlinkSync(runtime, join(bin, name));
@@ -41,7 +41,7 @@ test.skipIf(process.platform === "win32").each(runtimes)(
   },
 );
 
-describe.each(runtimes)("as a program under %s", (name, runtime) => {
+describe.each(runtimes)("a program under %s", (name, runtime) => {
   const run = (tool: string, args?: object | string, stdin?: string) =>
     project.run(tool, args, { runtime, ...(stdin === undefined ? {} : { stdin }) });
 
@@ -52,12 +52,12 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
     expect((await run("words-only".replace("-", "_"))).stdout).toBe('"[not JSON"\n');
   });
 
-  test("a large value comes whole", async () => {
+  test("prints a large value completely", async () => {
     const { stdout } = await run("large", { characters: 4_000_000 });
     expect(JSON.parse(stdout)).toHaveLength(2_000_001);
   });
 
-  test("takes name=value, name:=json, name=@file and objects beside each other, as claudikins call does", async () => {
+  test("accepts name=value, name:=json, name=@file and objects together, as claudikins call does", async () => {
     const text = join(project.path, "ms.txt");
     writeFileSync(text, "1");
     const give = (...words: string[]) =>
@@ -84,7 +84,7 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
     });
   });
 
-  test("what fails is one line of JSON, with the exit code of its kind", async () => {
+  test("prints a failure as one line of JSON, with its exit code", async () => {
     const failures = await Promise.all([
       run("refuse"),
       run("wait"),
@@ -119,7 +119,7 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
     ]);
   });
 
-  test("--help calls nothing", async () => {
+  test("prints its help without a call", async () => {
     const { exitCode, stdout } = await run("wait", "--help");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Usage: ${name} wait.ts '{"name": "value"}'`);
@@ -127,13 +127,13 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
     expect(stdout).toContain('"description": "How long."');
   });
 
-  test("is found through a link", async () => {
+  test("works through a link", async () => {
     const link = join(project.path, `${name}-link.ts`);
     symlinkSync(project.file("structured"), link);
     expect((await runProgram([runtime, link], { env: project.env })).stdout).toBe('{"fine":true}\n');
   });
 
-  test("as modules, several in one program, which ends by itself", async () => {
+  test("can be imported by another program, which ends by itself", async () => {
     const program = project.write(
       `${name}-program.ts`,
       `import { wait, tool } from ${JSON.stringify(project.file("wait"))};
@@ -154,7 +154,7 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
   });
 });
 
-test("in a bundle no file is the program", async () => {
+test("a file in a bundle is not a program", async () => {
   const program = project.write(
     "bundled.ts",
     `import { wait } from ${JSON.stringify(project.file("wait"))};
@@ -166,7 +166,7 @@ test("in a bundle no file is the program", async () => {
   expect((await runProgram([process.execPath, outfile], { env: project.env })).stdout).toBe("function\n");
 });
 
-test("in a project of scripts they are modules", async () => {
+test("files are modules, even in a project of scripts", async () => {
   const pack = project.write("project/package.json", { type: "commonjs" });
   for (const [, runtime] of runtimes) {
     expect((await project.run("structured", undefined, { runtime })).stdout).toBe('{"fine":true}\n');
@@ -175,7 +175,7 @@ test("in a project of scripts they are modules", async () => {
 });
 
 describe("the executable", () => {
-  /** A claudikins that says that it was started. */
+  /** A claudikins that notes that it was started. */
   function wrapper(name: string): { path: string; started: () => Promise<boolean> } {
     const note = join(project.path, `${name.replaceAll("/", "-")}-started`);
     const words = claudikinsCommand.map((word) => `"${word}"`).join(" ");
@@ -184,7 +184,7 @@ describe("the executable", () => {
     return { path, started: () => Bun.file(note).exists() };
   }
 
-  test("is that of CLAUDIKINS_EXECUTABLE, else that of the PATH, else the one that wrote the files", async () => {
+  test("comes from CLAUDIKINS_EXECUTABLE, else from PATH, else is the one that wrote the files", async () => {
     const [named, onPath] = [wrapper("named/any"), wrapper("bin/claudikins")];
     const PATH = `${join(project.path, "bin")}:${project.env["PATH"]}`;
     await project.value("seen", {}, { CLAUDIKINS_EXECUTABLE: named.path, PATH, SEEN_TOKEN: "a" });
@@ -194,7 +194,7 @@ describe("the executable", () => {
     expect(await project.value("seen", {}, { SEEN_TOKEN: "c" })).toMatchObject({ token: "c" });
   });
 
-  test("that does not exist is reported", async () => {
+  test("is reported if it does not exist", async () => {
     const env = { SEEN_TOKEN: "d", PATH: "/nowhere", XDG_DATA_HOME: join(project.path, "nowhere") };
     const { exitCode, stderr } = await project.run("seen", {}, { env });
     expect({ exitCode, ...lastLine(stderr) }).toEqual({
@@ -205,7 +205,7 @@ describe("the executable", () => {
     });
   });
 
-  test("that cannot be started, or ends at once, is reported", async () => {
+  test("is reported if it cannot be started or ends at once", async () => {
     const run = (script: string) => {
       const path = project.write("broken/claudikins", script);
       chmodSync(path, 0o755);
@@ -232,7 +232,7 @@ test("an invalid config has the same error as in claudikins", async () => {
   });
 });
 
-test("a config that is not trusted, or has changed since, is not loaded for a generated file", async () => {
+test("a config that is not trusted, or has changed since, is refused", async () => {
   await using cloned = await generatedProject();
   const refused = await cloned.run("seen", {}, { env: { CI: "" } });
   expect({ exitCode: refused.exitCode, ...lastLine(refused.stderr) }).toMatchObject({
@@ -257,7 +257,7 @@ test("a registry that was moved with its project finds its config", async () => 
   expect(JSON.parse(stdout)).toMatchObject({ cwd: elsewhere });
 });
 
-test("nothing of this machine stands in a registry, which sandboxed code reads", async () => {
+test("a registry contains no paths of the machine, since sandboxed code reads it", async () => {
   const registry = join(project.path, "project", ".claudikins", "registry");
   const files = (readdirSync(registry, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name));
   expect(files).toContain("_runtime/bridge-code.js");

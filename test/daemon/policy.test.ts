@@ -1,4 +1,4 @@
-/** Generated files that are run as programs: the daemon that calls for them keeps to the config, and nobody can be asked. */
+/** The daemon applies the policy to generated programs, and to any other client of its socket. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
 
-test("allowed, denied and to be confirmed; and another policy needs no gen", async () => {
+test("generated files follow the policy: allowed, denied and confirmed tools; a changed policy needs no gen", async () => {
   await using project = await generatedProject((folder) => ({
     rec: {
       ...fixture("recording", join(folder, "got.jsonl")),
@@ -52,7 +52,7 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
     project.config,
     JSON.stringify({ mcpServers: { ...config.mcpServers, rec: { ...rec, deny: ["read-it"], confirm: "never" } } }),
   );
-  // Its file is still there when it is started.
+  // Its file still exists.
   expect((await run("read_it")).error).toMatchObject({
     code: "POLICY_DENIED",
     error: 'rec.read-it is denied in the config by mcpServers.rec.deny[0], "read-it"',
@@ -62,7 +62,7 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
   expect(got()).toEqual(["read-it", "plain-it", "remove-it"]);
 });
 
-describe("a client of the socket that is not claudikins", () => {
+describe("another client of the socket", () => {
   const call = (name: unknown, id?: number) => ({
     jsonrpc: "2.0",
     ...(id === undefined ? {} : { id }),
@@ -101,12 +101,12 @@ describe("a client of the socket that is not claudikins", () => {
     return { project, socket, next, answer, got, rec };
   }
 
-  test("calls no denied tool, in whatever words it asks", async () => {
+  test("cannot call a denied tool, whatever its message looks like", async () => {
     const { project, socket, next, answer, got } = await opened({ deny: ["remove-it"] });
     await using _ = project;
     expect(answer).toHaveProperty("opened");
     await next({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
-    // Without an id nobody would hear of the answer, and some servers do what they are told.
+    // A message without an id gets no answer, but some servers would still carry it out.
     socket.send(JSON.stringify(call("remove-it")));
     expect(await next(call("remove-it", 2))).toMatchObject({
       id: 2,
@@ -124,15 +124,18 @@ describe("a client of the socket that is not claudikins", () => {
     socket.close();
   });
 
-  test.each([[{ deny: ["*"] }], [{ allow: [] }]])("does not reach a server that is closed: %j", async (keys) => {
-    const { project, socket, answer, got } = await opened(keys);
-    await using _ = project;
-    expect(answer).toMatchObject({ refused: { code: "POLICY_DENIED" } });
-    expect(got()).toEqual([]);
-    socket.close();
-  });
+  test.each([[{ deny: ["*"] }], [{ allow: [] }]])(
+    "does not reach a server that is denied as a whole: %j",
+    async (keys) => {
+      const { project, socket, answer, got } = await opened(keys);
+      await using _ = project;
+      expect(answer).toMatchObject({ refused: { code: "POLICY_DENIED" } });
+      expect(got()).toEqual([]);
+      socket.close();
+    },
+  );
 
-  test("is refused by the config as it is now, over a connection that was opened before it changed", async () => {
+  test("is refused by the current config, even over an older connection", async () => {
     const { project, socket, next, got } = await opened({});
     await using _ = project;
     await next({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });

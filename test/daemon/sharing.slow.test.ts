@@ -1,4 +1,4 @@
-/** One process of each server for everybody: exec, several hosts of serve, and generated files. */
+/** One process of each server for exec, several hosts of serve, and generated files. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await what())) await Bun.sleep(10);
 }
 
-test("ten executions at once from nothing, two hosts and a generated file: one daemon and one server", async () => {
+test("ten concurrent executions, two hosts and a generated file share one daemon and one server", async () => {
   const code = "return await seen.seen()";
   const first = await Promise.all(Array.from({ length: 10 }, () => seenBy(exec(code))));
   await using one = await host();
@@ -72,7 +72,7 @@ test("ten executions at once from nothing, two hosts and a generated file: one d
   ]);
 });
 
-test("hosts that end take nothing from the others", async () => {
+test("a host that ends does not affect the others", async () => {
   const one = await host();
   await using two = await host();
   const { pid } = await seenByHost(one);
@@ -81,7 +81,7 @@ test("hosts that end take nothing from the others", async () => {
   expect((await seenByHost(two)).pid).toBe(pid);
 });
 
-test("without the daemon, servers are a command's own and end with it", async () => {
+test("without the daemon, servers belong to a command and end with it", async () => {
   for (const [flags, more] of [
     [["--no-daemon"], {}],
     [[], { CLAUDIKINS_DAEMON: "off" }],
@@ -94,7 +94,7 @@ test("without the daemon, servers are a command's own and end with it", async ()
   expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON must be on or off; it is "perhaps"\n']);
 });
 
-test("commands that look at every server start no daemon, but use the servers of a running one", async () => {
+test("commands that ask every server start no daemon, but use the servers of a running one", async () => {
   expect((await runProgram([...claudikinsCommand, "gen"], { cwd: folder(), env })).exitCode).toBe(4);
   expect(await project.daemons()).toEqual([]);
   const { pid } = await seenBy(exec("return await seen.seen()"));
@@ -104,8 +104,8 @@ test("commands that look at every server start no daemon, but use the servers of
   expect(processesWith(`protocol.ts stdio ${project.path}`)).toEqual([]);
 });
 
-describe("a server that is not shared", () => {
-  test("is one for each host, keeps its state between its calls, and ends with it", async () => {
+describe("a private server", () => {
+  test("is one process for each host, keeps its state, and ends with the host", async () => {
     const one = await host();
     await using two = await host();
     const [first, again, other] = [
@@ -119,7 +119,7 @@ describe("a server that is not shared", () => {
     expect((await seenByHost(two, "own")).pid).toBe(other.pid);
   });
 
-  test("is one for all shells that name no session, and one for each session that they name", async () => {
+  test("is one process for all shells without a session, and one for each named session", async () => {
     const code = "return await own.seen()";
     const [one, same, a, b] = [
       await seenBy(exec(code)),
@@ -135,7 +135,7 @@ describe("a server that is not shared", () => {
   });
 });
 
-test("servers run in their project's folder; those of the user's config where they are called, and are shared there", async () => {
+test("servers run in their project's folder; those of the user's config run in the caller's folder, and are shared there", async () => {
   const below = join(folder(), "below");
   mkdirSync(below);
   const code = "return await seen.seen()";
@@ -154,7 +154,7 @@ test("servers run in their project's folder; those of the user's config where th
   expect([same.pid === first.pid, other.pid === first.pid]).toEqual([true, false]);
 });
 
-describe("hosts that can be asked", () => {
+describe("hosts with elicitation", () => {
   const capabilities = { elicitation: { form: {} } };
   const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
   const asking = `return JSON.stringify(await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })}))`;
@@ -167,7 +167,7 @@ describe("hosts that can be asked", () => {
       }),
   });
 
-  test("share a server until it asks: then it is theirs alone, and only they are asked for what they do", async () => {
+  test("share a server until it asks; then it belongs to the host whose call it was", async () => {
     const asked: string[] = [];
     await using one = await host(person("one", asked));
     await using two = await host(person("two", asked));
@@ -182,7 +182,7 @@ describe("hosts that can be asked", () => {
     expect(both.map((text) => /"name":"(\w+)"/.exec(text)?.[1])).toEqual(["one", "two", "one", "two"]);
   });
 
-  test("do not share with those that cannot", async () => {
+  test("do not share servers with hosts without elicitation", async () => {
     await using one = await host(person("one", []));
     await execute(one, "return await asker.seen()");
     await exec("return await asker.seen()");
@@ -192,11 +192,11 @@ describe("hosts that can be asked", () => {
   });
 });
 
-test("hosts with other roots that start at once each keep to their own, from the first call on", async () => {
+test("concurrent hosts with different roots each use their own, from the first call", async () => {
   const roots = ["one", "two"].map((name) => join(project.path, name));
   for (const path of roots) mkdirSync(path);
   writeFileSync(project.config, JSON.stringify({ mcpServers: { files: filesystem(folder()) } }));
-  // A server whose tools are known is first asked by the call.
+  // A server whose tools are known gets its first request from the call.
   expect(await project.claudikins("gen")).toMatchObject({ exitCode: 0 });
   const hostIn = (path: string) =>
     host({
@@ -218,7 +218,7 @@ test("hosts with other roots that start at once each keep to their own, from the
   }
 });
 
-test("what two users ask at once does not meet: progress, cancelling and answers are each their own", async () => {
+test("progress, cancellation and answers of two users are kept apart", async () => {
   const code = (words: string) => `return await asker.progress({ steps: 20, ms: 5, words: "${words}" })`;
   await using one = await host();
   await using two = await host();
@@ -248,7 +248,7 @@ test("what two users ask at once does not meet: progress, cancelling and answers
   await until(async () => (await project.daemons())[0]?.calls.running === 0);
 });
 
-test("resources: updates come to who has subscribed, until the last of them has gone", async () => {
+test("updates of a resource reach its subscribers, until the last of them has gone", async () => {
   await using one = await host({ flags: ["--mode", "direct"] });
   await using two = await host({ flags: ["--mode", "direct"] });
   for (const each of [one, two]) await each.request("resources/subscribe", { uri: "file:///a" });
@@ -267,11 +267,11 @@ test("the output of a failed server is shown as without the daemon", async () =>
   for (const code of ["await broken.anything()", "await asker.exit()"]) {
     expect(await said(code)).toEqual(await said(code, "--no-daemon"));
   }
-  // It is started again.
+  // The server is started again.
   expect((await exec("return await asker.seen()")).exitCode).toBe(0);
 });
 
-test("a server whose first answer is an error, or that nobody could use, is not kept", async () => {
+test("a server whose first answer is an error, or that no caller could use, is not kept", async () => {
   const script = (answers: object) =>
     writeFileSync(join(project.path, "moody.json"), JSON.stringify({ capabilities: { tools: {} }, answers }));
   script({ initialize: { $error: { code: -32000, message: "not yet" } } });
@@ -286,14 +286,14 @@ test("a server whose first answer is an error, or that nobody could use, is not 
   expect((await exec("return await moody.anything({})")).stdout).toBe("now\n");
 });
 
-test("results of 50 MB", async () => {
+test("results of 50 MB pass through the daemon", async () => {
   const code = "return (await seen.large.raw({ characters: 50_000_000 })).content[0].text.length";
   const { stdout, stderr } = await exec(code, {}, ["--memory", "1024mb"]);
   expect([stdout.trim(), stderr.includes("error")]).toEqual(["50000003", false]);
 });
 
-describe("the daemon ends", () => {
-  test("a daemon killed during an agent's call: the call fails at once, the next one works, and no server is left", async () => {
+describe("the end of the daemon", () => {
+  test("by a signal during an agent's call fails the call at once, and the next call works", async () => {
     await using one = await host();
     const { pid } = await seenByHost(one);
     const running = execute(one, "return await seen.wait({ ms: 600000 })");
@@ -304,7 +304,7 @@ describe("the daemon ends", () => {
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(pid));
   });
 
-  test("for a newer one: what runs is done, and what comes next is done by the newer one", async () => {
+  test("for a newer version lets calls finish, and new calls use the newer version", async () => {
     await using one = await host();
     const { pid } = await seenByHost(one);
     const before = await daemonPid();
@@ -317,7 +317,7 @@ describe("the daemon ends", () => {
     await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
   });
 
-  test("since its config has changed: the next call of a running host is made with the new entries", async () => {
+  test("after a change of its config makes the next call of a host use the new entries", async () => {
     await using one = await host();
     await seenByHost(one);
     const { mcpServers } = await Bun.file(project.config).json();
@@ -332,7 +332,7 @@ describe("the daemon ends", () => {
     expect(processesWith("changed")).toContain(changed.pid);
   });
 
-  test("or does not answer: servers are started without it", async () => {
+  test("or its silence makes commands start servers themselves", async () => {
     await seenBy(exec("return await seen.seen()"));
     const pid = await daemonPid();
     process.kill(pid, "SIGSTOP");
@@ -350,7 +350,7 @@ describe("the daemon ends", () => {
 const runFolder = () => join(project.path, "runtime", "claudikins");
 const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
 
-/** The answer to a request with only these properties; or, after opening, to the following message. */
+/** The answer to an opening request with these properties, or to the messages after it. */
 async function openingAnswer(opening: object, then: object[] = []): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const way = new WebSocket(`ws+unix://${socket()}:/servers`);
@@ -365,7 +365,7 @@ async function openingAnswer(opening: object, then: object[] = []): Promise<unkn
   return promise;
 }
 
-test("invalid requests to open a server are refused, and harm nobody", async () => {
+test("invalid requests to open a server are refused, and affect no others", async () => {
   const { pid } = await seenBy(exec("return await seen.seen()"));
   const refused = (code: string) => ({ refused: expect.objectContaining({ code }) });
   expect(await openingAnswer({ version: 5 })).toEqual(refused("USAGE"));
@@ -375,7 +375,7 @@ test("invalid requests to open a server are refused, and harm nobody", async () 
   expect((await seenBy(exec("return await seen.seen()"))).pid).toBe(pid);
 });
 
-test("tools that the config denies are not called over the socket either", async () => {
+test("denied tools cannot be called over the socket", async () => {
   const { mcpServers } = await Bun.file(project.config).json();
   const seen = { ...mcpServers.seen, deny: ["wait"] };
   writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, seen } }));
@@ -396,7 +396,7 @@ test("tools that the config denies are not called over the socket either", async
   expect(await openingAnswer(opening, [call("seen")])).toMatchObject({ id: 1, result: {} });
 });
 
-test("where there is no place for a daemon, servers are a command's own", async () => {
+test("without a folder for a daemon, servers belong to a command", async () => {
   const nowhere = project.write("a-file", "");
   const homeless = { ...env, HOME: nowhere, XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" };
   const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env: homeless });

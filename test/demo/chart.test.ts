@@ -1,10 +1,10 @@
-/** The chart: a picture that any PNG reader can read, and that shows what it was given. */
+/** The chart is a valid PNG that shows the given values. */
 import { expect, test } from "bun:test";
 import { inflateSync } from "node:zlib";
 import { barChart, formatValue } from "../../src/demo/chart.ts";
 import { startDemoClient } from "./demo-client.ts";
 
-/** CRC-32 as in the PNG specification, annex D, bit by bit: not the one that the encoder uses. */
+/** CRC-32 of the PNG specification, annex D, bit by bit; the encoder uses another implementation. */
 function crc(bytes: Uint8Array): number {
   let rest = 0xffffffff;
   for (const byte of bytes) {
@@ -36,7 +36,7 @@ const INK = 1;
 const BAR = 2;
 const NEGATIVE_BAR = 3;
 
-test("render_chart gives a valid PNG and a line of text", async () => {
+test("render_chart returns a valid PNG and a line of text", async () => {
   await using demo = await startDemoClient();
   const points = [
     { label: "2025-11", value: 441_248.6 },
@@ -95,7 +95,7 @@ test("any title and label fit, whatever their letters", () => {
   expect(width).toBeGreaterThan(700);
 });
 
-test("values are written for people", () => {
+test("formatValue writes numbers for people", () => {
   expect([0, 12, 1234, 1_234_567.5, -1234.567, 1e20].map(formatValue)).toEqual([
     "0",
     "12",

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => demo.client.close());
 
-test("list_customers filters by segment and country and comes in pages", async () => {
+test("list_customers filters by segment and country, and returns pages", async () => {
   const all = await demo.value<CustomerList>("list_customers");
   expect(Object.keys(all.customers[0]!)).toEqual(["id", "name", "email", "country", "segment", "created_at"]);
   const vips = all.customers.filter(({ segment, country }) => segment === "vip" && country === "DE");
@@ -44,7 +44,7 @@ test("get_customer adds the address and the totals of the customer's orders", as
   );
 });
 
-test("search_customers finds parts of names and addresses, whatever the case and accents", async () => {
+test("search_customers finds parts of names and addresses, ignoring case and accents", async () => {
   const names = async (query: string) =>
     (await demo.value<CustomerList>("search_customers", { query })).customers.map(({ name }) => name);
   const annas = await names("anna");

@@ -1,4 +1,4 @@
-/** The generated data: the promised amounts, and nothing in it that contradicts itself. */
+/** The generated data has the documented amounts, and does not contradict itself. */
 import { expect, test } from "bun:test";
 import { isoTime, NOW_MS } from "../../src/demo/data/calendar.ts";
 import { COUNTRIES, ORDER_STATUSES, type Order, SEGMENTS } from "../../src/demo/model.ts";
@@ -13,7 +13,7 @@ function countBy<T>(list: readonly T[], key: (item: T) => string): Record<string
   return counts;
 }
 
-test("there is as much of everything as promised", () => {
+test("the shop has the documented numbers of orders, customers, products and tickets", () => {
   expect([shop.orders.length, shop.customers.length, shop.products.length, shop.tickets.length]).toEqual([
     2400, 600, 140, 320,
   ]);
@@ -23,7 +23,7 @@ test("there is as much of everything as promised", () => {
   expect(new Set(shop.products.flatMap((product) => product.levels.map((level) => level.warehouse))).size).toBe(3);
 });
 
-test("ids are numbered without a gap, oldest first", () => {
+test("ids are numbered without gaps, oldest first", () => {
   expect([shop.orders[0]!.id, shop.orders[41]!.id, shop.orders[2399]!.id]).toEqual([
     "ord_00001",
     "ord_00042",
@@ -37,7 +37,7 @@ test("ids are numbered without a gap, oldest first", () => {
   }
 });
 
-test("nobody shares a name, an address or a SKU", () => {
+test("names, addresses and SKUs are unique", () => {
   expect(new Set(shop.customers.map((customer) => customer.name)).size).toBe(600);
   expect(new Set(shop.customers.map((customer) => customer.email)).size).toBe(600);
   expect(shop.customers.filter((customer) => !/^[a-z.]+@example\.com$/.test(customer.email))).toEqual([]);
@@ -45,7 +45,7 @@ test("nobody shares a name, an address or a SKU", () => {
   expect(shop.products.some((product) => product.sku === "LAMP-0003")).toBe(true);
 });
 
-test("an order belongs to a customer who was there, and its total is the sum of its lines", () => {
+test("an order belongs to a customer who existed then, and its total is the sum of its lines", () => {
   const customers = new Map(shop.customers.map((customer) => [customer.id, customer]));
   const products = new Map(shop.products.map((product) => [product.sku, product]));
   for (const order of shop.orders) {
@@ -69,7 +69,7 @@ test("a history begins with the order, goes forward and ends before the present"
   }
 });
 
-test("old orders are done with, and the newest still on their way", () => {
+test("old orders are completed, and the newest are still open", () => {
   const spring = countBy(
     shop.orders.filter((order) => order.created_at < "2025-07-01"),
     statusOf,
@@ -83,7 +83,7 @@ test("old orders are done with, and the newest still on their way", () => {
   expect(Object.keys(countBy(shop.orders, statusOf)).sort()).toEqual([...ORDER_STATUSES].sort());
 });
 
-test("what agents ask for is there", () => {
+test("the data contains the cases that agents are asked about", () => {
   const buyers = new Set(shop.orders.map((order) => order.customer_id));
   const never = countBy(
     shop.customers.filter((customer) => !buyers.has(customer.id)),

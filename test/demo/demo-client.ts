@@ -1,4 +1,4 @@
-/** The demo server as its users meet it: a process of its own, spoken to over stdio by the SDK's client. */
+/** The demo server as a process, with the SDK's client over stdio. */
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -11,11 +11,11 @@ type Arguments = Record<string, unknown>;
 export interface DemoClient extends AsyncDisposable {
   client: Client;
   call(name: string, args?: Arguments): Promise<CallToolResult>;
-  /** The text of a result that has to be a success. */
+  /** The text of a successful result. */
   text(name: string, args?: Arguments): Promise<string>;
-  /** The text of a success, parsed; `T` is what the caller knows about it. */
+  /** The parsed text of a successful result; `T` is the type that the caller expects. */
   value<T>(name: string, args?: Arguments): Promise<T>;
-  /** The message of a result that has to be an error. */
+  /** The message of a failed result. */
   failure(name: string, args?: Arguments): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** The demo server as a program of its own, as `claudikins demo` starts it. */
+/** The demo server as a program, like `claudikins demo`. */
 import { startDemo } from "../../src/demo/server.ts";
 
 await startDemo();

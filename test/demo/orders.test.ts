@@ -1,4 +1,4 @@
-/** Orders: found, paged, moved on and refunded. */
+/** Orders are found, paged, updated and refunded. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type DemoClient, startDemoClient } from "./demo-client.ts";
 import type { OrderDetail, OrderList } from "./shapes.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => demo.client.close());
 
 describe("list_orders", () => {
-  test("gives all of them as about 1 MB of JSON", async () => {
+  test("returns all orders as about 1 MB of JSON", async () => {
     const text = await demo.text("list_orders");
     const { orders, total, next_cursor } = JSON.parse(text) as OrderList;
     expect(Buffer.byteLength(text)).toBeWithin(900_000, 1_100_000);
@@ -33,7 +33,7 @@ describe("list_orders", () => {
     expect(exactly.orders).toEqual([may[0]!]);
   });
 
-  test("comes in pages that neither overlap nor leave anything out, even when orders leave the list", async () => {
+  test("returns pages without overlaps and gaps, even when orders leave the list", async () => {
     await using own = await startDemoClient();
     const paid = await own.value<OrderList>("list_orders", { status: "paid" });
     const seen: string[] = [];
@@ -54,7 +54,7 @@ describe("list_orders", () => {
     expect([page.orders.length, page.next_cursor]).toEqual([total, null]);
   });
 
-  test("says of every wrong argument what is allowed", async () => {
+  test("names every wrong argument with what is allowed", async () => {
     expect(await demo.failure("list_orders", { status: "complete", limit: 0, cursor: null, page: 2 })).toBe(
       [
         'status is "complete". It must match {"type":"string","enum":["pending","paid","shipped","delivered",' +
@@ -80,7 +80,7 @@ describe("list_orders", () => {
 });
 
 describe("get_order", () => {
-  test("gives the order with its lines and history", async () => {
+  test("returns the order with its lines and history", async () => {
     const { orders } = await demo.value<OrderList>("list_orders", { limit: 42 });
     const { lines, history, ...order } = await demo.value<OrderDetail>("get_order", { order_id: "ord_00042" });
     expect(order).toEqual(orders[41]!);
@@ -98,7 +98,7 @@ describe("get_order", () => {
 });
 
 describe("update_order_status", () => {
-  test("moves an order on, keeps the note, and does nothing a second time", async () => {
+  test("changes the status, keeps the note, and does nothing a second time", async () => {
     await using own = await startDemoClient();
     const [order] = (await own.value<OrderList>("list_orders", { status: "shipped", limit: 1 })).orders;
     const change = { order_id: order!.id, status: "delivered", note: "Left with a neighbour." };
@@ -112,7 +112,7 @@ describe("update_order_status", () => {
     expect(await own.value<OrderDetail>("get_order", { order_id: order!.id })).toEqual(changed);
   });
 
-  test("refuses an impossible change and says which are possible", async () => {
+  test("refuses an impossible change and names the possible ones", async () => {
     const first = async (status: string) =>
       (await demo.value<OrderList>("list_orders", { status, limit: 1 })).orders[0]!.id;
     const paid = await first("paid");
@@ -128,7 +128,7 @@ describe("update_order_status", () => {
 });
 
 describe("refund_order", () => {
-  test("refunds a part, then the rest, and only then is the order refunded", async () => {
+  test("refunds a part and then the rest, after which the order is refunded", async () => {
     await using own = await startDemoClient();
     const [order] = (await own.value<OrderList>("list_orders", { status: "delivered", limit: 1 })).orders;
     const { id: order_id, total_cents } = order!;

@@ -5,7 +5,7 @@ import type { JsonSchemaType } from "@modelcontextprotocol/sdk/validation/types.
 import { startDemoClient } from "./demo-client.ts";
 import type { Product, Stock } from "./shapes.ts";
 
-test("the stock of a product is what its warehouses have on hand", async () => {
+test("the stock of a product is the sum of its warehouses", async () => {
   await using demo = await startDemoClient();
   const { products } = await demo.value<{ products: Product[] }>("list_products");
   expect(products.length).toBe(140);
@@ -55,7 +55,7 @@ test("adjust_stock changes the level, the stock and whether it is low", async ()
   expect(await demo.failure("adjust_stock", { ...change, delta: 0 })).toStartWith("delta is 0.");
 });
 
-test("structured results satisfy their schemas and say the same as their text", async () => {
+test("structured results match their schemas and their text", async () => {
   await using demo = await startDemoClient();
   const { tools } = await demo.client.listTools();
   for (const [name, args] of [

@@ -1,4 +1,4 @@
-/** The tool that fails now and then, and the one that takes its time. */
+/** The tool that fails now and then, and the one that takes long. */
 import { expect, test } from "bun:test";
 import { openShop } from "../../src/demo/shop.ts";
 import { slowAudit } from "../../src/demo/tools/audit.ts";
@@ -41,7 +41,7 @@ test("slow_audit reports its progress every 100 ms and then what it checked", as
   expect(result["content"]).toEqual([{ type: "text", text: '{"checked":2400}' }]);
 });
 
-test("a cancelled slow_audit stops, and the server goes on", async () => {
+test("a cancelled slow_audit stops, and the server continues", async () => {
   await using demo = await startDemoClient();
   const cancel = new AbortController();
   const audit = demo.client.callTool({ name: "slow_audit", arguments: { seconds: 30 } }, undefined, {
@@ -56,7 +56,7 @@ test("a cancelled slow_audit stops, and the server goes on", async () => {
   );
 });
 
-test("slow_audit checks nothing more once it is cancelled", async () => {
+test("slow_audit checks nothing after it was cancelled", async () => {
   const cancel = new AbortController();
   const seen: number[] = [];
   const audit = slowAudit.call(

@@ -24,7 +24,7 @@ function sold(key: (order: Order) => string): SalesReport["rows"] {
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-test("sales_report adds up what was neither cancelled nor refunded", async () => {
+test("sales_report sums orders that were neither cancelled nor refunded", async () => {
   const byMonth = await demo.value<SalesReport>("sales_report", { ...YEAR, group_by: "month" });
   expect(byMonth.rows).toEqual(sold((order) => order.created_at.slice(0, 7)));
   expect(byMonth.rows.length).toBe(12);
@@ -53,7 +53,7 @@ test("sales_report by category splits orders by their lines", async () => {
   expect(rows.reduce((sum, row) => sum + row.revenue_cents, 0)).toBe(total);
 });
 
-test("sales_report names everything that is missing at once", async () => {
+test("sales_report names all missing arguments at once", async () => {
   expect(await demo.failure("sales_report", { from: "2025-10-01" })).toBe(
     'to is missing. It must match {"type":"string","description":"Last day, included, YYYY-MM-DD in UTC, or an ISO 8601 ' +
       'time such as 2025-03-31T20:00:00Z."}\ngroup_by is missing. It must match {"type":"string","enum":["day","month",' +
@@ -62,7 +62,7 @@ test("sales_report names everything that is missing at once", async () => {
   );
 });
 
-test("export-orders gives the same orders as CSV and as JSON", async () => {
+test("export-orders returns the same orders as CSV and as JSON", async () => {
   expect(await demo.value<Order[]>("export-orders", { format: "json" })).toEqual(orders);
   const lines = (await demo.text("export-orders", { format: "csv" })).split("\n");
   expect(lines[0]).toBe("id,customer_id,status,created_at,country,total_cents,currency,items");

@@ -1,4 +1,4 @@
-/** The server around the tools: what it lists, its resources and its prompt, how it starts and how it ends. */
+/** The server around the tools: its lists, resources and prompt, its start and its end. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js";
@@ -15,7 +15,7 @@ const READS =
   "list_orders get_order list_customers get_customer search_customers list_products get_stock list_tickets get_ticket";
 const REPORTS = "sales_report export-orders render_chart get_exchange_rate slow_audit";
 
-test("lists the nineteen tools with honest annotations", async () => {
+test("the server lists nineteen tools with correct annotations", async () => {
   const { tools } = await demo.client.listTools();
   expect(tools.length).toBe(19);
   const by = (hint: "readOnlyHint" | "destructiveHint" | "idempotentHint" | "openWorldHint") =>
@@ -39,7 +39,7 @@ test("every tool has a title, and every argument a description", async () => {
   }
 });
 
-test("the resources are the returns policy and the schema that the orders satisfy", async () => {
+test("the resources are the returns policy and the schema of orders", async () => {
   const { resources } = await demo.client.listResources();
   expect(resources.map(({ uri, mimeType }) => [uri, mimeType])).toEqual([
     ["demo://policy/returns", "text/markdown"],
@@ -56,7 +56,7 @@ test("the resources are the returns policy and the schema that the orders satisf
   expect(validate({ ...orders[0], items: "3" }).valid).toBe(false);
 });
 
-test("an unknown resource, prompt, week or tool is a protocol error that says what there is", async () => {
+test("an unknown resource, prompt, week or tool is a protocol error that lists what exists", async () => {
   const { client } = demo;
   for (const [request, code, text] of [
     [() => client.readResource({ uri: "demo://policy" }), -32002, "demo://policy/returns"],
@@ -73,7 +73,7 @@ test("an unknown resource, prompt, week or tool is a protocol error that says wh
   }
 });
 
-test("the weekly review knows the days of its week", async () => {
+test("the weekly review contains the days of its week", async () => {
   const { prompts } = await demo.client.listPrompts();
   expect(prompts.map((prompt) => [prompt.name, prompt.arguments?.map((argument) => argument.name)])).toEqual([
     ["weekly_review", ["week"]],
@@ -124,7 +124,7 @@ async function pipe(messages: readonly object[]) {
   };
 }
 
-test("answers what came before the end of its input, abandons what takes long, and ends by itself", async () => {
+test("the server answers what came before the end of its input, abandons long calls, and exits", async () => {
   const call = (id: number, name: string, args: object) => ({
     jsonrpc: "2.0",
     id,
@@ -141,6 +141,6 @@ test("answers what came before the end of its input, abandons what takes long, a
   expect(answers[1].result.content[0].text).toEndWith("}");
 });
 
-test("ends at once when there is no input at all", async () => {
+test("the server exits at once without any input", async () => {
   expect(await pipe([])).toEqual({ answers: [], stderr: "", exitCode: 0 });
 });

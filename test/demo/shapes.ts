@@ -1,4 +1,4 @@
-/** The shapes of the results, as agents are promised them. */
+/** The documented shapes of the results. */
 import type {
   listedCustomer,
   listedOrder,

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { startDemoClient } from "./demo-client.ts";
 import type { Ticket, TicketDetail } from "./shapes.ts";
 
-test("tickets are filtered by status and priority, and looked up with their messages", async () => {
+test("tickets are filtered by status and priority, and returned with their messages", async () => {
   await using demo = await startDemoClient();
   const { tickets } = await demo.value<{ tickets: Ticket[] }>("list_tickets");
   const urgent = await demo.value<{ tickets: Ticket[] }>("list_tickets", { status: "open", priority: "urgent" });
@@ -40,7 +40,7 @@ test("a reply is added, and closes the ticket only when asked to", async () => {
   );
 });
 
-test("e-mails are recorded under a number of their own", async () => {
+test("e-mails are recorded with their own numbers", async () => {
   await using demo = await startDemoClient();
   const email = { to: "anna@example.com", subject: "Shipped", body: "It is on its way." };
   expect(await demo.value<object>("send_email", email)).toEqual({ message_id: "msg_0001" });

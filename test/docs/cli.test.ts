@@ -1,4 +1,4 @@
-/** docs/cli.md is what scripts/cli-docs.ts writes, and every help text fits a terminal of 80 columns. */
+/** docs/cli.md is the output of scripts/cli-docs.ts, and every help text fits a terminal of 80 columns. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { entries } from "../support/command-json.ts";
 
 const page = readFileSync(cliPageFile, "utf8");
 
-test("docs/cli.md is up to date; bun run docs writes it", async () => {
+test("docs/cli.md is up to date; otherwise, run: bun run docs", async () => {
   expect(page).toBe(await cliPage());
 });
 

@@ -11,12 +11,12 @@ import { blocksOf, docsPages, type Page } from "./pages.ts";
 
 setDefaultTimeout(120_000);
 
-/** Calls of claudikins; the rest of a block is for a person to run. */
+/** Calls of claudikins; other lines of a block are for people. */
 const isCommand = (line: string) => /^claudikins |\| claudikins /.test(line);
 
 type Run = { line: number; program: string } | { line: number; command: string };
 
-/** The commands and programs of a page, in order. Other blocks are shown and not run. */
+/** The commands and programs of a page, in order. Other blocks are not run. */
 function runsOf(page: Page): Run[] {
   return blocksOf(page).flatMap(({ info, text, line }): Run[] => {
     if (info === "ts") return [{ line, program: text }];
@@ -27,7 +27,7 @@ function runsOf(page: Page): Run[] {
 }
 
 describe.each(docsPages.filter((page) => runsOf(page).length > 0))("$path", (page) => {
-  test("its commands and programs succeed, one after the other, in an empty folder with an empty home", async () => {
+  test("has commands and programs that succeed in order, in an empty folder with an empty home", async () => {
     using folder = temporaryFolder();
     const home = join(folder.path, "home");
     const cwd = join(folder.path, "work");
@@ -54,7 +54,7 @@ describe.each(docsPages)("$path", (page) => {
   const ours = new Set(knownKeys.config);
   const isConfig = (value: object) => Object.keys(value).some((key) => ours.has(key));
 
-  test("its JSON is valid, and so are its configs", () => {
+  test("has valid JSON, and valid configs", () => {
     for (const { info, text, line } of blocksOf(page)) {
       if (info !== "json") continue;
       const value: object = JSON.parse(text);
@@ -62,7 +62,7 @@ describe.each(docsPages)("$path", (page) => {
     }
   });
 
-  test("its blocks have a language that a test or a reader knows", () => {
+  test("has only blocks in known languages", () => {
     const known = ["sh", "console", "ts", "ts no-run", "json", "jsonc", "toml", "text"];
     for (const { info, line } of blocksOf(page)) expect([line, known]).toEqual([line, expect.arrayContaining([info])]);
   });

@@ -1,4 +1,4 @@
-/** Links of the documentation lead somewhere, and each page begins with what its reader will be able to do. */
+/** Links of the documentation resolve, and each page begins with what its reader will be able to do. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -19,7 +19,7 @@ function problemOf(page: Page, target: string): string | undefined {
 }
 
 describe.each(allPages)("$path", (page) => {
-  test("its links resolve, with their anchors", () => {
+  test("has links that resolve, with their anchors", () => {
     const problems = linksOf(page).flatMap((target) => {
       const problem = problemOf(page, target);
       return problem === undefined ? [] : [`${target}: ${problem}`];
@@ -29,7 +29,7 @@ describe.each(allPages)("$path", (page) => {
 });
 
 describe.each(docsPages)("$path", ({ text }) => {
-  test("it opens with a title and a sentence", () => {
+  test("opens with a title and a sentence", () => {
     const [title, blank, first = ""] = text.split("\n");
     expect(title).toMatch(/^# \S/);
     expect(blank).toBe("");
@@ -39,7 +39,7 @@ describe.each(docsPages)("$path", ({ text }) => {
   });
 });
 
-test("a link to nowhere is found", () => {
+test("problemOf describes a broken link", () => {
   const page = { path: "docs/some.md", text: "# Some\n\n[a](nowhere.md) [b](policy.md#nothing) [c](#some)\n" };
   expect(linksOf(page).map((target) => problemOf(page, target))).toEqual([
     "docs/nowhere.md does not exist",

@@ -1,4 +1,4 @@
-/** What the documentation names exists: commands, flags, config keys, error codes, messages and folders of the source. */
+/** Commands, flags, config keys, error codes, messages and folders in the documentation exist. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { allPages, codeSpansOf, codesIn, commandLinesOf, type Page, pageAt, rows
 /** Flags of every command line, which no command defines. */
 const commonFlags = ["help", "version"];
 
-/** The words of a command line, as far as it calls claudikins; quotes hold one together. */
+/** The words of a call of claudikins in a command line; quotes hold a word together. */
 function wordsOf(line: string): string[] {
   const [, call = ""] = /(?:^|\| |\(|-- )claudikins (.*)$/.exec(line) ?? [];
   const words: string[] = call.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
@@ -28,7 +28,7 @@ async function problemOf(line: string): Promise<string | undefined> {
   let found: Entry | Group | undefined;
   while (words[0] !== undefined && !words[0].startsWith("-") && !(found && "load" in found)) {
     const [word = ""] = words;
-    // COMMAND stands for any.
+    // COMMAND stands for any command.
     if (/^[A-Z]+$/.test(word)) return undefined;
     found = Object.hasOwn(among, word) ? among[word] : undefined;
     if (!found) return `there is no command ${word}`;
@@ -50,7 +50,7 @@ function isFlag(word: string, args: Args): boolean {
 }
 
 describe.each(allPages)("$path", (page) => {
-  test("its commands exist, with their flags", async () => {
+  test("names existing commands with existing flags", async () => {
     const spans = codeSpansOf(page).filter((code) => code.startsWith("claudikins "));
     const lines = [...commandLinesOf(page).filter((line) => wordsOf(line).length > 0), ...spans];
     const problems = await Promise.all(lines.map(async (line) => ({ line, problem: await problemOf(line) })));
@@ -60,7 +60,7 @@ describe.each(allPages)("$path", (page) => {
 
 // The page of the benchmarks names the flags of `bun run bench`.
 describe.each(allPages.filter(({ path }) => path !== "docs/benchmarks.md"))("$path", (page) => {
-  test("a flag that it names alone belongs to some command", async () => {
+  test("names only flags that a command has", async () => {
     const known = await Promise.all(entriesOf(commands).map(async ({ load }) => (await load()).default.args));
     const flags = codeSpansOf(page).filter((code) => /^--[a-z]/.test(code));
     expect(flags.filter((flag) => !known.some((args) => isFlag(flag.split(" ")[0] ?? "", args)))).toEqual([]);
@@ -71,7 +71,7 @@ function entriesOf(among: Record<string, Entry | Group>): Entry[] {
   return Object.values(among).flatMap((each) => ("commands" in each ? entriesOf(each.commands) : [each]));
 }
 
-test("a command and a flag that do not exist are found", async () => {
+test("problemOf describes an unknown command and an unknown flag", async () => {
   expect(await problemOf("claudikins daemon stop")).toBeUndefined();
   expect(await problemOf("echo 1 | claudikins exec -")).toBeUndefined();
   expect(await problemOf("claudikins daemon halt")).toBe("there is no command halt");
@@ -82,17 +82,17 @@ test("a command and a flag that do not exist are found", async () => {
 describe("docs/configuration.md", () => {
   const rows = rowsOf(pageAt("docs/configuration.md"), "key");
 
-  test.each(Object.entries(knownKeys))("its tables have each key of %s, and no other", (level, keys) => {
+  test.each(Object.entries(knownKeys))("has exactly the keys of %s in its tables", (level, keys) => {
     const shown = rows.filter(({ mark }) => mark === `keys: ${level}`).flatMap(({ cells }) => codesIn(cells["key"]));
     expect(shown.sort()).toEqual([...keys].sort());
   });
 
-  test("every table of keys says where they stand", () => {
+  test("says for every table of keys where they belong", () => {
     const levels = Object.keys(knownKeys).map((level) => `keys: ${level}`);
     expect(rows.filter(({ mark }) => !levels.includes(mark))).toEqual([]);
   });
 
-  test("a default in code is the default", () => {
+  test("states the real defaults in code", () => {
     const { servers, limits, ...config } = parseConfig(
       '{ "mcpServers": { "x": { "command": "y" } } }',
       "claudikins.json",
@@ -113,14 +113,14 @@ describe("docs/configuration.md", () => {
 describe("docs/troubleshooting.md", () => {
   const page: Page = pageAt("docs/troubleshooting.md");
 
-  test("it has each error code with its exit code, and no other", () => {
+  test("has exactly the error codes, with their exit codes", () => {
     const codes = [...readFileSync(join(root, "src", "errors.ts"), "utf8").matchAll(/^ {2}([A-Z_]+): \d+,$/gm)];
     const shown = rowsOf(page, "code").map(({ cells }) => [codesIn(cells["code"])[0], cells["exit code"]]);
     expect(codes.length).toBeGreaterThan(20);
     expect(shown).toEqual(codes.map(([, code]) => [code, String(new ClaudikinsError(code as ErrorCode, "").exitCode)]));
   });
 
-  test("the messages that it explains are in the source", () => {
+  test("explains messages that are in the source", () => {
     const source = (readdirSync(join(root, "src"), { recursive: true }) as string[])
       .filter((name) => name.endsWith(".ts"))
       .map((name) => readFileSync(join(root, "src", name), "utf8").replaceAll('\\"', '"'))
@@ -136,7 +136,7 @@ describe("src/README.md", () => {
   const rows = rowsOf(pageAt("src/README.md"), "folder");
   const folders = rows.map(({ cells }) => codesIn(cells["folder"])[0]?.replace(/\/$/, "") ?? "");
 
-  test("it has a line for each folder of the source", () => {
+  test("has a line for each folder of the source", () => {
     const there = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ parentPath, name }) =>
@@ -147,7 +147,7 @@ describe("src/README.md", () => {
     expect(folders.toSorted()).toEqual(there.sort());
   });
 
-  test("the files that it sends a reader to exist", () => {
+  test("names files that exist", () => {
     const files = rows.flatMap(({ cells }, index) =>
       codesIn(cells["where to start"]).map((name) => `${folders[index]}/${name}`),
     );

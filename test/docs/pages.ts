@@ -10,10 +10,10 @@ export interface Page {
 }
 
 export interface Block {
-  /** What stands after the fence: `sh`, `ts no-run`. */
+  /** The text after the fence: `sh`, `ts no-run`. */
   info: string;
   text: string;
-  /** Of the fence, counted from 1. */
+  /** The line of the fence, counted from 1. */
   line: number;
 }
 
@@ -25,7 +25,7 @@ export const docsPages: Page[] = readdirSync(join(root, "docs"))
   .sort()
   .map((name) => pageAt(`docs/${name}`));
 
-/** All pages that people read, those of `docs/` included. */
+/** All documentation pages, including those of `docs/`. */
 export const allPages: Page[] = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
     .filter((path) => existsSync(join(root, path)))
@@ -54,7 +54,7 @@ export function codeSpansOf(page: Page): string[] {
   return [...proseOf(page).matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, code = ""]) => code);
 }
 
-/** Commands of shell and console blocks, a line each, without prompt and comment. */
+/** Commands of shell and console blocks, one per line, without prompts and comments. */
 export function commandLinesOf(page: Page): string[] {
   return blocksOf(page).flatMap(({ info, text }) => {
     const lines = text.split("\n");
@@ -63,7 +63,7 @@ export function commandLinesOf(page: Page): string[] {
   });
 }
 
-/** The anchors that a page has, as GitHub makes them of headings. */
+/** The anchors of a page, which GitHub derives from headings. */
 export function anchorsOf(page: Page): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of proseOf(page).matchAll(/^#{1,6} (.+)$/gm)) {
@@ -80,7 +80,7 @@ export function anchorsOf(page: Page): Set<string> {
   return anchors;
 }
 
-/** Targets of links and images, also of those that are defined at the end of the page. */
+/** Targets of links and images, including those defined at the end of the page. */
 export function linksOf(page: Page): string[] {
   const prose = proseOf(page).replace(/`[^`\n]*`/g, "");
   const inline = [...prose.matchAll(/\]\(([^)\s]+)\)/g)];

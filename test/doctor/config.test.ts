@@ -1,4 +1,4 @@
-/** doctor: the executable, the config, and the folders. */
+/** doctor: the executable, the config and the folders. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const home = patient();
 const { at, doctor, configure, program } = home;
 
 describe("the executable", () => {
-  test("is not on the PATH, is, or is another one", async () => {
+  test("is reported if it is missing from PATH, on PATH, or another version", async () => {
     mkdirSync(at("empty"));
     const env = { PATH: at("empty") };
     const none = await doctor(undefined, { env });
@@ -51,7 +51,7 @@ describe("the executable", () => {
 });
 
 describe("the config", () => {
-  test("there is none", async () => {
+  test("may be missing", async () => {
     const { of, exitCode } = await doctor();
     expect([exitCode, of("config.file")]).toEqual([
       0,
@@ -63,7 +63,7 @@ describe("the config", () => {
     ]);
   });
 
-  test("all that is wrong with it, and everything else that can be looked at", async () => {
+  test("is reported with all problems, and the other checks still run", async () => {
     home.folder.write("claudikins.json", '{ "mcpServers": { "a": { "command": 1 }, "b": { "args": [] } } }');
     const { ok, of, exitCode, findings } = await doctor();
     expect([ok, exitCode]).toEqual([false, 2]);
@@ -85,12 +85,12 @@ describe("the config", () => {
     );
   });
 
-  test("a file that is named and is not there", async () => {
+  test("is reported if a named file does not exist", async () => {
     const { of, exitCode } = await doctor(["--config", "no.json"]);
     expect([exitCode, of("config.file")?.code]).toEqual([2, "CONFIG_NOT_FOUND"]);
   });
 
-  test("variables that are missing", async () => {
+  test("is reported with missing variables", async () => {
     configure({ "needs two": { command: "x", env: { A: "${A_TOKEN}", B: "${B_TOKEN}" } } });
     const { of, exitCode, findings } = await doctor([]);
     expect([exitCode, of("variables.needs two")]).toEqual([
@@ -102,11 +102,11 @@ describe("the config", () => {
         code: "NEEDS_VARIABLE",
       },
     ]);
-    // It is told of once.
+    // The variable is reported once.
     expect(findings.filter(({ area }) => area === "servers")).toEqual([]);
   });
 
-  test("of the model for tasks: a key that is missing, or stands there", async () => {
+  test("is reported if the key of its model is missing or written in the file", async () => {
     const file = configure({}, { llm: { preset: "cerebras" } });
     chmodSync(file, 0o644);
     const { of, exitCode } = await doctor();
@@ -126,7 +126,7 @@ describe("the config", () => {
     expect(JSON.stringify(written.findings)).not.toContain("ofNobody");
   });
 
-  test("secrets that git or other users would see", async () => {
+  test("is reported if git or other users would see its secrets", async () => {
     const secret = "ghp_ofNobody0123456789";
     const file = configure({ a: { command: "x", env: { TOKEN: secret } } });
     chmodSync(file, 0o600);
@@ -158,8 +158,8 @@ describe("the config", () => {
   });
 });
 
-describe("folders", () => {
-  test("that cannot be, and that are not there yet", async () => {
+describe("a folder", () => {
+  test("is reported if it cannot be created, but not if it does not exist yet", async () => {
     home.folder.write("taken", "a file");
     configure({}, { workspace: "taken/workspace" });
     const { of, exitCode } = await doctor();
@@ -175,8 +175,8 @@ describe("folders", () => {
     ]);
   });
 
-  // root may write anywhere.
-  test.skipIf(process.getuid?.() === 0)("that nobody may write to", async () => {
+  // root can write to every folder.
+  test.skipIf(process.getuid?.() === 0)("is reported if it cannot be written to", async () => {
     mkdirSync(at("shut"), { mode: 0o500 });
     configure({}, { workspace: "shut" });
     expect((await doctor()).of("folder.workspace")).toMatchObject({
@@ -185,7 +185,7 @@ describe("folders", () => {
     });
   });
 
-  test("on a disk that is full", () => {
+  test("is reported if its disk is full", () => {
     expect(spaceFindings(undefined, "/w")).toEqual([]);
     expect(spaceFindings(200 * 1_048_576, "/w")).toEqual([]);
     expect(spaceFindings(5 * 1_048_576, "/w")).toMatchObject([

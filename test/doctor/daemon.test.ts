@@ -1,4 +1,4 @@
-/** doctor: the daemon and what it leaves. */
+/** doctor: the daemon and its files. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { takeLock } from "../../src/lock.ts";
@@ -13,7 +13,7 @@ describe("the daemon", () => {
   const look = () => doctor(undefined, { env: { XDG_RUNTIME_DIR: at("run") } });
   beforeEach(() => mkdirSync(folderOf(), { recursive: true, mode: 0o700 }));
 
-  test("none, a folder that others may look into, and one of somebody else", async () => {
+  test("is reported if none runs, if its folder is open to others, or belongs to another user", async () => {
     expect((await look()).of("daemon.none")).toMatchObject({ state: "ok" });
     chmodSync(folderOf(), 0o755);
     expect((await look()).of("daemon.folder")).toEqual({
@@ -27,7 +27,7 @@ describe("the daemon", () => {
     expect((await look()).of("daemon.folder")).toMatchObject({ state: "problem", code: "FILE_NOT_WRITABLE" });
   });
 
-  test("a socket that is left, and a daemon that does not answer", async () => {
+  test("is reported if its socket is stale, or if it does not answer", async () => {
     home.folder.write("run/claudikins/abc.lock", "");
     expect((await look()).of("daemon.none")).toMatchObject({ state: "ok" });
     home.folder.write("run/claudikins/abc.sock", "");
@@ -43,7 +43,7 @@ describe("the daemon", () => {
     held?.release();
   });
 
-  test("one that runs, one that is older, one whose config is gone", async () => {
+  test("is reported if it runs, is older, or its config is gone", async () => {
     home.folder.write("run/claudikins/abc.lock", "");
     const status = {
       pid: 7,

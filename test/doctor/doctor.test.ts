@@ -1,4 +1,4 @@
-/** doctor as a whole: as people see it, its exit code, and that looking changes nothing. */
+/** doctor as a whole: its output, its exit code, and that it changes nothing. */
 import { expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ test("the exit code is that of the most serious problem", () => {
   expect(code("SERVER_UNAVAILABLE", "CONFIG_INVALID", "AUTH_REQUIRED")).toBe(2);
 });
 
-test("as people see it", async () => {
+test("doctor prints findings grouped by area, with their fixes", async () => {
   configure({ crashes: fixture("crash-on-start", home.folder.path) });
   const argv = ["doctor"];
   const options = { env: { PATH: at("empty") } };
@@ -76,10 +76,10 @@ test("as people see it", async () => {
   `);
 });
 
-/** Every path with what would tell of a change. */
+/** Every path with everything that would show a change. */
 function listing(path: string): string[] {
   const { mode, size, mtimeMs, ino } = lstatSync(path);
-  // There Bun itself keeps what it has read of the servers' sources.
+  // Bun keeps the compiled sources of the servers there.
   const all = lstatSync(path).isDirectory() ? readdirSync(path).sort() : [];
   const below = all.filter((name) => name !== ".bun");
   const stamp = all.includes(".bun") ? path : `${path} ${mode} ${size} ${mtimeMs} ${ino}`;
@@ -110,7 +110,7 @@ test("doctor changes no file, in an empty home or a full one", async () => {
   await run(["skill", "install", "--claude-md"], options);
   mkdirSync(at("home/.local/share/claudikins/run"), { mode: 0o700 });
   for (const name of ["abc.lock", "abc.sock"]) home.folder.write(`home/.local/share/claudikins/run/${name}`, "");
-  // Older than it is, so that a write would show.
+  // An old time, so that a write would show.
   utimesSync(at("project/.claudikins/registry/index.json"), 1, 1);
   const full = listing(home.folder.path);
   const { exitCode, stdout } = await project();

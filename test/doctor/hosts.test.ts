@@ -1,4 +1,4 @@
-/** doctor: hosts, what they start, and what init has noted. */
+/** doctor: agents, what they start, and the journal of init. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { patient } from "./patient.ts";
 const home = patient();
 const { at, run, doctor, program } = home;
 
-describe("hosts", () => {
+describe("an agent", () => {
   const own = (command: string, ...args: string[]) => ({ mcpServers: { claudikins: { command, args } } });
 
-  test("none, one that has its own servers, one that has both, and one that has nothing", async () => {
+  test("is reported if none exists, with its own servers, with both, and without any", async () => {
     const none = (await doctor()).of("hosts.none");
     expect([none?.state, none?.repair]).toEqual(["warning", "claudikins init --host claude-code --apply"]);
     home.folder.write(".gemini/settings.json", {});
@@ -46,7 +46,7 @@ describe("hosts", () => {
     expect(of("host.gemini")?.state).toBe("ok");
   });
 
-  test("what they start", async () => {
+  test("is reported with the program that it starts", async () => {
     const first = async (entry: object) => {
       home.folder.write(".cursor/mcp.json", entry);
       const found = (await doctor()).of("host.cursor");
@@ -85,7 +85,7 @@ describe("hosts", () => {
     ]);
   });
 
-  test("in the forms of others: a list, TOML, and a file that cannot be read", async () => {
+  test("is reported in any format: a list, TOML, and an unreadable file", async () => {
     const old = program("old/claudikins", "0.0.9");
     home.folder.write(".config/opencode/opencode.json", {
       mcp: { claudikins: { type: "local", command: [old, "serve"] } },
@@ -104,7 +104,7 @@ describe("hosts", () => {
     });
   });
 
-  test("what init has noted", async () => {
+  test("is reported with what init has noted", async () => {
     home.folder.write(".cursor/mcp.json", { mcpServers: { a: { command: "x" } } });
     const before = await Bun.file(at(".cursor/mcp.json")).bytes();
     expect((await run(["init", "--apply", "--no-start"])).exitCode).toBe(0);
@@ -122,7 +122,7 @@ describe("hosts", () => {
   });
 });
 
-test("skills and sections of another version, or with half of their marks", async () => {
+test("skills and sections are reported if they are of another version or lack a mark", async () => {
   expect((await doctor()).of("skills.none")).toMatchObject({ state: "ok" });
   await run(["skill", "install", "--host", "codex", "--claude-md"]);
   const current = await doctor();

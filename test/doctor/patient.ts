@@ -1,4 +1,4 @@
-/** `claudikins doctor` in a folder that is home and project at once, and what it found. */
+/** `claudikins doctor` in a folder that is both home and project, with its findings. */
 import { afterEach, beforeEach, expect, setDefaultTimeout } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -11,25 +11,25 @@ export interface Answer {
   ok: boolean;
   findings: Finding[];
   exitCode: number;
-  /** The one of that id, without what every finding has. */
+  /** The finding with this id, without the fields that every finding has. */
   of(id: string): Partial<Finding> | undefined;
 }
 
 export interface Patient {
-  /** Of the test that runs. */
+  /** The folder of the current test. */
   readonly folder: TemporaryFolder;
   at(...path: string[]): string;
   run(argv: string[], options?: CliOptions): Promise<CliResult>;
   doctor(flags?: string[], options?: CliOptions): Promise<Answer>;
   /** Writes claudikins.json. */
   configure(mcpServers: object, more?: object): string;
-  /** Writes a program that says a version. */
+  /** Writes a program that prints a version. */
   program(path: string, said: string): string;
 }
 
 /** A new folder for each test of a file. */
 export function patient(): Patient {
-  // Processes take their time to start on a small machine.
+  // Processes start slowly on a small machine.
   setDefaultTimeout(30_000);
   let folder: TemporaryFolder;
   beforeEach(() => {

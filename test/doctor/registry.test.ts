@@ -1,4 +1,4 @@
-/** doctor: the registry, its files, and what runs these. */
+/** doctor: the registry, its files, and the runtimes that run them. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const { at, run, doctor, configure, program } = home;
 describe("the registry", () => {
   const index = () => at(".claudikins/registry/index.json");
 
-  test("before and after gen, and when the config changes", async () => {
+  test("is reported before gen, after gen, and after a change of the config", async () => {
     configure({ odd: fixture("odd", home.folder.path), other: fixture("echo", home.folder.path) });
     expect((await doctor()).of("registry.index")).toEqual({
       state: "warning",
@@ -48,7 +48,7 @@ describe("the registry", () => {
     });
   });
 
-  test("damaged", async () => {
+  test("is reported if it is damaged", async () => {
     configure({ odd: fixture("odd", home.folder.path) });
     home.folder.write(".claudikins/registry/index.json", "{");
     const { of, exitCode } = await doctor();
@@ -64,7 +64,7 @@ describe("the registry", () => {
     expect(index()).toBe(at(".claudikins/registry/index.json"));
   });
 
-  test("files that are old, or gone, and what they start", async () => {
+  test("is reported if files are outdated, missing, or start a missing program", async () => {
     configure({ odd: fixture("odd", home.folder.path) });
     await run(["gen"]);
     const file = Bun.file(at(".claudikins/registry/other/odd/client.ts"));
@@ -108,7 +108,7 @@ describe("the registry", () => {
     );
   });
 
-  test("what runs generated files", async () => {
+  test("is reported with the runtimes that run its programs", async () => {
     configure({ odd: fixture("odd", home.folder.path) });
     await run(["gen"]);
     const withNode = async (said: string) => {
@@ -145,7 +145,7 @@ describe("the registry", () => {
 test("a check that throws becomes a finding and does not stop the others", async () => {
   configure({ odd: fixture("odd", home.folder.path) });
   await run(["gen"]);
-  // A folder in the place of a file that is read.
+  // A folder in place of a file.
   rmSync(at(".claudikins/registry/_runtime/bridge-code.js"));
   mkdirSync(at(".claudikins/registry/_runtime/bridge-code.js"));
   const { of, findings, exitCode } = await doctor();

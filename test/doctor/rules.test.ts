@@ -1,4 +1,4 @@
-/** doctor: servers that were given a folder in which the files are that decide what is started and allowed. */
+/** doctor: servers with access to a folder whose files decide what is started and allowed. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { fixture } from "../support/servers.ts";
@@ -9,10 +9,10 @@ const { at, doctor, configure, run } = home;
 const odd = fixture("odd");
 const given = (...args: string[]) => ({ ...odd, args: [...odd.args, ...args] });
 
-describe("a server that was given a folder with the config in it is a warning", () => {
+describe("a server that may write to the config's folder is a warning:", () => {
   const ways: Record<string, () => object> = {
-    "as an argument": () => given(at(".")),
-    "as the folder that it is started in": () => given("."),
+    "by an argument": () => given(at(".")),
+    "by its working directory": () => given("."),
     "as the value of a flag": () => given(`--root=${at(".")}`),
     "in a list": () => given(`${at("other")},${at(".")}`),
     "as a mount": () => given("-v", `${at(".")}:/data:rw`),
@@ -38,7 +38,7 @@ describe("a server that was given a folder with the config in it is a warning", 
   }
 });
 
-test("so is one that can write the registry's programs, skills, settings of agents, or what is trusted", async () => {
+test("a server that may write to the registry's programs, skills, agents' settings or the trust store is a warning", async () => {
   for (const name of [".claudikins/registry", ".claudikins/workspace/skills", ".local/share/claudikins"])
     mkdirSync(at(name), { recursive: true });
   home.folder.write(".cursor/mcp.json", { mcpServers: {} });
@@ -56,7 +56,7 @@ test("so is one that can write the registry's programs, skills, settings of agen
   expect(details.some((line) => line.startsWith("your trusted configs and sign-ins"))).toBe(true);
 });
 
-test("one with a folder of its own is none, nor is one that is denied, or whose tools only read", async () => {
+test("a server is not a warning if it has its own folder, is denied, or only reads", async () => {
   mkdirSync(at("notes"));
   configure({ odd: given(at("notes")) });
   expect((await doctor()).of("rules.odd")).toBeUndefined();

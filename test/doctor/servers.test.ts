@@ -1,4 +1,4 @@
-/** doctor: servers that answer and that do not, and the sign-ins to them. */
+/** doctor: servers that answer or fail, and their sign-ins. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { CredentialStore, type Tokens } from "../../src/clients/auth/credentials.ts";
@@ -13,7 +13,7 @@ const home = patient();
 const { at, run, doctor, configure } = home;
 
 describe("servers", () => {
-  test("each is started, none waits for another, and each says what repairs it", async () => {
+  test("are started concurrently, and each finding names its fix", async () => {
     await using oauth = await oauthFixture();
     configure({
       odd: fixture("odd", home.folder.path),
@@ -54,7 +54,7 @@ describe("servers", () => {
     expect(JSON.stringify(findings)).not.toContain("s3cret-value-0815");
   });
 
-  test("that never answer keep nobody waiting, however many they are; and it is said how far it is", async () => {
+  test("servers that never answer do not add up their time limits, and progress is shown", async () => {
     const slow = { ...fixture("never-starts", home.folder.path), startTimeoutMs: 7_000 };
     const many = Object.fromEntries(Array.from({ length: 10 }, (_, place) => [`slow${place}`, slow]));
     configure({ ...many, quick: fixture("seen", home.folder.path) });
@@ -62,7 +62,7 @@ describe("servers", () => {
     expect(stderr).toMatch(/ 1\/11 servers quick[\s\S]* 11\/11 servers slow/);
   });
 
-  test("of a project run in its folder, wherever in it somebody is", async () => {
+  test("a project's servers run in its folder, even if doctor runs in a subfolder", async () => {
     home.folder.write("started.sh", `pwd > ${at("pwd")}; exit 1`);
     configure({ shell: { command: "sh", args: ["started.sh"] } });
     mkdirSync(at("src/deep"), { recursive: true });
@@ -71,14 +71,14 @@ describe("servers", () => {
     expect(readFileSync(at("pwd"), "utf8")).toBe(`${home.folder.path}\n`);
   });
 
-  test("a sign-in that is needed is exit code 3", async () => {
+  test("a server that needs a sign-in makes doctor exit with code 3", async () => {
     await using oauth = await oauthFixture();
     configure({ tracker: { url: oauth.url } });
     const { ok, of, exitCode } = await doctor([]);
     expect([ok, exitCode, of("server.tracker")?.repair]).toEqual([false, 3, "claudikins auth login tracker"]);
   });
 
-  test("what answers may still be odd", () => {
+  test("a server that answers may still have a warning", () => {
     const server = { name: "a", startTimeoutMs: 30_000 };
     expect(answered(server, { startMs: 200, listMs: 3, tools: 1 })).toMatchObject({
       state: "ok",
@@ -92,7 +92,7 @@ describe("servers", () => {
     expect(answered(server, { startMs: 200, listMs: 3, tools: 0 })).toMatchObject({ state: "warning" });
   });
 
-  test("an interruption ends them all", async () => {
+  test("are all ended by an interruption", async () => {
     configure({ slow: { ...fixture("never-starts", home.folder.path), startTimeoutMs: 60_000 } });
     const interrupted = new AbortController();
     const answer = run(["doctor", "--json"], { interrupted: interrupted.signal });
@@ -105,7 +105,7 @@ describe("servers", () => {
 describe("sign-ins", () => {
   const day = 86_400_000;
 
-  /** As if somebody had signed in. */
+  /** Stores a sign-in. */
   async function signedIn(name: string, tokens: Partial<Tokens>): Promise<string> {
     const env = { HOME: home.folder.path, CI: "true" };
     const { servers } = await loadConfig({ cwd: home.folder.path, env });
@@ -115,7 +115,7 @@ describe("sign-ins", () => {
     return file;
   }
 
-  test("how long they last", async () => {
+  test("are reported with their remaining time", async () => {
     configure(
       Object.fromEntries(
         ["ended", "soon", "long", "renewed", "none"].map((name) => [name, { url: "https://example.com/mcp" }]),
@@ -143,7 +143,7 @@ describe("sign-ins", () => {
     expect(of("sign-in.none")).toBeUndefined();
   });
 
-  test("a file that others may read, or that is damaged", async () => {
+  test("are reported if their file is damaged or readable by others", async () => {
     configure({ long: { url: "https://example.com/mcp" } });
     const file = await signedIn("long", {});
     expect((await doctor()).of("sign-ins.file")).toBeUndefined();

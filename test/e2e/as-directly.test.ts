@@ -1,4 +1,4 @@
-/** What real servers give an agent directly, they give through claudikins: roots, progress, images, forms, errors. */
+/** Everything that real servers give an agent directly also works through claudikins: roots, progress, images, forms, errors. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { type Entry, everything, filesystem, memory, sequentialThinking } from "
 import { temporaryFolder } from "../support/temporary.ts";
 import { compareWithDirect, type Step } from "./directly.ts";
 
-// Real servers take their time to start on a small machine.
+// Real servers start slowly on a small machine.
 setDefaultTimeout(120_000);
 
 test("four servers answer through execute_code as they answer an agent directly, on the first call and later", async () => {
@@ -19,7 +19,7 @@ test("four servers answer through execute_code as they answer an agent directly,
   await Bun.write(join(root, "pixel.png"), Buffer.from(pixel, "base64"));
   const servers: Record<string, Entry> = {
     everything: everything(),
-    // Its folder is another than the agent's root, as in a user's own config.
+    // The server's folder is not the agent's root, as in a user's own config.
     files: filesystem(other),
     memory: memory(join(folder.path, "graph.jsonl")),
     thinking: sequentialThinking(),

@@ -23,7 +23,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const credentials = () => join(folder.path, "home", "data", "claudikins", "credentials.json");
 
-/** A project, and a home with a browser in it. */
+/** A project whose config has the server. */
 function configure(server: OAuthFixture, more: object = {}): void {
   folder.write("project/claudikins.json", { mcpServers: { guarded: { url: server.url, ...more } } });
 }
@@ -41,7 +41,7 @@ const run = (argv: string[], env: Record<string, string> = {}) =>
 
 const call = (tool: string) => run(["exec", "--json", "-e", `return guarded.${tool}({ a: 1 })`]);
 
-/** A login that waits for somebody: its own process, with all that it says. */
+/** A login in its own process that waits for a person, with its output. */
 function startLogin(argv: string[], { env = {} }: { env?: Record<string, string> } = {}) {
   const child = Bun.spawn([executable(), "auth", "login", "guarded", ...argv], {
     cwd: project(),
@@ -91,7 +91,7 @@ const textBelow = (path: string) =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
     .join("\n");
 
-test("in with a browser, a call, and out again; nothing secret is anywhere but in one file that is closed to others", async () => {
+test("login, a call and logout work with a browser; secrets are only in one private file", async () => {
   await using server = await oauthFixture();
   configure(server);
   const before = await call("echo");
@@ -114,7 +114,7 @@ test("in with a browser, a call, and out again; nothing secret is anywhere but i
     expect(said).not.toContain(secret);
     expect(project).not.toContain(secret);
   }
-  // That it was looked for in the right place.
+  // The test looked in the right folder.
   const kept = readFileSync(credentials(), "utf8");
   expect(secrets.filter((secret) => kept.includes(secret)).map((secret) => secret.split("-")[0])).toEqual([
     "access",
@@ -134,7 +134,7 @@ test("in with a browser, a call, and out again; nothing secret is anywhere but i
 });
 
 describe("a pasted address", () => {
-  test("over a pipe, after a wrong one", async () => {
+  test("is accepted from a pipe, even after a wrong one", async () => {
     await using server = await oauthFixture();
     configure(server);
     const login = startLogin(["--no-browser"], { env: { CLAUDIKINS_LOG: "" } });
@@ -150,7 +150,7 @@ describe("a pasted address", () => {
     expect(JSON.parse((await call("echo")).stdout)).toMatchObject({ value: { a: 1 } });
   });
 
-  test("into a terminal; and Ctrl-C there", async () => {
+  test("is accepted at a terminal, where Ctrl-C ends the login", async () => {
     await using server = await oauthFixture();
     configure(server);
     const watched = (argv: string[], env: Record<string, string> = {}) => {
@@ -174,7 +174,7 @@ describe("a pasted address", () => {
     login.child.terminal?.write(`${await redirectOf(await login.address)}\r`);
     expect(await login.child.exited).toBe(0);
     expect(login.said.text).toContain("Signed in to guarded: 2 tools\n");
-    // Where a browser opened, but on another machine.
+    // A browser opened, but on another machine.
     await server.change({ person: "away" });
     const other = watched(["--force"]);
     await other.address;
@@ -189,7 +189,7 @@ describe("a pasted address", () => {
     expect(await listens(port)).toBe(false);
   });
 
-  test("as the only line of a pipe that ends", async () => {
+  test("is accepted as the last line of a pipe", async () => {
     await using server = await oauthFixture();
     configure(server);
     const login = startLogin(["--no-browser"]);
@@ -198,7 +198,7 @@ describe("a pasted address", () => {
     expect(await login.ended()).toMatchObject({ exitCode: 0, stdout: "Signed in to guarded: 2 tools\n" });
   });
 
-  test("is not needed where the browser gets through", async () => {
+  test("is not needed if the browser reaches the listener", async () => {
     await using server = await oauthFixture();
     configure(server);
     const login = startLogin(["--no-browser"]);
@@ -207,7 +207,7 @@ describe("a pasted address", () => {
     expect(await login.ended()).toMatchObject({ exitCode: 0, stdout: "Signed in to guarded: 2 tools\n" });
   });
 
-  test("is taken once, like the browser's: who asks again meanwhile gets the same page", async () => {
+  test("is used once, and a second request gets the same page", async () => {
     await using server = await oauthFixture({ tokenDelayMs: 500 });
     configure(server);
     const login = startLogin(["--no-browser"]);
@@ -219,7 +219,7 @@ describe("a pasted address", () => {
     expect(await server.stats()).toMatchObject({ tokenRequests: { authorization_code: 1 }, problems: [] });
   });
 
-  test("is not waited for where nothing can be read", async () => {
+  test("is not waited for if stdin cannot be read", async () => {
     await using server = await oauthFixture({ person: "away" });
     configure(server);
     const login = `exec "$0" auth login guarded --no-browser --timeout 1s`;
@@ -236,7 +236,7 @@ describe("a pasted address", () => {
     }
   });
 
-  test("is asked for where there is no browser to open, over SSH, and when it fails", async () => {
+  test("is asked for without a browser, over SSH, and if the browser fails", async () => {
     await using server = await oauthFixture();
     configure(server);
     const machines: Record<string, string>[] = [
@@ -254,7 +254,7 @@ describe("a pasted address", () => {
   });
 });
 
-test("the port of last time is taken again, and another one where it is not free", async () => {
+test("login uses the same port as the last time, or another one if it is taken", async () => {
   await using server = await oauthFixture();
   configure(server);
   const ports: number[] = [];
@@ -271,11 +271,11 @@ test("the port of last time is taken again, and another one where it is not free
   using _ = Bun.listen({ hostname: "127.0.0.1", port: ports[0]!, socket: { data() {} } });
   await login();
   expect(ports[2]).not.toBe(ports[0]!);
-  // Registered once, and anew for the other port.
+  // Registered once, and again for the other port.
   expect(await server.stats()).toMatchObject({ registrations: 2, problems: [] });
 });
 
-test("a client that was registered by hand has one port, and waits for no other", async () => {
+test("login of a preregistered client uses only its configured port", async () => {
   const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = taken;
   const clients = [{ id: "by-hand", secret: "hidden-1", redirectUris: [`http://127.0.0.1:${port}/callback`] }];
@@ -290,7 +290,7 @@ test("a client that was registered by hand has one port, and waits for no other"
   expect((await server.stats()).problems).toEqual([]);
 });
 
-test("a server that runs meanwhile needs no restart", async () => {
+test("a running serve uses a new sign-in without a restart", async () => {
   await using server = await oauthFixture();
   configure(server);
   const client = new Client({ name: "host", version: "1" });
@@ -323,7 +323,7 @@ test("a server that runs meanwhile needs no restart", async () => {
   expect((await server.stats()).problems).toEqual([]);
 });
 
-test("a tool that needs more rights: the login after it asks for both", async () => {
+test("a tool that needs more rights fails, and the next login asks for all rights", async () => {
   await using server = await oauthFixture({
     challengeScopes: ["read"],
     scopesSupported: ["read", "write"],
@@ -334,7 +334,7 @@ test("a tool that needs more rights: the login after it asks for both", async ()
   const refused = await call("write");
   expect(refused.exitCode).toBe(3);
   expect(refused.stderr).toContain("claudikins auth login guarded");
-  // What needs no more goes on.
+  // Calls that need no more rights still work.
   expect((await call("echo")).exitCode).toBe(0);
   expect((await run(["auth", "login", "guarded"])).stdout).toBe("Signed in to guarded: 3 tools\n");
   expect(JSON.parse((await call("write")).stdout)).toMatchObject({ value: { a: 1 } });
@@ -344,7 +344,7 @@ test("a tool that needs more rights: the login after it asks for both", async ()
   expect(problems).toEqual([]);
 });
 
-test("client credentials need nobody", async () => {
+test("client credentials sign in without a person", async () => {
   const clients = [{ id: "machine", secret: "hidden-2" }];
   await using server = await oauthFixture({ registration: false, clients });
   configure(server, { oauth: { grant: "client_credentials", clientId: "machine", clientSecret: "hidden-2" } });
@@ -361,8 +361,8 @@ test("client credentials need nobody", async () => {
   expect((await server.stats()).problems).toEqual([]);
 });
 
-describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
-  test.each(["--no-browser", "--force"])("while the person is away (%s): nothing listens any more", async (flag) => {
+describe.each(["SIGINT", "SIGTERM"] as const)("%s ends a login", (signal) => {
+  test.each(["--no-browser", "--force"])("while it waits for the person (%s), and closes its port", async (flag) => {
     await using server = await oauthFixture({ person: "away" });
     configure(server);
     const login = startLogin([flag]);
@@ -376,7 +376,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s while a server or an authorization server does not answer",
+  "%s ends a login while a server or an authorization server does not answer",
   async (signal) => {
     await using silent = await networkFixture("silent");
     folder.write("project/claudikins.json", {
@@ -401,7 +401,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("two logins at once: each has its own answer, and both work", async () => {
+test("two concurrent logins both succeed", async () => {
   await using server = await oauthFixture();
   configure(server);
   const logins = [startLogin(["--no-browser"]), startLogin(["--no-browser"])];
@@ -413,7 +413,7 @@ test("two logins at once: each has its own answer, and both work", async () => {
   expect((await server.stats()).problems).toEqual([]);
 });
 
-test("nothing is left of a login that was killed: the next one works", async () => {
+test("a killed login leaves nothing behind, and the next one succeeds", async () => {
   await using server = await oauthFixture();
   configure(server);
   const login = startLogin(["--no-browser"]);

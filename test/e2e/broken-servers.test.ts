@@ -1,4 +1,4 @@
-/** Twenty servers of which five are broken: `serve` waits for none of them, and a search names each broken one with what to do. */
+/** Five of twenty servers are broken: `serve` waits for none of them, and a search names each with its fix. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -40,11 +40,11 @@ const surroundings = () => ({
   env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }),
 });
 
-/** What differs from run to run. */
+/** The text, without what differs between runs. */
 const steady = (text: string) =>
   text.replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replace(/ (in|for) [\d.]+ s/g, " $1 N s");
 
-test("nothing is started for initialize and tools/list; a search finds the tools of the fifteen, and names the five", async () => {
+test("initialize and tools/list start no server; a search finds the tools of 15 servers and names the 5 broken ones", async () => {
   configure();
   const client = new Client({ name: "test", version: "1" });
   await using _ = { [Symbol.asyncDispose]: () => client.close() };
@@ -67,7 +67,7 @@ test("nothing is started for initialize and tools/list; a search finds the tools
   `);
 });
 
-test("list --check says the same of the five, with the last words of who has some, and shows that the fifteen work", async () => {
+test("list --check shows that 15 servers work, and why the 5 others do not", async () => {
   configure();
   const { exitCode, stdout, stderr } = await runProgram([executable(), "list", "--check"], surroundings());
   expect(exitCode).toBe(4);

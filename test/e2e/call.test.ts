@@ -1,4 +1,4 @@
-/** The executable's `call`: what its help shows works as it stands there, cold and warm, and nothing is left. */
+/** The executable's `call`: the examples of its help work with and without the daemon, and leave no processes. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 setDefaultTimeout(120_000);
 
 test.skipIf(process.platform === "win32").each(["on", "off"])(
-  "the examples of its help, with the daemon %s",
+  "call runs the examples of its help with CLAUDIKINS_DAEMON=%s",
   async (daemon) => {
     using folder = temporaryFolder();
     const binary = executable();
@@ -37,7 +37,7 @@ test.skipIf(process.platform === "win32").each(["on", "off"])(
   },
 );
 
-test("the second call of a real server is answered by the same process", async () => {
+test("the second call uses the same server process", async () => {
   using folder = temporaryFolder();
   const env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: join(folder.path, "data"), CLAUDIKINS_DAEMON: "on" });
   const entry = everything();

@@ -1,4 +1,4 @@
-/** Commands at a real terminal: colours by the variables that people set for all programs. */
+/** Commands at a real terminal follow the variables that people set for colours. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { claudikinsCommand } from "../support/command.ts";
 import { testEnvironment } from "../support/process.ts";
@@ -18,7 +18,7 @@ const home = () => ({ HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" 
 const start = (argv: string[], env: Record<string, string>) =>
   atTerminal([...claudikinsCommand, ...argv], { cwd: folder.path, env: { ...home(), ...env } });
 
-/** What else than text it wrote. */
+/** Every escape sequence in the output. */
 async function controls(argv: string[], env: Record<string, string>): Promise<string[]> {
   await using person = start(argv, env);
   await person.see("\n");
@@ -27,10 +27,10 @@ async function controls(argv: string[], env: Record<string, string>): Promise<st
   return [...new Set(parts.map((part) => `\u001b${/^\[[0-9;?]*[A-Za-z]/.exec(part)?.[0]}`))];
 }
 
-/** Takes a line of progress away: no colour. */
+/** Erases a line of progress: not a colour. */
 const erase = "\u001b[2K";
 
-/** What ends any colour. */
+/** Ends any colour. */
 const plain = "\u001b[0m";
 
 describe.skipIf(process.platform === "win32").each<[string[], { progress?: boolean; coloured?: boolean }]>([
@@ -44,17 +44,17 @@ describe.skipIf(process.platform === "win32").each<[string[], { progress?: boole
   [["nope"], {}],
   [["exec", "--help"], {}],
 ])("%p", (argv, { progress = false, coloured = true }) => {
-  test("NO_COLOR takes them away, and leaves the progress", async () => {
+  test("prints no colours with NO_COLOR, but still shows progress", async () => {
     const left = await controls(argv, { NO_COLOR: "1" });
     expect(left.filter((each) => each !== erase)).toEqual([]);
     if (progress) expect(left).toEqual([erase]);
   });
 
-  test("a dumb terminal gets nothing but text", async () => {
+  test("prints plain text at a dumb terminal", async () => {
     expect(await controls(argv, { NO_COLOR: "", TERM: "dumb" })).toEqual([]);
   });
 
-  test.skipIf(!coloured)("any other has them, and with FORCE_COLOR so have pipes", async () => {
+  test.skipIf(!coloured)("prints colours at other terminals, and in pipes with FORCE_COLOR", async () => {
     await using person = start(argv, { NO_COLOR: "" });
     await person.see(plain);
     await person.exited;

@@ -1,4 +1,4 @@
-/** Generated files with the executable: it writes them, they start it, and an upgrade in its place is noticed. */
+/** The executable writes generated files, they start its daemon, and the daemon notices an upgrade. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-test("from gen to stop, with an upgrade between two calls", async () => {
+test("generated files work from gen to daemon stop, even across an upgrade of the executable", async () => {
   using folder = temporaryFolder();
   const env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: join(folder.path, "data") });
   const seen = { ...fixture("seen", folder.path), category: "test" };

@@ -1,4 +1,4 @@
-/** One agent that is connected to servers directly, and one that has them through claudikins: what each gets for the same calls. */
+/** An agent that is connected to servers directly, and one that uses them through claudikins, compared by the same calls. */
 import { expect } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -23,11 +23,11 @@ export interface Step {
   args?: Record<string, unknown>;
 }
 
-/** The size of base64 stands in its place: code that returned it would show an image. */
+/** The size of base64 in its place: code that returned it would show an image. */
 const sizesOfData = (json: string) =>
   json.replace(/"(data|blob)":"([^"]*)"/g, (_, key, data) => `"${key}":"${data.length}"`);
 
-/** An agent that can be asked for roots, forms and messages; how many of each it was asked for. */
+/** An agent that can be asked for roots, forms and messages, and counts the requests. */
 async function agent(entry: Entry, cwd: string, root: string) {
   const capabilities = { roots: { listChanged: true }, elicitation: { form: {} }, sampling: {} };
   const client = new Client({ name: "agent", version: "1" }, { capabilities });
@@ -37,7 +37,7 @@ async function agent(entry: Entry, cwd: string, root: string) {
   }));
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
     heard.push("form");
-    // As a person sends it who leaves what is filled in, and enters a name.
+    // Like a person who accepts the defaults and enters a name.
     const { properties = {} } = (params as { requestedSchema?: { properties?: Record<string, { default?: unknown }> } })
       .requestedSchema ?? { properties: {} };
     const values = Object.entries(properties).map(([key, field]) => [
@@ -62,15 +62,15 @@ async function agent(entry: Entry, cwd: string, root: string) {
 
 export interface Comparison {
   folder: TemporaryFolder;
-  /** The agent's root. */
+  /** The root of the agent. */
   root: string;
   servers: Record<string, Entry>;
   steps: readonly Step[];
-  /** Takes out of a result's JSON what differs from one run to the next. */
+  /** Removes everything from a result's JSON that differs between runs. */
   same?: (json: string) => string;
 }
 
-/** Expects both agents to get the same results and to be asked the same, in a first round and in a later one. Gives what ours heard. */
+/** Expects the same results and requests for both agents, in a first round and in a later one. Returns the requests to ours. */
 export async function compareWithDirect({
   folder,
   root,
@@ -86,7 +86,7 @@ export async function compareWithDirect({
   for (const [name, entry] of Object.entries(servers)) {
     direct.set(name, agents.use(await agent(entry, folder.path, root)));
   }
-  // A server may still be asking for the agent's roots. An agent that is connected directly cannot know.
+  // A server may still be asking for the agent's roots, which a directly connected agent cannot know.
   await Bun.sleep(1_000);
   for (const round of ["first", "later"]) {
     for (const [name, itself] of direct) {
@@ -105,7 +105,7 @@ export async function compareWithDirect({
           JSON.parse(expected),
         ]);
         const kinds = (heard: string[]) => [...new Set(heard)].sort();
-        // An execution has progress of its own.
+        // An execution sends progress of its own.
         const asked = kinds(ours.heard.slice(before).filter((each) => each !== "progress"));
         const askedDirectly = kinds(itself.heard.slice(beforeDirect).filter((each) => each !== "progress"));
         expect([tool, asked]).toEqual([tool, askedDirectly]);

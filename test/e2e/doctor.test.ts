@@ -1,4 +1,4 @@
-/** setup and doctor of the executable, as a new user would call them: in a fresh home, with nothing else on the machine. */
+/** `setup` and `doctor` of the executable for a new user: a fresh home, and nothing else on the machine. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
-test("setup, doctor, and a generated file that needs nothing but claudikins", async () => {
+test("setup and doctor succeed, and a generated file runs with nothing but claudikins installed", async () => {
   using folder = temporaryFolder();
   const at = (...path: string[]) => join(folder.path, ...path);
   folder.write("project/claudikins.json", {
@@ -42,7 +42,7 @@ test("setup, doctor, and a generated file that needs nothing but claudikins", as
   expect(of("executable.path")).toMatchObject({ state: "ok", message: `On the PATH: ${at("bin/claudikins")}` });
   expect(of("registry.runtime")?.message).toBe(`Generated files run with claudikins itself: ${at("bin/claudikins")}`);
   expect(of("server.seen")?.state).toBe("ok");
-  // The server is given the folder above all of this.
+  // The server's folder is the parent of all this.
   expect(findings.filter(({ state }) => state !== "ok").map(({ id }) => id)).toEqual(["rules.seen", "hosts.none"]);
 
   const file = at("project/.claudikins/registry/test/seen/wait.ts");
@@ -55,7 +55,7 @@ test("setup, doctor, and a generated file that needs nothing but claudikins", as
   expect(await processesLeft(folder.path)).toEqual([]);
 });
 
-test("a first Ctrl-C ends what doctor has started, and says so with 130", async () => {
+test("the first Ctrl-C ends everything that doctor has started, with exit code 130", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: Object.fromEntries(["a", "b", "c"].map((name) => [name, fixture("never-starts", folder.path)])),

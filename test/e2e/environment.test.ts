@@ -1,4 +1,4 @@
-/** What a server sees of the user's environment, from the executable: eight harmless variables and what its entry declares. */
+/** A server of the executable gets eight harmless variables of the user's environment, and what its entry declares. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { executable } from "../support/claudikins.ts";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 // The first test builds the executable.
 setDefaultTimeout(120_000);
 
-/** The user's shell, as far as servers may know it. PATH is this machine's own: a server must find its programs. */
+/** The variables of the user's shell that servers may see. PATH is that of this machine: a server must find its programs. */
 const harmless = {
   PATH: process.env["PATH"] ?? "",
   USER: "me",
@@ -20,7 +20,7 @@ const harmless = {
   TMPDIR: "/tmp",
 };
 
-/** What must not reach anybody. */
+/** Variables that no server may see. */
 const others = {
   GITHUB_TOKEN: "s3cret",
   AWS_SECRET_ACCESS_KEY: "s3cret",
@@ -34,9 +34,9 @@ const others = {
 };
 
 test.skipIf(process.platform === "win32").each([
-  ["what there is, and what its entry declares", harmless],
-  ["no more than there is", { PATH: harmless.PATH }],
-])("%s", async (_, shell) => {
+  ["gets the safe variables and what its entry declares", harmless],
+  ["gets only variables that exist", { PATH: harmless.PATH }],
+])("a server %s", async (_, shell) => {
   using folder = temporaryFolder();
   const env = { MINE: "${TOKEN}", LANG: "xx", PLAIN: "yes" };
   folder.write("claudikins.json", {
@@ -47,7 +47,7 @@ test.skipIf(process.platform === "win32").each([
     { cwd: folder.path, env: { HOME: folder.path, ...shell, ...others } },
   );
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  // The mark by which what we started is found when we are killed.
+  // Marks our processes, so that they are found if we are killed.
   const mark = { CLAUDIKINS_START: expect.stringMatching(/^\d+\.\d+\.\d+\.$/) };
   const seen = { HOME: folder.path, ...shell, ...mark };
   expect(JSON.parse(stdout).value).toEqual([{ ...seen, LANG: "xx", MINE: "s3cret-token", PLAIN: "yes" }, seen]);

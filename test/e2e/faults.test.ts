@@ -1,4 +1,4 @@
-/** What people see of a server that fails, from the executable: after exec, in execute_code's answer, and in list --check. */
+/** How failures of servers are shown by the executable: after exec, in the answer of execute_code, and by list --check. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -38,7 +38,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** What differs from run to run, and spaces that a table fills up with. */
+/** The text, without what differs between runs and without the padding of tables. */
 const plain = (text: string) =>
   text
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
@@ -50,7 +50,7 @@ const plain = (text: string) =>
 
 const names = ["crashes", "hangs", "refuses", "cannotList", "notThere", "needy", "gone", "busy"];
 
-test("exec: what failed, where in the code, and what to do", async () => {
+test("exec says what failed, where in the code, and what to do", async () => {
   const runs = names.slice(0, -1).map(async (name) => {
     const { stdout, stderr, exitCode } = await runProgram([executable(), "exec", "-e", `return await ${name}.go()`], {
       cwd: folder.path,
@@ -63,7 +63,7 @@ test("exec: what failed, where in the code, and what to do", async () => {
   expect(plain(text)).toMatchSnapshot();
 });
 
-test("execute_code: the same, for a model", async () => {
+test("execute_code says the same to a model", async () => {
   const [command, args] = [executable(), ["serve"]];
   const client = new Client({ name: "test", version: "1" });
   await client.connect(
@@ -83,7 +83,7 @@ test("execute_code: the same, for a model", async () => {
   expect(plain(text)).toMatchSnapshot();
 });
 
-test("list --check: every server, and below it why each cannot be used", async () => {
+test("list --check lists every server, then why each broken one cannot be used", async () => {
   const { stdout, stderr, exitCode } = await runProgram([executable(), "list", "--check"], { cwd: folder.path });
   expect(exitCode).toBe(4);
   expect(stdout + stderr).not.toContain(secret);

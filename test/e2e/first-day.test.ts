@@ -1,4 +1,4 @@
-/** A new user's first day, from the installer to `restore`, with four agents that have servers, and a session of one of them. */
+/** A new user's first day, from the installer to `restore`, with four agents that have servers and a session of one of them. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ setDefaultTimeout(120_000);
 
 const words = (...command: string[]) => command.map((word) => `'${word}'`).join(" ");
 
-/** Their files, as these agents write them, or as people write them for them. */
+/** The settings files of four agents, as the agents or people write them. */
 function writeAgents(home: string, project: string): Record<string, string> {
   const claude = {
     numStartups: 41,
@@ -71,7 +71,7 @@ trust_level = "trusted"
   return files;
 }
 
-test("install, init, a session with an added server, stats, restore: everything is used, and everything is as it was", async () => {
+test("install, init, a session with an added server, stats and restore work in turn, and restore brings back every file", async () => {
   using machine = new Machine("claudikins-first-day-");
   const { home } = machine;
   const project = join(home, "code", "shop");
@@ -83,13 +83,13 @@ test("install, init, a session with an added server, stats, restore: everything 
   const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", XDG_CACHE_HOME: "", XDG_STATE_HOME: "" };
   const claudikins = (...argv: string[]) => runProgram([machine.program, ...argv], { cwd: project, env });
 
-  // The installer, whose last lines lead on.
+  // The installer prints the next steps.
   await using release = new Release(`#!/bin/sh\nexec ${words(...claudikinsCommand)} "$@"\n`);
   const installed = await machine.run({ env: { ...release.env, CLAUDIKINS_NO_DEMO: "1" } });
   expect([installed.code, installed.stderr]).toEqual([0, ""]);
   expect(installed.stdout).toEndWith("  ~/.local/bin/claudikins init\n  ~/.local/bin/claudikins restore\n");
 
-  // A look, which writes nothing, and says what has to be decided.
+  // The dry run writes nothing, and says what must be decided.
   const dry = await claudikins("init", "--dry-run");
   expect([dry.exitCode, dry.stdout]).toEqual([
     0,
@@ -103,7 +103,7 @@ test("install, init, a session with an added server, stats, restore: everything 
     false,
   ]);
 
-  // The switch: each server of each agent is in the config, or is listed.
+  // After init, each server of each agent is in the config or is listed.
   const init = await claudikins(
     "init",
     "--apply",
@@ -136,7 +136,7 @@ test("install, init, a session with an added server, stats, restore: everything 
     SHOP_KEY: "s3cr3t-0815",
   });
 
-  // A session of Claude Code, started from its own file as it starts every server.
+  // A session of Claude Code, started from the entry in its own file.
   const { command, args } = JSON.parse(read(".claude.json")).mcpServers.claudikins;
   const client = new Client({ name: "claude-code", version: "2" }, { capabilities: { roots: {} } });
   client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: pathToFileURL(project).href }] }));
@@ -150,7 +150,7 @@ test("install, init, a session with an added server, stats, restore: everything 
   };
   const run = (code: string) => answer("execute_code", { code });
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
-  // The first call keeps to the roots already.
+  // The first call already uses the agent's roots.
   expect(await run(`await files.read_text_file({ path: ${JSON.stringify(join(home, "private.txt"))} })`)).toContain(
     "Access denied",
   );
@@ -166,7 +166,7 @@ test("install, init, a session with an added server, stats, restore: everything 
     expect.stringContaining("two"),
   ]);
 
-  // A server that comes while the session runs.
+  // A server that is added while the session runs.
   const odd = fixture("odd");
   const added = await claudikins("add", "odd", "--", odd.command, ...odd.args);
   expect([added.exitCode, added.stderr]).toEqual([0, ""]);
@@ -195,7 +195,7 @@ test("install, init, a session with an added server, stats, restore: everything 
     "odd.structured": 1,
   });
 
-  // And back.
+  // Restore.
   const restored = await claudikins("restore");
   expect([restored.exitCode, restored.stderr]).toEqual([0, ""]);
   const { ".claude.json": claude = "", ...others } = before;

@@ -1,4 +1,4 @@
-/** The main job on real servers: one piece of code works with several of them, and only its result comes out. */
+/** The main use case with real servers: one program works with several of them, and only its result is returned. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -9,7 +9,7 @@ import { processesLeft, runProgram, testEnvironment } from "../support/process.t
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Real servers take their time to start on a small machine.
+// Real servers start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 const code = `
@@ -42,7 +42,7 @@ const expected = {
   sum: "The sum of 3 and 3 is 6.",
 };
 
-/** A project with four servers and a folder of three files; the code that works on it. */
+/** A project with four servers and a folder of three files, and the program that uses them. */
 function project(): TemporaryFolder & { code: string; data: string } {
   const folder = temporaryFolder();
   folder.write("data/alpha.txt", "first\n");
@@ -79,7 +79,7 @@ describe.each(programs)("%s", (_, program) => {
     expect(await processesLeft(folder.path)).toEqual([]);
   });
 
-  test("serve does the same for the SDK's own client", async () => {
+  test("serve runs the same program for the SDK's client", async () => {
     using folder = project();
     const [command, ...args] = [...program(), "serve"];
     const transport = new StdioClientTransport({
@@ -105,7 +105,7 @@ describe.each(programs)("%s", (_, program) => {
   });
 });
 
-test("serve does the same for the MCP Inspector's command line", async () => {
+test("serve runs the same program for the MCP Inspector's command line", async () => {
   using folder = project();
   const inspector = join(root, "node_modules", ".bin", "mcp-inspector");
   const inspect = (...args: string[]) =>

@@ -1,4 +1,4 @@
-/** gen that is killed or interrupted while it writes: what was there before still works, and the next gen puts all right. */
+/** gen that is killed or interrupted while it writes: the old files still work, and the next gen completes them. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { processesLeft, runProgram, testEnvironment } from "../support/process.t
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const toolCount = 2_000;
 
-/** A server of many tools; `version` is in the description of each. */
+/** A server with many tools; `version` is in the description of each. */
 function manyTools(version: string): object {
   const tools = Array.from({ length: toolCount }, (_, index) => ({
     name: `${version}-tool-${index}`,
@@ -41,7 +41,7 @@ const index = () => readFileSync(join(registry, "index.json"), "utf8");
 const serverFiles = () =>
   existsSync(join(registry, "other", "many")) ? readdirSync(join(registry, "other", "many")) : [];
 
-/** gen as a process, once it has written some of the new files. */
+/** Runs gen as a process, and resolves when it has written some of the new files. */
 async function genInTheMiddle(writtenFiles: number) {
   const child = Bun.spawn([executable(), "gen"], {
     cwd: folder.path,
@@ -55,7 +55,7 @@ async function genInTheMiddle(writtenFiles: number) {
   return child;
 }
 
-test("kill -9 in the middle of the files: the old index, whole files, and nothing left running", async () => {
+test("gen that is killed between two files leaves the old index, complete files, and no process", async () => {
   configure({ many: manyTools("old") });
   expect(await claudikins("gen")).toMatchObject({ exitCode: 0 });
   const before = index();
@@ -68,7 +68,7 @@ test("kill -9 in the middle of the files: the old index, whole files, and nothin
   const search = await claudikins("search", "tool 7 of old", "--json");
   expect(JSON.parse(search.stdout).tools[0]).toMatchObject({ server: "many", name: expect.stringMatching(/^old-/) });
 
-  // As if the last file had been caught half-written.
+  // As if gen had been killed while it wrote the last file.
   writeFileSync(join(registry, "other", "many", "new_tool_0.ts.4194399.7.tmp"), "// Gen");
   const left = serverFiles().filter((name) => name.endsWith(".ts"));
   const texts = new Map(left.map((name) => [name, readFileSync(join(registry, "other", "many", name), "utf8")]));
@@ -82,7 +82,7 @@ test("kill -9 in the middle of the files: the old index, whole files, and nothin
 });
 
 test.skipIf(process.platform === "win32")(
-  "Ctrl-C: what other servers said is written, and the end is clean",
+  "Ctrl-C makes gen store what other servers answered, and end cleanly",
   async () => {
     configure({ many: manyTools("old") });
     expect(await claudikins("gen")).toMatchObject({ exitCode: 0 });

@@ -1,4 +1,4 @@
-/** Servers that try to block the thread which answers hosts: each ends as an outcome of its own, and nobody else notices. */
+/** Servers that try to block the main thread: each becomes an outcome, and other sessions are not affected. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { toolOf } from "../fixtures/servers/hostile.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(120_000);
 /** A ping is answered in a millisecond. This is far more than what a busy machine adds, and far less than what these cases took. */
 const longestPingMs = 1_000;
 
-/** Resident memory of the process, in megabytes. */
+/** Maximum resident memory of the process, in megabytes. */
 const mostMemoryMb = 2_500;
 
 const schemas = Object.keys(hostileSchemas);
@@ -44,7 +44,7 @@ afterAll(async () => {
   folder?.[Symbol.dispose]();
 });
 
-/** Runs it, and meanwhile asks in the other session, again and again. */
+/** Awaits work, and meanwhile sends requests in the other session, one after another. */
 async function undisturbed<T>(work: Promise<T>): Promise<T> {
   let isOver = false;
   let longest = 0;
@@ -73,7 +73,7 @@ function memoryMb(): number {
 
 const outcome = `.then((value) => "answered " + typeof value, (error) => "failed " + (error.code ?? error.name))`;
 
-test.each(schemas)("a schema: %s", async (name) => {
+test.each(schemas)("a hostile schema does not disturb the other session: %s", async (name) => {
   const { args } = hostileSchemas[name]!();
   const code = `return await schema${schemas.indexOf(name)}.call(${args})${outcome}`;
   expect(await undisturbed(hostile.execute(code))).toMatch(
@@ -81,17 +81,17 @@ test.each(schemas)("a schema: %s", async (name) => {
   );
 });
 
-test.each(lists)("a list: %s", async (name) => {
+test.each(lists)("a hostile list of tools does not disturb the other session: %s", async (name) => {
   const code = `return await servers.list${lists.indexOf(name)}.good({})${outcome}`;
   expect(await undisturbed(hostile.execute(code))).toMatch(/^(?:answered|failed|TOOL_NOT_FOUND|.*has no tool)/);
 });
 
-test.each(results)("a result: %s", async (name) => {
+test.each(results)("a hostile result does not disturb the other session: %s", async (name) => {
   const code = `return await results.${toolOf(name)}({})${outcome}`;
   expect(await undisturbed(hostile.execute(code))).toMatch(/^(?:answered|failed|Failed \((?:memory|stack)\))/);
 });
 
-test("after all of it a search is answered in the other session", async () => {
+test("the other session can still search after all hostile servers", async () => {
   const found = await undisturbed(hostile.client.callTool({ name: "search_tools", arguments: { query: "good" } }));
   expect(JSON.stringify(found.content)).toContain("good");
 });

@@ -1,4 +1,4 @@
-/** Commands at a real terminal whose servers and code say what a terminal would obey: it is shown, and pipes get it as it is. */
+/** Commands at a real terminal whose servers and code print control sequences: they are shown as escapes, and pipes get them unchanged. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -34,48 +34,48 @@ async function written(command: string[], typed: string[] = []): Promise<string>
 const claudikins = (...argv: string[]) => [...claudikinsCommand, ...argv];
 const code = JSON.stringify(allHostile);
 
-describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a terminal", () => {
-  test("a value that is text", async () => {
+describe.skipIf(process.platform === "win32")("no control sequence reaches a terminal from", () => {
+  test("a text value", async () => {
     const shown = await written(claudikins("exec", "--no-daemon", "-e", `return ${code} + "END"`));
     expect(obeyed(shown)).toEqual([]);
     expect(shown).toContain("END");
   });
 
   test.each<[string, string[]]>([
-    ["a value that is data", ["exec", "-e", `return { [${code}]: [${code}] }`]],
+    ["an object", ["exec", "-e", `return { [${code}]: [${code}] }`]],
     ["a value as JSON", ["exec", "--json", "-e", `return ${code}`]],
     [
-      "what is logged, in all ways",
+      "logs of every kind",
       [
         "exec",
         "-e",
         `console.log(${code}); console.error(${code}); console.table([{ a: ${code} }]); process.stdout.write(${code})`,
       ],
     ],
-    ["what is displayed", ["exec", "-e", `display({ type: ${code}, mimeType: ${code}, data: "" }); display(${code})`]],
-    ["what is thrown", ["exec", "-e", `throw new Error(${code})`]],
+    ["displayed values", ["exec", "-e", `display({ type: ${code}, mimeType: ${code}, data: "" }); display(${code})`]],
+    ["a thrown error", ["exec", "-e", `throw new Error(${code})`]],
     [
-      "what is thrown, with a name and a stack",
+      "a thrown error with its own name and stack",
       [
         "exec",
         "-e",
         `const error = new Error(${code}); error.name = ${code}; error.stack = ${code}; error.hint = ${code}; throw error`,
       ],
     ],
-    ["code that cannot be read", ["exec", "-e", `const a = "${"\u202e\u009b"}" ${"\u202e"} b`]],
+    ["code that cannot be parsed", ["exec", "-e", `const a = "${"\u202e\u009b"}" ${"\u202e"} b`]],
     ["a tool's result", ["exec", "-e", "return escapes.speak({})"]],
     ["a tool's failure", ["exec", "-e", "return escapes.fail({})"]],
     ["a server's refusal", ["exec", "-e", "return escapes.refuse({})"]],
-    ["a trace", ["exec", "--wire", "--no-daemon", "-e", "return escapes.speak({ word: 'x' })"]],
+    ["messages that --wire prints", ["exec", "--wire", "--no-daemon", "-e", "return escapes.speak({ word: 'x' })"]],
     ["our own log", ["exec", "--verbose", "--no-daemon", "-e", "return escapes.speak({})"]],
     ["call", ["call", "escapes.speak"]],
     ["call of a tool that fails", ["call", "escapes.fail"]],
     ["the help of a tool", ["call", "escapes.speak", "--help"]],
     ["search", ["search", "speak loudly"]],
     ["search for names", ["search", "server:escapes", "--detail", "names"]],
-    ["search with all that is known", ["search", "speak", "--detail", "full"]],
+    ["search with full definitions", ["search", "speak", "--detail", "full"]],
     ["search as JSON", ["search", "speak", "--json"]],
-    ["search for what is hostile", ["search", "\u202e\u009b2Jzzz"]],
+    ["a search query", ["search", "\u202e\u009b2Jzzz"]],
     ["list", ["list"]],
     ["list --check", ["list", "--check"]],
     ["list tools", ["list", "tools", "escapes"]],
@@ -85,8 +85,8 @@ describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a 
     ["executions", ["trace"]],
     ["doctor", ["doctor"]],
     ["stats", ["stats"]],
-    ["a command that there is not", ["\u001b[2J\u202enope"]],
-    ["a flag that there is not", ["exec", "--\u009b2J\u202enope"]],
+    ["an unknown command", ["\u001b[2J\u202enope"]],
+    ["an unknown flag", ["exec", "--\u009b2J\u202enope"]],
   ])("%s", async (_, argv) => {
     expect(obeyed(await written(claudikins(...argv)))).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a 
     expect(obeyed(person.text)).toEqual([]);
   });
 
-  test("a generated file that is run as a program, its help and its error", async () => {
+  test("a generated file that is run as a program", async () => {
     for (const [tool, ...args] of [
       ["speak", "{}"],
       ["speak", "--help"],
@@ -118,7 +118,7 @@ describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a 
     }
   });
 
-  test("a config whose own names are hostile", async () => {
+  test("a config whose names are hostile", async () => {
     const other = join(project.path, "other");
     mkdirSync(other);
     const entry = { ...fixture("escapes"), allow: [allHostile], env: { [`A${allHostile}`]: "${MISSING}" } };
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a 
 });
 
 describe.skipIf(process.platform === "win32")("a terminal shows", () => {
-  test("escapes in the place of what it would obey, and a JSON document that stays the same one", async () => {
+  test("control characters as escapes, and JSON that parses to the same value", async () => {
     expect(await written(claudikins("exec", "-e", 'return "a\\u202eb\\u001b[2Jc\\u{e0041}"'))).toContain(
       "a\\u202eb\\u001b[2Jc\\udb40\\udc41",
     );
@@ -140,23 +140,23 @@ describe.skipIf(process.platform === "win32")("a terminal shows", () => {
     expect(JSON.parse(/\{.*\}/s.exec(shown)![0]).value).toBe(allHostile);
   });
 
-  test("words of all languages, emoji, tabs and line breaks as they are", async () => {
+  test("letters of all languages, emoji, tabs and line breaks unchanged", async () => {
     const text = "Straße 日本語 привет שלום عربي می‌خواهم क्‍ष 👩‍👩‍👧 ❤️ 👍🏽 e\u0301\tone\ntwo";
     const shown = await written(claudikins("exec", "-e", `return ${JSON.stringify(text)}`));
     expect(shown).toContain(text.replace("\n", "\r\n"));
   });
 
-  test("our own colours, and no other", async () => {
+  test("only our own colours", async () => {
     const shown = await written(claudikins("exec", "-e", 'console.error("\\u001b[31mx\\u001b[0m")'));
     expect(shown).toContain("\u001b[31merror \u001b[0m\\u001b[31mx\\u001b[0m");
   });
 });
 
-test("a pipe and --json get every character as it is", async () => {
+test("pipes and --json get every character unchanged", async () => {
   const run = (...argv: string[]) => runProgram(claudikins("exec", ...argv), { cwd, env: project.env });
   expect((await run("-e", `return ${code}`)).stdout).toBe(`${allHostile}\n`);
   expect(JSON.parse((await run("--json", "-e", `return ${code}`)).stdout).value).toBe(allHostile);
-  // A log ends at a zero.
+  // A log ends at a NUL character.
   const logged = allHostile.replaceAll("\0", "");
   const log = (level: string) => `console.${level}(${JSON.stringify(logged)})`;
   expect((await run("-e", log("log"))).stderr).toStartWith(`${logged}\n`);
@@ -168,7 +168,7 @@ test("a pipe and --json get every character as it is", async () => {
   expect(forced.stderr).toStartWith(`\u001b[31merror \u001b[0m${logged}\n`);
 });
 
-test("a shell is offered no name that it could not show", async () => {
+test("completions offer no names with control characters", async () => {
   const { stdout } = await project.claudikins("complete", "zsh", "--", "call", "escapes.");
   expect(stdout).toContain("escapes.speak");
   expect(obeyed(stdout)).toEqual([]);

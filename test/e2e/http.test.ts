@@ -1,4 +1,4 @@
-/** The executable over HTTP: as the Inspector sees it, at a port that is taken, and when it is ended. */
+/** The executable over HTTP: with the Inspector, at a port that is taken, and when it is ended. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
@@ -41,7 +41,7 @@ test("the Inspector lists both tools and calls them", async () => {
   );
 });
 
-test("there can be more sessions with servers on the network than Bun takes connections by itself", async () => {
+test("serve can have more sessions with servers on the network than Bun's default limit of connections", async () => {
   await using server = await networkFixture("http", { program: "protocol", args: [folder.path] });
   folder.write("claudikins.json", { mcpServers: { far: { url: `http://127.0.0.1:${server.port}/` } } });
   await using many = await httpServe(folder, ["--max-sessions", "400"], { command: [executable()] });
@@ -52,7 +52,7 @@ test("there can be more sessions with servers on the network than Bun takes conn
   }
 });
 
-test("a port is never shared with another one", async () => {
+test("serve does not share a port with another process", async () => {
   const { port } = new URL(door.url);
   const env = testEnvironment({ NODE_ENV: "production" });
   const second = await runProgram([executable(), "serve", "--http", port], { cwd: folder.path, env });
@@ -60,7 +60,7 @@ test("a port is never shared with another one", async () => {
   expect(second.stderr).toContain("in use by another program");
 });
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it and its servers", async (name) => {
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends serve and its servers", async (name) => {
   const session = await rawSession(door.url, "2025-11-25", { elicitation: {} });
   await (await session.post(executeRequest(1, "return await asker.wait({ ms: 1 })"))).text();
   const listening = await session.get();

@@ -1,4 +1,4 @@
-/** As a new user would do it: a fresh home with a Claude Code of six servers, switched over with one command, used, and switched back. */
+/** A new user with six servers in Claude Code: init in a fresh home, a session, and restore. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
-test("six servers of Claude Code: init --apply, then the agent's first search and execute", async () => {
+test("init --apply imports six servers of Claude Code, and the agent's first search and execution use them", async () => {
   using folder = temporaryFolder();
   const mark = join(folder.path, "memory.jsonl");
   folder.write("project/notes.txt", "hello\n");
@@ -30,7 +30,7 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   const file = folder.write(".claude.json", settings);
   const before = readFileSync(file);
   const cwd = join(folder.path, "project");
-  // Nothing of this test run's own home.
+  // Without the home of this test run.
   const env = { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", XDG_CACHE_HOME: "", XDG_STATE_HOME: "" };
   const claudikins = (...argv: string[]) => runProgram([executable(), ...argv], { cwd, env });
 
@@ -47,7 +47,7 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   const own = { type: "stdio", command: executable(), args: ["serve"], env: {} };
   expect(mcpServers).toEqual({ claudikins: own });
 
-  // What Claude Code does with it.
+  // What Claude Code does with the entry.
   const client = new Client({ name: "claude-code", version: "2" });
   const { PATH = "" } = process.env;
   await client.connect(
@@ -73,7 +73,7 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   expect(await processesLeft(mark)).toEqual([]);
 });
 
-test("two at once: one does it, the other finds it done, and nothing is lost", async () => {
+test("two concurrent inits lose nothing: one does the work, the other finds it done", async () => {
   using folder = temporaryFolder();
   const servers = Object.fromEntries(Array.from({ length: 6 }, (_, place) => [`s${place}`, { command: `c${place}` }]));
   for (const path of [

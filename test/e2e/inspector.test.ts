@@ -1,4 +1,4 @@
-/** The protocol's own Inspector as a host, on the command line: lists and calls, over stdio and HTTP, in both modes. */
+/** The MCP Inspector as a host on the command line: lists and calls, over stdio and HTTP, in both modes. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -23,8 +23,8 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-describe.each(["stdio", "http"])("over %s", (way) => {
-  /** What the Inspector prints of each. */
+describe.each(["stdio", "http"])("the Inspector over %s", (way) => {
+  /** What the Inspector prints for each call. */
   async function inspected(mode: string, ...calls: string[][]): Promise<unknown[]> {
     await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
     const [command, ...args] = [...claudikinsCommand, "serve", "--trust", "--mode", mode];
@@ -41,7 +41,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
             },
       },
     });
-    // It keeps secrets in the system's keychain, which not every system has.
+    // The Inspector keeps secrets in the system's keychain, which not every system has.
     const env = { MCP_INSPECTOR_SECRET_STORE: "memory" };
     const printed = [];
     for (const call of calls) {
@@ -60,7 +60,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
   ];
   const names = (printed: unknown) => (printed as { tools: { name: string }[] }).tools.map(({ name }) => name);
 
-  test("code mode: the two tools", async () => {
+  test("lists and calls the two tools in code mode", async () => {
     const code = "code=return await suite.test_simple_text()";
     const [listed, found, ran] = await inspected(
       "code",
@@ -73,7 +73,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     expect(JSON.stringify(ran)).toContain("This is a simple text response for testing.");
   });
 
-  test("direct mode: the servers' own tools, resources and prompts", async () => {
+  test("lists and uses the servers' own tools, resources and prompts in direct mode", async () => {
     const [listed, image, prompts, read] = await inspected(
       "direct",
       ["--method", "tools/list"],

@@ -1,4 +1,4 @@
-/** Ctrl-C at a real terminal: the first one ends what runs and leaves nothing behind, the second does not wait for it. */
+/** Ctrl-C at a real terminal: the first one ends what runs and leaves nothing behind, the second does not wait. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 
-// Real servers take their time to start on a small machine.
+// Real servers start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 const ctrlC = "\u0003";
@@ -19,7 +19,7 @@ const start = (folder: TemporaryFolder, argv: string[]) =>
     env: { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" },
   });
 
-/** Waits until the server runs: it has the folder on its command line, and nothing of what belongs to the command itself. */
+/** Waits until the server runs. Its command line contains the folder; `but` excludes the command's own processes. */
 async function running(folder: TemporaryFolder, name: string, but = "\0"): Promise<void> {
   const found = () =>
     processesWith(folder.path).filter((pid) => {
@@ -41,9 +41,9 @@ function commandLine(pid: number): string {
   }
 }
 
-describe.skipIf(process.platform === "win32")("the first", () => {
+describe.skipIf(process.platform === "win32")("the first Ctrl-C ends", () => {
   test.each<[string, string[]]>([
-    ["exec, a call that never ends", ["exec", "-e", "return await hangs.anything({})"]],
+    ["exec during a call that never ends", ["exec", "-e", "return await hangs.anything({})"]],
     ["call", ["call", "hangs.anything"]],
     ["gen", ["gen"]],
     ["gen --check", ["gen", "--check"]],
@@ -56,7 +56,7 @@ describe.skipIf(process.platform === "win32")("the first", () => {
   ])("%s", async (_, argv) => {
     using folder = temporaryFolder();
     const hangs = fixture("never-starts", folder.path);
-    // Longer than a test may take: waiting for its end is no clean stop.
+    // Longer than the time limit of a test: a test that waits for its end fails.
     folder.write("claudikins.json", { mcpServers: { hangs: { ...hangs, startTimeoutMs: 300_000 } } });
     const hostFile = folder.write(".cursor/mcp.json", { mcpServers: { hangs } });
     const before = readFileSync(hostFile, "utf8");
@@ -69,7 +69,7 @@ describe.skipIf(process.platform === "win32")("the first", () => {
     expect(existsSync(join(folder.path, "other.json"))).toBe(false);
   });
 
-  test("add: the config is as it was", async () => {
+  test("add, and the config is unchanged", async () => {
     using folder = temporaryFolder();
     const file = folder.write("claudikins.json", { mcpServers: {} });
     const before = readFileSync(file, "utf8");
@@ -83,17 +83,20 @@ describe.skipIf(process.platform === "win32")("the first", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")("the second: what refuses to end is killed, and nobody waits", async () => {
-  using folder = temporaryFolder();
-  const hangs = fixture("never-starts", folder.path);
-  folder.write("claudikins.json", { mcpServers: { stubborn: fixture("stubborn", folder.path), hangs } });
-  await using person = start(folder, ["list", "--check"]);
-  await person.see("1/2 servers stubborn");
-  await running(folder, "never-starts");
-  person.type(ctrlC);
-  // What is known by now is told; then the stubborn one is given its time.
-  await person.see("tools/list of hangs was cancelled");
-  person.type(ctrlC);
-  expect(await person.exited).toBe(130);
-  expect(await processesLeft(folder.path, 500)).toEqual([]);
-});
+test.skipIf(process.platform === "win32")(
+  "the second Ctrl-C kills a process that refuses to end, without waiting",
+  async () => {
+    using folder = temporaryFolder();
+    const hangs = fixture("never-starts", folder.path);
+    folder.write("claudikins.json", { mcpServers: { stubborn: fixture("stubborn", folder.path), hangs } });
+    await using person = start(folder, ["list", "--check"]);
+    await person.see("1/2 servers stubborn");
+    await running(folder, "never-starts");
+    person.type(ctrlC);
+    // The results so far are printed; then the stubborn server gets its grace period.
+    await person.see("tools/list of hangs was cancelled");
+    person.type(ctrlC);
+    expect(await person.exited).toBe(130);
+    expect(await processesLeft(folder.path, 500)).toEqual([]);
+  },
+);

@@ -1,4 +1,4 @@
-/** However the program ends, nothing that it started is left. */
+/** However the program ends, it leaves no processes. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
@@ -6,10 +6,10 @@ import { processesLeft, processesWith, testEnvironment } from "../support/proces
 import { everything, filesystem, fixture, memory } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-// Real servers take their time to start on a small machine.
+// Real servers start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-/** Servers that end well, one that refuses to (with a child of its own), and one that is still starting. */
+/** Servers that end normally, one that refuses to end and has a child, and one that is still starting. */
 function project(): TemporaryFolder {
   const folder = temporaryFolder();
   const marked = (entry: { command: string; args: string[] }) => ({ ...entry, args: [...entry.args, folder.path] });
@@ -44,7 +44,7 @@ function start(folder: TemporaryFolder, args: string[]) {
   });
 }
 
-/** Waits until the five servers and the stubborn one's child run. */
+/** Waits until the five servers and the stubborn server's child run. */
 async function allRunning(folder: TemporaryFolder): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (processesWith(folder.path).length < 6) {
@@ -63,7 +63,7 @@ const initialize = request(1, "initialize", {
 const initialized = `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`;
 
 describe("exec", () => {
-  test("normal end", async () => {
+  test("leaves no process after a normal end", async () => {
     using folder = project();
     const child = start(folder, ["exec", "-e", `${code}\nreturn "done"`]);
     expect(await child.stdout.text()).toBe("done\n");
@@ -71,22 +71,25 @@ describe("exec", () => {
     expect(await processesLeft(folder.path)).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s while code runs: exit code 130", async (signal) => {
-    using folder = project();
-    const child = start(folder, ["exec", "-e", `${code}\nwhile (true) {}`]);
-    await allRunning(folder);
-    child.kill(signal);
-    expect(await child.exited).toBe(130);
-    expect(await child.stderr.text()).toContain("The execution was cancelled");
-    expect(await processesLeft(folder.path)).toEqual([]);
-  });
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "leaves no process after %s while code runs, and exits with 130",
+    async (signal) => {
+      using folder = project();
+      const child = start(folder, ["exec", "-e", `${code}\nwhile (true) {}`]);
+      await allRunning(folder);
+      child.kill(signal);
+      expect(await child.exited).toBe(130);
+      expect(await child.stderr.text()).toContain("The execution was cancelled");
+      expect(await processesLeft(folder.path)).toEqual([]);
+    },
+  );
 
-  test("a second signal ends it at once, without the time that the stubborn server is given", async () => {
+  test("ends at once at the second signal, without the grace period of the stubborn server", async () => {
     using folder = project();
     const child = start(folder, ["exec", "-e", `${code}\nwhile (true) {}`]);
     await allRunning(folder);
     child.kill("SIGINT");
-    // The code's end is reported before the servers are ended.
+    // The end of the code is reported before the servers are ended.
     const reader = child.stderr.getReader();
     await reader.read();
     child.kill("SIGINT");
@@ -101,7 +104,7 @@ describe("serve", () => {
     ["SIGINT", (child) => child.kill("SIGINT")],
     ["SIGTERM", (child) => child.kill("SIGTERM")],
   ];
-  test.each(endings)("%s while code runs", async (_, end) => {
+  test.each(endings)("leaves no process after %s while code runs", async (_, end) => {
     using folder = project();
     const child = start(folder, ["serve"]);
     child.stdin.write(initialize + initialized);

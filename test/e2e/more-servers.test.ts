@@ -12,12 +12,12 @@ import type { Entry } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { compareWithDirect, type Step } from "./directly.ts";
 
-// A browser takes its time to start on a small machine.
+// A browser starts slowly on a small machine.
 setDefaultTimeout(300_000);
 
 const installed = process.env["TEST_SERVERS"];
 
-/** How an installed package is started; undefined where it is not there. */
+/** The entry of an installed package; undefined if it is not installed. */
 function started(name: string, ...args: string[]): Entry | undefined {
   const folder = join(installed ?? "", "node_modules", name);
   if (installed === undefined || !existsSync(folder)) return undefined;
@@ -32,7 +32,7 @@ interface Case {
   same?: (json: string) => string;
 }
 
-/** What both agents are to work with. */
+/** A folder for both agents to work in. */
 function prepared(): { folder: TemporaryFolder; root: string } {
   const folder = temporaryFolder();
   const root = join(folder.path, "root");
@@ -151,7 +151,7 @@ test.skipIf(!started("chrome-devtools-mcp") || noBrowser !== "")(
   },
 );
 
-test.if(installed !== undefined)("TEST_SERVERS has at least one of them", () => {
+test.if(installed !== undefined)("TEST_SERVERS contains at least one of the servers", () => {
   expect(
     [
       "@eslint/mcp",

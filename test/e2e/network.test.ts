@@ -1,4 +1,4 @@
-/** The executable with servers over the network: beside one over stdio, through a proxy, and with a certificate of one's own. */
+/** The executable with servers on the network: beside one over stdio, through a proxy, and with a certificate of the user's own. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer, request } from "node:http";
@@ -31,7 +31,7 @@ const valueIn = ({ stdout, stderr }: Ended) => {
   return (JSON.parse(stdout) as { value: unknown }).value;
 };
 
-test("one over each transport, in one execution, and no secret in the log", async () => {
+test("one execution uses servers over every transport, and the log contains no secret", async () => {
   await using http = await networkFixture("token");
   await using sse = await networkFixture("sse");
   await using socket = await networkFixture("websocket-token");
@@ -55,17 +55,17 @@ test("one over each transport, in one execution, and no secret in the log", asyn
   expect(http.lines).toContain("DELETE Bearer right");
 });
 
-test.each(["http", "sse", "websocket"])("%s: a server that dies keeps nobody waiting at the end", async (mode) => {
+test.each(["http", "sse", "websocket"])("a server over %s that dies does not delay the end of exec", async (mode) => {
   await using server = await networkFixture(mode);
   const url = `${mode === "websocket" ? "ws" : "http"}://127.0.0.1:${server.port}/mcp`;
   const startedAt = performance.now();
   const { exitCode } = await exec({ far: { url } }, 'return far["end-process"]({})');
   expect(exitCode).toBe(4);
-  // The next attempt of an EventSource would be after three seconds.
+  // An EventSource would try again after three seconds.
   expect(performance.now() - startedAt).toBeLessThan(2_900);
 });
 
-test.each(["http", "ws"])("%s: nor does one that never answers", async (scheme) => {
+test.each(["http", "ws"])("a server over %s that never answers does not delay the end of exec", async (scheme) => {
   await using server = await networkFixture("silent");
   const startedAt = performance.now();
   const far = { url: `${scheme}://127.0.0.1:${server.port}`, startTimeoutMs: 100 };
@@ -73,7 +73,7 @@ test.each(["http", "ws"])("%s: nor does one that never answers", async (scheme) 
   expect(performance.now() - startedAt).toBeLessThan(2_900);
 });
 
-test("a sign-in that is wanted is exit code 3", async () => {
+test("a server that needs a sign-in makes exec exit with code 3", async () => {
   await using server = await networkFixture("token");
   const url = `http://127.0.0.1:${server.port}/mcp`;
   const { exitCode, stderr } = await exec({ far: { url } }, "return far.echo({})");
@@ -81,7 +81,7 @@ test("a sign-in that is wanted is exit code 3", async () => {
   expect(stderr).toContain('Server \\"far\\" cannot be used: it needs a sign-in (401)');
 });
 
-test("HTTP_PROXY is honoured, and NO_PROXY", async () => {
+test("servers on the network are reached through HTTP_PROXY, except those in NO_PROXY", async () => {
   await using server = await networkFixture("http");
   const seen: string[] = [];
   const proxy = createServer((incoming, outgoing) => {
@@ -115,7 +115,7 @@ test("HTTP_PROXY is honoured, and NO_PROXY", async () => {
   }
 });
 
-test("a certificate of one's own counts with NODE_EXTRA_CA_CERTS, and not without", async () => {
+test("a self-signed certificate is accepted only with NODE_EXTRA_CA_CERTS", async () => {
   const [key, cert] = [join(folder.path, "key.pem"), join(folder.path, "cert.pem")];
   const made = Bun.spawnSync(
     `openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout ${key} -out ${cert}`.split(

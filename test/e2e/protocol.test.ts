@@ -1,4 +1,4 @@
-/** The executable between a host and servers that ask, report and change: everything of the protocol that is not an answer. */
+/** The executable between a host and servers that send requests, progress and changes: every message that is not an answer. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -21,7 +21,7 @@ setDefaultTimeout(120_000);
 
 let folder: TemporaryFolder;
 let host: Client;
-/** What came from claudikins, in its order. */
+/** Messages from claudikins, in order. */
 const received: JSONRPCMessage[] = [];
 beforeEach(() => {
   folder = temporaryFolder();
@@ -32,7 +32,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** `serve` with these servers, and a host that can do so much. */
+/** `serve` with these servers, and a host with these capabilities. */
 async function serve(
   mcpServers: object,
   capabilities: ClientCapabilities,
@@ -57,7 +57,7 @@ async function serve(
 let stderr = "";
 let look = () => {};
 
-/** Resolves when claudikins' log has the text. */
+/** Resolves when claudikins' log contains the text. */
 async function logged(text: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   look = () => stderr.includes(text) && resolve();
@@ -80,7 +80,7 @@ const ask = (method: string, params: object) => `return asker.ask(${JSON.stringi
 const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
 
 describe.each(["stdio", "http"])("a server over %s", (way) => {
-  test("asks the host, which answers", async () => {
+  test("sends requests to the host, and gets its answers", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
     const asked: unknown[] = [];
@@ -104,7 +104,7 @@ describe.each(["stdio", "http"])("a server over %s", (way) => {
     expect(asked).toEqual([question.messages, { "claudikins/server": "asker" }, "[asker] How many?"]);
   });
 
-  test("hears from a host that offers nothing who refuses", async () => {
+  test("learns that the host lacks a capability", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
     await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {});
@@ -118,7 +118,7 @@ describe.each(["stdio", "http"])("a server over %s", (way) => {
   });
 });
 
-test("while the person thinks, the execution's time stands still", async () => {
+test("the time limit of an execution pauses while a person answers", async () => {
   await serve({ asker: asker() }, { elicitation: {} }, (client) => {
     client.setRequestHandler(ElicitRequestSchema, async () => {
       await Bun.sleep(3_000);
@@ -127,12 +127,12 @@ test("while the person thinks, the execution's time stands still", async () => {
   });
   await execute("return asker.seen()");
   expect(await execute(ask("elicitation/create", form), { timeout_ms: 1_500 })).toContain('"count": 5');
-  // And goes on afterwards.
+  // And continues afterwards.
   const late = `await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })}); await new Promise(() => setTimeout(() => {}, 60_000))`;
   expect(await execute(late, { timeout_ms: 1_500 })).toContain("Failed (timeout)");
 });
 
-test("a request of the server is cancelled at the host with the call that it belongs to", async () => {
+test("cancelling a call cancels the server's request at the host", async () => {
   const asked = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<unknown>();
   await serve({ asker: asker() }, { elicitation: {} }, (client) => {
@@ -148,11 +148,11 @@ test("a request of the server is cancelled at the host with the call that it bel
   await asked.promise;
   cancel.abort();
   await expect(call).rejects.toThrow();
-  // Hosts made with the SDK take no notice of 0.
+  // Hosts that use the SDK ignore the id 0.
   expect(await cancelled.promise).toBeGreaterThan(0);
 });
 
-test("server-everything: sampling, elicitation and roots of a real server", async () => {
+test("sampling, elicitation and roots work with server-everything", async () => {
   await serve({ everything: everything() }, { sampling: {}, elicitation: {}, roots: {} }, (client) => {
     client.setRequestHandler(CreateMessageRequestSchema, () => ({
       role: "assistant",
@@ -173,7 +173,7 @@ test("server-everything: sampling, elicitation and roots of a real server", asyn
   expect(await execute("return everything['get-roots-list']({})")).toContain("file:///work");
 });
 
-/** Progress that is sent to the host for one call, as it comes, and what the call gave. */
+/** The progress that the host gets for one call, in order, and the result of the call. */
 async function watched(code: string): Promise<{ heard: { progress: number; message: string }[]; text: string }> {
   received.length = 0;
   const params = { name: "execute_code", arguments: { code } };
@@ -197,7 +197,7 @@ const rising = (heard: { progress: number }[]) =>
 
 describe("progress", () => {
   test.each(["stdio", "http"])(
-    "over %s: of calls and of what servers say reaches the host that asks for it",
+    "over %s reaches a host that asks for it: calls, and messages of servers",
     async (way) => {
       await using server =
         way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
@@ -212,20 +212,20 @@ describe("progress", () => {
         `await asker.progress({ steps: 1_000 }); await asker["needs-page"]().catch(() => {}); return asker.progress({ steps: 0 })`,
       );
       expect(rising(many.heard)).toBe(true);
-      // Of so many at once only some are told, the last one always.
+      // The host gets only some of many concurrent reports, but always the last.
       expect(many.heard.length).toBeLessThan(200);
       expect(many.heard.at(-1)).toEqual({ progress: 1_003, message: "asker.progress: done" });
     },
   );
 
-  test("is asked of servers only when somebody listens", async () => {
+  test("is requested from servers only if the host asks for it", async () => {
     await serve({ asker: asker() }, {});
     expect(await execute("return [await asker.progress({ steps: 3 }), (await asker.seen()).meta]")).toBe(
       '["nobody listens", [null]]',
     );
   });
 
-  test("server-everything: a long operation", async () => {
+  test("reaches the host during a long operation of server-everything", async () => {
     await serve({ everything: everything() }, {});
     const { heard, text } = await watched(
       `return everything["trigger-long-running-operation"]({ duration: 1, steps: 4 })`,
@@ -240,7 +240,7 @@ describe("progress", () => {
 });
 
 describe.each(["stdio", "http"])("changes of a server over %s", (way) => {
-  test("reach the next search and code that waits, and its log is on stderr alone", async () => {
+  test("reach the next search and waiting code, and its log goes to stderr only", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
     await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {}, undefined, {
@@ -261,7 +261,7 @@ describe.each(["stdio", "http"])("changes of a server over %s", (way) => {
   });
 });
 
-test("gen ends with the tools as they are where a server never stops saying that they change", async () => {
+test("gen ends even if a server never stops announcing changes", async () => {
   await serve({ asker: fixture("protocol", "stdio", folder.path, "endless") }, {});
   const { exitCode, stdout } = await runProgram([executable(), "gen", "--json"], { cwd: folder.path });
   expect(exitCode).toBe(0);

@@ -1,4 +1,4 @@
-/** Servers that tell their secrets to everybody: nothing of ours passes them on, in any command, log or file. */
+/** Servers that repeat their secrets everywhere: claudikins prints none of them in any command, log or file. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 
 const token = 'tok"en/of 5+things';
 const keys = ["argument-key-77", "query-key-88", "header-key-99", "pass-word-11"];
-// Its beginning as well, as what is cut would have it.
+// Its beginning too, which a shortened text would still contain.
 const secrets = [
   token,
   JSON.stringify(token).slice(1, -1),
@@ -27,7 +27,7 @@ let folder: TemporaryFolder;
 let far: Bun.Server<undefined>;
 beforeEach(() => {
   folder = temporaryFolder();
-  // Repeats all that it is sent.
+  // Repeats everything it receives.
   far = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -79,7 +79,7 @@ ${failing.map((call) => `await fail(() => ${call});`).join("\n")}
 console.log(await tools.list(), await tools.search("token"));
 return far.y()`;
 
-test("the command line: gen, list, exec and search, and what they write down", async () => {
+test("gen, list, exec and search print and write no secrets", async () => {
   for (const args of [
     ["gen"],
     ["list", "--check"],
@@ -102,7 +102,7 @@ test("the command line: gen, list, exec and search, and what they write down", a
   expect(files.some((file) => readFileSync(file, "utf8").includes("token ${A_TOKEN}, as JSON"))).toBe(true);
 });
 
-test("serve: searches, failures, and its log", async () => {
+test("serve has no secrets in searches, failures and its log", async () => {
   const client = new Client({ name: "test", version: "1" });
   const [command, ...args] = [...claudikinsCommand, "serve"];
   const transport = new StdioClientTransport({ command, args, stderr: "pipe", ...surroundings() });
@@ -121,7 +121,7 @@ test("serve: searches, failures, and its log", async () => {
   expect(leaks(log)).toEqual([]);
 });
 
-test("what a tool gives is not touched, a failure that it reports itself included", async () => {
+test("results of tools are unchanged, including errors that a tool returns", async () => {
   expect(await said("exec", "-e", "return leaky.tells()")).toContain(`token ${token}`);
   expect(await said("exec", "-e", "return leaky.refuses()")).toContain(`token ${token}`);
 });

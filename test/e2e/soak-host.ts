@@ -1,21 +1,21 @@
-/** One host of the soak: it works, changes its mind, loses its connection, goes away, and looks at every word it is sent. */
+/** One host of the soak test: it calls, cancels, disconnects, leaves, and checks every message it receives. */
 import type { Random } from "../sandbox/fuzz/random.ts";
 import { eventsOf, executeRequest, type RawSession, rawSession, type SentEvent } from "../support/http-serve.ts";
 
-/** What all hosts together have done and met. */
+/** The figures of all hosts together. */
 export interface Figures {
   sessions: number;
   executions: number;
   cancelled: number;
-  /** Connections that were cut in the middle of a call, and whose answer was fetched later. */
+  /** Connections that were cut during a call, whose answer was fetched later. */
   resumed: number;
-  /** And those that nobody came back to. */
+  /** Connections whose client never returned. */
   abandoned: number;
   asked: number;
   messages: number;
-  /** What was not as it should be, and nobody had caused. */
+  /** Unexpected errors. */
   errors: string[];
-  /** What one was sent and belongs to another. */
+  /** Messages with another host's data. */
   leaks: string[];
 }
 
@@ -33,7 +33,7 @@ export const noFigures = (): Figures => ({
 
 type Message = NonNullable<SentEvent["message"]>;
 
-/** Longer than anything takes here, on a busy machine, too. */
+/** Longer than any step takes, even on a busy machine. */
 const patienceMs = 60_000;
 
 const form = (message: string) => ({
@@ -46,9 +46,9 @@ export class SoakHost {
   readonly #name: number;
   readonly #random: Random;
   readonly #figures: Figures;
-  /** Servers may ask it; those that cannot be asked share their servers. */
+  /** Whether servers can send it requests; hosts without this share servers. */
   readonly #canBeAsked: boolean;
-  /** On the network, or a program of this machine. */
+  /** A server on the network, or a program on this machine. */
   readonly #server: "asker" | "near";
   #session: RawSession | undefined;
   #listening = new AbortController();
@@ -76,7 +76,7 @@ export class SoakHost {
     await this.#session?.end();
   }
 
-  /** What must be in everything that it is sent, and in nothing that others are. */
+  /** A text that must be in every message to this host, and in none to others. */
   get #mark(): string {
     return `<h${this.#name}g${this.#generation}>`;
   }
@@ -138,7 +138,7 @@ export class SoakHost {
     this.#figures.cancelled += 1;
   }
 
-  /** Once or several times, until the answer is there. */
+  /** Disconnects one or more times, until the answer arrives. */
   async #loseConnection(): Promise<void> {
     const session = this.#session!;
     const id = this.#nextId();
@@ -161,7 +161,7 @@ export class SoakHost {
       });
       clearTimeout(timer);
       if (round >= 3 && answer.result === undefined) throw new Error("no answer for a client that came back");
-      // Cut before its first event, it is not known where to go on.
+      // Without a first event, the stream cannot be resumed.
       if (last === "") return;
     }
     this.#check(answer.result, this.#mark);
@@ -181,7 +181,7 @@ export class SoakHost {
     this.#figures.abandoned += 1;
   }
 
-  /** With an orderly end, in the middle of a call, or without a word. */
+  /** Leaves with DELETE, during a call, or without notice. */
   async #leave(): Promise<void> {
     const session = this.#session!;
     this.#listening.abort();
@@ -215,7 +215,7 @@ export class SoakHost {
     return response;
   }
 
-  /** What the stream has for the request; nothing where it ended without. */
+  /** The stream's answer to the request, or undefined if it ended without one. */
   async #answer(response: Response, session: RawSession, id: number, onEvent = (_: SentEvent) => {}): Promise<Answer> {
     const mark = this.#mark;
     const reading = async (): Promise<Answer> => {

@@ -1,10 +1,10 @@
-/** A few seconds of `bun run soak`: hosts that cancel, break off and go away, and nothing of it hurts anybody else. */
+/** A few seconds of `bun run soak`: hosts that cancel, disconnect and leave do not affect others. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { problemsOf, soak } from "./soak.ts";
 
 setDefaultTimeout(180_000);
 
-test("a few hosts for a few seconds", async () => {
+test("six hosts that cancel and disconnect for a few seconds cause no problems", async () => {
   const result = await soak({ hosts: 6, seconds: 4, seed: 6, parts: 2 });
   expect(problemsOf(result)).toEqual([]);
   const { executions, cancelled, resumed, asked } = result.figures;

@@ -1,7 +1,7 @@
 /**
- * `bun run soak [--hosts n] [--seconds n] [--parts n] [--seed n]`: hosts that work side by side at one `serve --http` of the built
- * executable, and cancel, break off and go away as they like. Ends with exit code 1 where something failed that nobody
- * had caused, one host saw what is another's, a process was left, or the memory did not come back.
+ * `bun run soak [--hosts n] [--seconds n] [--parts n] [--seed n]`: concurrent hosts at one `serve --http` of the built
+ * executable, which cancel, disconnect and leave at random. Exits with code 1 if a call failed without a cause, a host
+ * saw another host's data, a process was left, or memory was not released.
  */
 import { parseArgs } from "node:util";
 import { hasProc, residentMb } from "../../scripts/bench/measure.ts";
@@ -18,22 +18,22 @@ export interface SoakOptions {
   hosts: number;
   seconds: number;
   seed: number;
-  /** The time is divided into so many; between them everybody leaves. The first one is for getting warm. */
+  /** The number of parts of the time; all hosts leave between parts. The first part is a warm-up. */
   parts: number;
-  /** Told how it goes. */
+  /** Called with the progress. */
   report?: (line: string) => void;
 }
 
 export interface SoakResult {
   figures: Figures;
-  /** Resident size, in MB, where it can be measured: when nobody is there after each part of the time, and the most of all. */
+  /** Resident size in MB, if it can be measured: without hosts after each part, and the maximum. */
   memory: { afterEach: number[]; peak: number };
   exitCode: number;
   stderr: string;
   left: number;
 }
 
-/** For sessions that went away without a word to be ended, and for the memory to be given back. */
+/** The time for abandoned sessions to end, and for memory to be released. */
 const restMs = 5_000;
 
 export async function soak({ hosts, seconds, seed, parts, report = () => {} }: SoakOptions): Promise<SoakResult> {
@@ -73,7 +73,7 @@ export async function soak({ hosts, seconds, seed, parts, report = () => {} }: S
   return { figures, memory: { afterEach, peak }, exitCode, stderr: door.stderr(), left };
 }
 
-/** What is wrong with a result, in words. */
+/** The problems of a result, in words. */
 export function problemsOf({ figures, memory, exitCode, stderr, left }: SoakResult): string[] {
   const { errors, leaks } = figures;
   const [first = 0] = memory.afterEach;

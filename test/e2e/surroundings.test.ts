@@ -1,4 +1,4 @@
-/** The executable needs nothing around it: no node_modules, no config, no home, no folder that it may write to. */
+/** The executable needs nothing around it: no node_modules, no config, no home, no writable folder. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -17,23 +17,23 @@ afterAll(() => folder[Symbol.dispose]());
 
 const countOrders = ["exec", "-e", "return (await demo.list_orders()).total"];
 
-test("an empty home and a read-only working directory", async () => {
+test("exec works with an empty home and a read-only working directory", async () => {
   const [home, cwd] = [join(folder.path, "home"), join(folder.path, "read-only")];
   for (const path of [home, cwd]) mkdirSync(path);
   chmodSync(cwd, 0o555);
   const { stdout, exitCode } = await runProgram([executable(), ...countOrders], { cwd, env: { HOME: home, ...noXdg } });
   expect({ stdout, exitCode }).toEqual({ stdout: "2400\n", exitCode: 0 });
   expect(readdirSync(cwd)).toEqual([]);
-  // What it learnt of the demo stands in the data folder, and search finds it.
+  // The tools of the demo are stored in the data folder, and search finds them.
   const found = await runProgram([executable(), "search", "refund an order"], { cwd, env: { HOME: home, ...noXdg } });
   expect(found.stdout).toStartWith("demo.refund_order\n");
   expect(readdirSync(home)).toEqual([".local"]);
 });
 
-/** The preload's folders out of the way. */
+/** Without the folders of the preload. */
 const noXdg = { XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", XDG_CACHE_HOME: "", XDG_STATE_HOME: "" };
 
-test("a home that cannot be written to: code runs all the same, and gen says what is wrong", async () => {
+test("exec works with a home that cannot be written to, and gen says what is wrong", async () => {
   const env = { HOME: "/dev/null", ...noXdg };
   const ran = await runProgram([executable(), ...countOrders], { cwd: folder.path, env });
   expect(ran).toMatchObject({ stdout: "2400\n", exitCode: 0 });
@@ -42,7 +42,7 @@ test("a home that cannot be written to: code runs all the same, and gen says wha
   expect(generated.stderr).toContain("/dev/null/.local/share/claudikins");
 });
 
-test("no environment at all", async () => {
+test("exec works without any environment variables", async () => {
   const child = Bun.spawn([executable(), ...countOrders], {
     cwd: folder.path,
     env: {},
@@ -53,7 +53,7 @@ test("no environment at all", async () => {
   expect(await child.exited).toBe(0);
 });
 
-test("large values arrive whole in a pipe, and a reader that goes away is no error", async () => {
+test("large values are complete in a pipe, and a closed pipe is not an error", async () => {
   const large = `return "x".repeat(5_000_000)`;
   const { stdout } = await runProgram([executable(), "exec", "-e", large], { cwd: folder.path });
   expect(stdout.length).toBe(5_000_001);
@@ -62,7 +62,7 @@ test("large values arrive whole in a pipe, and a reader that goes away is no err
   expect(head.stderr).not.toContain("error");
 });
 
-test("code that holds the engine's own loops ends in time, and so does the program", async () => {
+test("the time limit ends code inside the engine's own loops, and the process exits", async () => {
   const startedAt = performance.now();
   const code = "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)";
   const ended = await runProgram([executable(), "exec", "-e", code, "--timeout", "500ms"], { cwd: folder.path });
@@ -71,7 +71,7 @@ test("code that holds the engine's own loops ends in time, and so does the progr
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
-test("a broken server takes nothing else down", async () => {
+test("a broken server does not affect others", async () => {
   using project = temporaryFolder();
   project.write("claudikins.json", {
     mcpServers: {

@@ -1,4 +1,4 @@
-/** The executable with a model: tasks from the shell and from a host, through a proxy, and the key in nothing that it says. */
+/** The executable with a model: tasks from the shell and from a host, through a proxy, and without the key in any output. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const surroundings = (more: Record<string, string> = {}) => ({
 const run = (words: string[], more?: Record<string, string>) =>
   runProgram([executable(), "run", ...words], surroundings(more));
 
-test("a task from the shell", async () => {
+test("run carries out a task from the shell", async () => {
   await using llm = startLlm(about);
   configure(llm.baseUrl);
   const { exitCode, stdout, stderr } = await run(["order ord_00042"]);
@@ -46,8 +46,8 @@ test("a task from the shell", async () => {
   expect(llm.problems).toEqual([]);
 });
 
-test("HTTP_PROXY is honoured, and NO_PROXY", async () => {
-  // What is asked of a proxy is the same request, for another host.
+test("a model is reached through HTTP_PROXY, except if it is in NO_PROXY", async () => {
+  // A proxy receives the same request, for another host.
   await using llm = startLlm(about);
   const HTTP_PROXY = new URL(llm.baseUrl).origin;
   configure(nowhere);
@@ -58,7 +58,7 @@ test("HTTP_PROXY is honoured, and NO_PROXY", async () => {
   expect(await run(["order ord_00042"], direct)).toMatchObject({ exitCode: 0 });
 });
 
-/** A model that tells everybody what it was sent. */
+/** A model that repeats everything it receives. */
 const leaking = (): Llm =>
   startLlm(({ headers }) => ({
     status: 400,
@@ -68,7 +68,7 @@ const leaking = (): Llm =>
 
 const leaks = (text: string) => [key, tail].filter((secret) => text.includes(secret));
 
-test("the key, and a secret header, are in no output, log or file of the shell", async () => {
+test("the key and a secret header are not in the shell's output, log or files", async () => {
   await using llm = leaking();
   configure(llm.baseUrl);
   for (const words of [["order"], ["--json", "order"], ["--verbose", "order"], ["--dry-run", "order"]]) {
@@ -84,7 +84,7 @@ test("the key, and a secret header, are in no output, log or file of the shell",
   expect(having.map(({ name }) => name)).toEqual([]);
 });
 
-test("nor in what a host is told, and the log of serve", async () => {
+test("the key and a secret header are not in what serve answers or logs", async () => {
   await using llm = leaking();
   configure(llm.baseUrl);
   const { cwd, env } = surroundings({ CLAUDIKINS_LOG: "debug" });

@@ -1,4 +1,4 @@
-/** A program that a parser never gets to the end of stops neither its own session nor anybody else's. */
+/** A program that takes forever to parse blocks neither its own session nor others. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { claudikinsCommand } from "../support/command.ts";
 import { executeRequest, httpServe, initialize, rawSession, resultText } from "../support/http-serve.ts";
@@ -16,7 +16,7 @@ const executing = (id: number, code: string, timeoutMs: number) => ({
   params: { name: "execute_code", arguments: { code, timeout_ms: timeoutMs } },
 });
 
-test("over HTTP, another session is answered while one session's code is read", async () => {
+test("over HTTP, another session is answered while code is parsed", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: {} });
   await using serve = await httpServe(folder);
@@ -28,7 +28,7 @@ test("over HTTP, another session is answered while one session's code is read", 
   expect(await endlessly).toContain("could not be parsed as TypeScript within 5 s and was not run");
 });
 
-test("over HTTP, SIGTERM ends serve while code is read", async () => {
+test("over HTTP, SIGTERM ends serve while code is parsed", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: {} });
   await using serve = await httpServe(folder);
@@ -94,7 +94,7 @@ async function reading(cwd: string, timeoutMs: number) {
 const soon = <T>(answer: Promise<T>) =>
   Promise.race([answer, Bun.sleep(40_000).then(() => Promise.reject(new Error("no answer")))]) as Promise<T>;
 
-test("over stdio, pings and timeout_ms are answered while code is read", async () => {
+test("over stdio, pings and timeout_ms work while code is parsed", async () => {
   using folder = temporaryFolder();
   const { serve, executed } = await reading(folder.path, 2_000);
   await using _ = serve;
@@ -106,7 +106,7 @@ test("over stdio, pings and timeout_ms are answered while code is read", async (
   expect(result?.content?.[0]?.text).toStartWith("Failed (timeout): ");
 });
 
-test("over stdio, a cancelled execution makes room while its code is read", async () => {
+test("over stdio, a cancelled execution frees its place while its code is parsed", async () => {
   using folder = temporaryFolder();
   const { serve } = await reading(folder.path, 600_000);
   await using _ = serve;
@@ -116,7 +116,7 @@ test("over stdio, a cancelled execution makes room while its code is read", asyn
 });
 
 test.each(["SIGTERM", "SIGINT", "the end of stdin"] as const)(
-  "over stdio, %s ends serve while code is read",
+  "over stdio, %s ends serve while code is parsed",
   async (how) => {
     using folder = temporaryFolder();
     const { serve } = await reading(folder.path, 600_000);

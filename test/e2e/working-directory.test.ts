@@ -1,4 +1,4 @@
-/** The executable in a folder that somebody hostile has prepared: nothing there is run, and nothing there counts. */
+/** The executable in a folder with hostile files: it runs none of them, and ignores their settings. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
@@ -11,7 +11,7 @@ setDefaultTimeout(120_000);
 
 const { PATH = "" } = process.env;
 
-/** The user's own environment: an absolute PATH, a home, and nothing else. */
+/** The user's own environment: an absolute PATH and a home. */
 const userEnvironment = ({ home }: HostileFolder, more: Record<string, string> = {}) => ({
   PATH,
   HOME: home,
@@ -37,31 +37,31 @@ test.each([
   [["call", "demo.get_order", "order_id=ord_00042"]],
   [["doctor"]],
   [["skill", "install", "--project"]],
-])("%j runs nothing of the folder that it is started in", async (args) => {
+])("%j runs no file of its working directory", async (args) => {
   using folder = hostileFolder();
   const { stderr } = await run(folder, args);
   expect({ marks: folder.marks(), stderr }).toEqual({ marks: [], stderr: expect.not.stringContaining("panic") });
 });
 
-test("what code has written to its workspace runs nothing when somebody stands there", async () => {
+test("files that code wrote to its workspace are not run if the user's shell is there", async () => {
   using folder = hostileFolder();
   const { exitCode } = await run(folder, ["--version"], {}, join(folder.cwd, "workspace", "outputs"));
   expect({ exitCode, marks: folder.marks() }).toEqual({ exitCode: 0, marks: [] });
 });
 
 test.each(["NODE_ENV=production", "NODE_ENV=test", "BUN_ENV=development", "NODE_ENV=development"])(
-  "no .env file sets a variable, with %s either",
+  "no .env file sets a variable, even with %s",
   async (mode) => {
     using folder = hostileFolder();
     const [name = "", value = ""] = mode.split("=");
-    // The config would be that of the .env file, and the log would be on stderr.
+    // The config would be the one in the .env file, and the log would be on stderr.
     const { exitCode, stdout, stderr } = await run(folder, ["list", "--json"], { [name]: value });
     expect({ exitCode, stderr, marks: folder.marks() }).toEqual({ exitCode: 0, stderr: "", marks: [] });
     expect(JSON.parse(stdout).servers.map(({ server }: { server: string }) => server)).toEqual(["demo"]);
   },
 );
 
-test("a variable in .env fills in nothing of the config", async () => {
+test("variables of the config are not taken from .env", async () => {
   using folder = hostileFolder();
   const entry = { command: "node", args: ["--version"], env: { A: "${LOADED_FROM_DOTENV}" } };
   folder.write("parent/cwd/claudikins.json", { mcpServers: { one: entry } });
@@ -70,7 +70,7 @@ test("a variable in .env fills in nothing of the config", async () => {
 });
 
 test.each(["", "bin", ".", "./bin", "../cwd"])(
-  "a program of the folder does not stand in for the user's where the PATH begins with %j",
+  "a program of the folder does not replace the user's if PATH begins with %j",
   async (entry) => {
     using folder = hostileFolder();
     const server = join(import.meta.dir, "..", "fixtures", "servers", "tiny.sh");
@@ -88,7 +88,7 @@ test.each(["", "bin", ".", "./bin", "../cwd"])(
   },
 );
 
-test("a home that is a relative path is nobody's", async () => {
+test("a HOME that is a relative path is ignored", async () => {
   using folder = hostileFolder();
   folder.write("parent/cwd/.config/claudikins/claudikins.json", { mcpServers: { evil: { command: "./sh" } } });
   const { stdout } = await runProgram([executable(), "list", "--json", "--check"], {
@@ -103,7 +103,7 @@ test.each([
   ["the .env file of a folder", {}],
   ["the environment", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
 ])(
-  "%s does not turn the check of certificates off: no token is sent to a server that nobody vouches for",
+  "%s cannot turn off the check of certificates: no token is sent to an untrusted server",
   async (_, env: Record<string, string>) => {
     using folder = hostileFolder();
     const [key, cert] = [join(folder.path, "key.pem"), join(folder.path, "cert.pem")];

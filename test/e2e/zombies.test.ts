@@ -1,17 +1,17 @@
-/** A few rounds of `bun run zombies`: every way to die twice, and nothing is left after any. */
+/** A few rounds of `bun run zombies`: every way to die, twice; no process is left after any. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { executable } from "../support/claudikins.ts";
 import { processesWith, testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { planOf, zombieRound } from "./zombies.ts";
 
-// A round takes one or two seconds, the build before the first one some more.
+// A round takes one or two seconds, and the build before the first one longer.
 setDefaultTimeout(60_000);
 
 const rounds = Array.from({ length: 12 }, (_, index) => planOf(4, index));
 
 test.each(rounds.map((plan) => [plan.command, plan.death, plan.work, plan] as const))(
-  "%s, %s, %s",
+  "%s that ends by %s during %s leaves no process",
   async (...[, , , plan]) => {
     const { left, had } = await zombieRound(plan);
     expect(left).toEqual([]);

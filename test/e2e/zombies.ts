@@ -1,6 +1,6 @@
 /**
- * `bun run zombies [--rounds n] [--seed n] [--first n]`: rounds of start, work and death of the built executable with
- * five servers, each death a random one at a random moment. Ends with exit code 1 when a process is left after any.
+ * `bun run zombies [--rounds n] [--seed n] [--first n]`: rounds in which the built executable starts five servers and
+ * dies in a random way at a random moment. Exits with code 1 if a process is left after any round.
  */
 import { parseArgs } from "node:util";
 import { Random } from "../sandbox/fuzz/random.ts";
@@ -9,35 +9,35 @@ import { processesLeft, processesWith, testEnvironment } from "../support/proces
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-/** How one round goes, all of it chosen by seed and number. */
+/** One round, determined by seed and number. */
 export interface Plan {
   command: "exec" | "serve";
   death: "normal exit" | "EOF" | "SIGINT" | "SIGTERM" | "SIGKILL" | "crash while connecting";
-  /** What it does when it dies: runs a loop, waits for a tool, or nothing more. */
+  /** The work at its death: an endless loop, waiting for a tool, or none. */
   work: "loop" | "wait" | "rest";
-  /** How long after the moment, which is the first server's start or the work of all. */
+  /** The delay after the first server's start, or after all servers work. */
   delayMs: number;
 }
 
 export interface Round extends Plan {
-  /** Processes that were there when it died, without claudikins and its watchdog. */
+  /** The number of processes at its death, without claudikins and its watchdog. */
   had: number;
-  /** From its end until nothing was left. */
+  /** The time from its end until no process was left. */
   goneMs: number;
   left: string[];
 }
 
 const deaths = ["normal exit", "EOF", "SIGINT", "SIGTERM", "SIGKILL", "crash while connecting"] as const;
 
-/** Servers and children that run when all have started, the one that has crashed not among them. */
+/** The number of servers and children once all have started, without the crashed one. */
 const whenAtWork = 6;
 
-/** The longest that an orderly end may take before we call it hanging. */
+/** The maximum time of an orderly end. */
 const endsWithinMs = 10_000;
 
 export function planOf(seed: number, index: number): Plan {
   const random = new Random(seed, index);
-  // Each kind in turn, so that a few rounds have all of them; what else there is to choose is left to chance.
+  // Each kind of death in turn, so that a few rounds include all of them; the rest is random.
   const death = deaths[index % deaths.length] ?? "SIGKILL";
   const command =
     death === "normal exit" ? "exec" : death === "EOF" ? "serve" : random.pick(["exec", "serve"] as const);
@@ -45,7 +45,7 @@ export function planOf(seed: number, index: number): Plan {
   return { command, death, work, delayMs: random.below(death === "crash while connecting" ? 300 : 150) };
 }
 
-/** One server for each way to be a nuisance. */
+/** One server for each way to resist its end. */
 function project(): TemporaryFolder {
   const folder = temporaryFolder();
   folder.write("claudikins.json", {
@@ -60,7 +60,7 @@ function project(): TemporaryFolder {
   return folder;
 }
 
-/** Names are put together, since code that names a server, or asks for a name that nobody knows, waits for tools. */
+/** Names are computed, since code that contains a server's name, or an unknown name, waits for its tools. */
 const code = (work: Plan["work"]) => `
 const kept = [servers["start" + "ing"].anything({}).catch(() => {})];
 await Promise.all([
@@ -117,7 +117,7 @@ export async function zombieRound(plan: Plan): Promise<Round> {
   const pids = (await Promise.all(marks.map((mark) => processesLeft(mark)))).flat();
   const goneMs = Math.round(performance.now() - endedAt);
   const left = Bun.spawnSync(["ps", "-o", "pid=,ppid=,pgid=,stat=,args=", "-p", pids.join(",")]).stdout.toString();
-  // Not into the next round.
+  // No process may be left for the next round.
   child.kill("SIGKILL");
   for (const pid of pids) process.kill(pid, "SIGKILL");
   return {

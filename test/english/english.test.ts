@@ -2,14 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Literal, Node, TemplateLiteral } from "acorn";
+import type { CallExpression, Identifier, Literal, MemberExpression, Node, TemplateLiteral } from "acorn";
 import { full } from "acorn-walk";
 import { transform } from "sucrase";
 import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
 import { cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { entries } from "../support/command-json.ts";
-import { commentPatterns, type Pattern, patterns } from "./patterns.ts";
+import { commentPatterns, type Pattern, patterns, titlePatterns } from "./patterns.ts";
 
 // Every file of the source is parsed.
 setDefaultTimeout(60_000);
@@ -23,8 +23,8 @@ function found(where: string, texts: readonly string[], forbidden: readonly Patt
 }
 
 describe("each pattern", () => {
-  const all = [...patterns, ...commentPatterns];
-  test.each(all)("$pattern matches its example, and not what to write instead", ({ pattern, bad, write }) => {
+  const all = [...patterns, ...commentPatterns, ...titlePatterns];
+  test.each(all)("$pattern matches its example, and not the better wording", ({ pattern, bad, write }) => {
     expect(bad).toMatch(pattern);
     expect(found("", [write], all)).toEqual([]);
   });
@@ -45,52 +45,101 @@ const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "s
   .filter((path) => path.endsWith(".md") && existsSync(join(root, path)));
 
 describe("Markdown", () => {
-  test.each(pages)("%s", (path) => {
+  test.each(pages)("in %s is plain English", (path) => {
     expect(found(path, paragraphs(readFileSync(join(root, path), "utf8")))).toEqual([]);
   });
 });
 
-describe("help", () => {
+describe("the help", () => {
   const calls = [["--help"], ...entries.map(({ path }) => [...path.split(" "), "--help"])];
 
-  test.each(calls.map((argv) => [argv.join(" "), argv] as const))("claudikins %s", async (line, argv) => {
-    const { stdout } = await cli(argv);
-    // A description in a table goes on in lines that are indented further.
-    expect(found(line, stdout.split(/\n(?! {8})/))).toEqual([]);
-  });
+  test.each(calls.map((argv) => [argv.join(" "), argv] as const))(
+    "claudikins %s is plain English",
+    async (line, argv) => {
+      const { stdout } = await cli(argv);
+      // A description in a table goes on in lines that are indented further.
+      expect(found(line, stdout.split(/\n(?! {8})/))).toEqual([]);
+    },
+  );
 });
 
 /** Words for search, data of the demo shop, and recipes of servers: these are not sentences of ours. */
 const others = /^(?:demo|registry\/search)\//;
 
-/** Everything in quotes and backticks, with `…` for what is filled in. */
+/** The syntax tree of TypeScript, without its types. */
+function treeOf(source: string): Node {
+  return parseProgram(transform(source, { transforms: ["typescript"], disableESTransforms: true }).code);
+}
+
+/** The text of a string or a template, with `…` for what is filled in. Returns undefined for other nodes. */
+function textOf(node: Node | undefined): string | undefined {
+  if (node?.type === "Literal") return String((node as Literal).value);
+  if (node?.type !== "TemplateLiteral") return undefined;
+  return (node as TemplateLiteral).quasis.map(({ value }) => value.cooked ?? value.raw).join("…");
+}
+
+/** Every string and template with two words or more. */
 function texts(source: string): string[] {
-  const { code } = transform(source, { transforms: ["typescript"], disableESTransforms: true });
   const all: string[] = [];
-  full(parseProgram(code), (node: Node) => {
-    if (node.type === "Literal") all.push(String((node as Literal).value));
-    if (node.type === "TemplateLiteral")
-      all.push((node as TemplateLiteral).quasis.map(({ value }) => value.cooked ?? value.raw).join("…"));
+  full(treeOf(source), (node: Node) => {
+    const text = textOf(node);
+    if (text !== undefined && /[a-z]+ [a-z]+/i.test(text)) all.push(text);
   });
-  return all.filter((text) => /[a-z]+ [a-z]+/i.test(text));
+  return all;
+}
+
+/** The TypeScript files below a folder of the repository, without declarations. */
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
 }
 
 describe("texts in the source", () => {
-  const folder = join(root, "src");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !others.test(path));
-
-  test("the errors, hints, descriptions and prompts of every file", () => {
-    const all = files.flatMap((path) =>
-      found(path, texts(readFileSync(join(folder, path), "utf8")).flatMap(paragraphs)),
-    );
+  test("errors, hints, descriptions and prompts are plain English", () => {
+    const all = filesIn("src")
+      .filter((path) => !others.test(path))
+      .flatMap((path) => found(path, texts(readFileSync(join(root, "src", path), "utf8")).flatMap(paragraphs)));
     expect(all).toEqual([]);
   });
 
-  test("are found where they stand", () => {
+  test("strings and templates are found", () => {
     const source = "const a: string = 'one text'; throw new Error(`two ${a} more texts`, { hint: \"three of them\" });";
     expect(texts(source).sort()).toEqual(["one text", "three of them", "two … more texts"]);
+  });
+});
+
+/** The titles of tests and groups of tests. */
+function titles(source: string): string[] {
+  const all: string[] = [];
+  full(treeOf(source), (node: Node) => {
+    const { type, callee, arguments: [title, body] = [] } = node as CallExpression;
+    const text = textOf(title);
+    if (type === "CallExpression" && body !== undefined && text !== undefined && isTest(callee)) all.push(text);
+  });
+  return all;
+}
+
+/** Whether calling it defines a test or a group: `test`, `test.skipIf(…)`, `describe.each(…)`. */
+function isTest(callee: Node): boolean {
+  if (callee.type === "Identifier") return ["describe", "test"].includes((callee as Identifier).name);
+  if (callee.type === "CallExpression") return isTest((callee as CallExpression).callee);
+  return callee.type === "MemberExpression" && isTest((callee as MemberExpression).object);
+}
+
+describe("test titles", () => {
+  test("titles say what is expected, subject first", () => {
+    const files = filesIn("test").filter((path) => path.endsWith(".test.ts"));
+    const forbidden = [...patterns, ...titlePatterns];
+    const all = files.flatMap((path) => found(path, titles(readFileSync(join(root, "test", path), "utf8")), forbidden));
+    expect(all).toEqual([]);
+  });
+
+  test("titles of tests and groups are found", () => {
+    const source = `describe.each(["a"])("one %s", () => {
+      test("two", () => {}); test.skipIf(true).each([1])(\`three \${1}\`, () => {}); test.each([[1]]); other("four", 1);
+    });`;
+    expect(titles(source).sort()).toEqual(["one %s", "three …", "two"]);
   });
 });
 
@@ -105,14 +154,20 @@ function comments(source: string): string[] {
   );
 }
 
-test("comments", () => {
-  const folder = join(root, "src");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts") && rewritten.test(path));
-  expect(files.length).toBeGreaterThan(80);
+describe("comments", () => {
   const forbidden = [...patterns, ...commentPatterns];
-  expect(files.flatMap((path) => found(path, comments(readFileSync(join(folder, path), "utf8")), forbidden))).toEqual(
-    [],
-  );
+  const commented: [folder: string, files: string[]][] = [
+    ["src", filesIn("src").filter((path) => rewritten.test(path))],
+    // The patterns are quoted there.
+    ["test", filesIn("test").filter((path) => path !== "english/patterns.ts")],
+    ["scripts", filesIn("scripts")],
+  ];
+
+  test.each(commented)("comments in %s are plain English", (folder, files) => {
+    expect(files.length).toBeGreaterThan(50);
+    const all = files.flatMap((path) =>
+      found(path, comments(readFileSync(join(root, folder, path), "utf8")), forbidden),
+    );
+    expect(all).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-/** Turns of phrase that must not come back, each with a sentence that had it and how to write that sentence instead. */
+/** Turns of phrase that must not come back, each with an example and a better wording. */
 
 export interface Pattern {
   pattern: RegExp;
@@ -154,11 +154,55 @@ export const patterns: Pattern[] = [
   },
 ];
 
-/** Ways to begin a comment that leave a reader without a subject. */
+/** Ways to begin a comment that leave a reader without a subject. Questions may begin like this. */
 export const commentPatterns: Pattern[] = [
   {
-    pattern: /^(?:Of|Whose|Whoever|Whom|Who|Those|That of)\b/,
+    pattern: /^(?:Of|Whose|Whoever|Whom|Who|Those|That of)\b(?!.*\?$)/,
     bad: "Of what is nothing, nothing.",
     write: "Zero counts are omitted.",
+  },
+];
+
+/** Titles of tests must say what is expected, subject first. */
+export const titlePatterns: Pattern[] = [
+  {
+    pattern: /^(?:who|whoever|whose|whom|of|what|that|those)\b/i,
+    bad: "of many calls the longest, those that failed first",
+    write: "the longest calls are shown, failed ones first",
+  },
+  {
+    pattern: /\bwhoever\b/i,
+    bad: "the build is the same whoever starts it",
+    write: "the build does not depend on the user's variables",
+  },
+  {
+    pattern: /\bthat (?:is|are) none\b/,
+    bad: "an address that is none stays where it is",
+    write: "an invalid address is not imported",
+  },
+  {
+    pattern: /\bthat there (?:is|are) not\b|\bthat (?:is|are) not there\b/,
+    bad: "a level that there is not, and a file that is not there",
+    write: "an unknown level and a missing file are refused",
+  },
+  {
+    pattern: /\bwhere (?:nobody|nothing|none|one (?:is|does|has)|there (?:is|are))\b/,
+    bad: "asks nobody where nobody sits",
+    write: "is refused without a terminal",
+  },
+  {
+    pattern: /\b(?:keeps?|harms?) (?:nobody|nothing|none of the others)\b/,
+    bad: "a server that fails keeps nobody from anything",
+    write: "a server that fails stops nothing",
+  },
+  {
+    pattern: /\bgo(?:es)? on\b/,
+    bad: "a cancelled call ends, and the server goes on",
+    write: "a cancelled call ends, and the server continues",
+  },
+  {
+    pattern: /\ball the same\b|\banother one by now\b/,
+    bad: "the log can be read all the same",
+    write: "the log can still be read",
   },
 ];

@@ -79,7 +79,7 @@ describe("a text becomes", () => {
     ["null", { enum: ["a", null] }, null],
     ["v1", { const: "v1" }, "v1"],
     ["nope", { enum: ["open"] }, "nope"],
-    // Of which nothing is said
+    // Without a declared type
     ["text", {}, "text"],
     ["5", {}, 5],
     ["true", true, true],

@@ -1,4 +1,4 @@
-/** What is kept of executions that really ran: sizes, or contents without secrets; nothing where nobody wants it, and never a failure. */
+/** What is kept of executions: sizes, or contents without secrets, or nothing if the config says so. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ async function exec(flags: string[] = [], options: CliOptions = {}): Promise<Exe
 
 const records = () => readSummaries(path()).map(({ id }) => readRecord(path(), id)!);
 
-test("sizes: which calls, when, how large; and no word of what was said", async () => {
+test("a record has calls, times and sizes, but no contents", async () => {
   config();
   const [record] = await exec();
   expect(record).toMatchObject({ door: "exec", ok: true, calls: 3, failures: 1, hasContents: false });
@@ -101,7 +101,7 @@ test("the config decides what is kept, and the flag has precedence", async () =>
   });
 });
 
-test("cutting a long text leaves no part of a secret", async () => {
+test("cutting a long text leaves no piece of a secret", async () => {
   config();
   const lengths = [19_990, 20_005, 24_090];
   const long = `const token = await shop.env({ name: "API_TOKEN" });
@@ -112,7 +112,7 @@ for (const n of [${lengths}]) console.log("x".repeat(n) + token);`;
   expect(text).not.toContain(secret.slice(0, 6));
 });
 
-test("failures: where, and in words only with --record", async () => {
+test("a failure is recorded with its place, and with its message only with --record", async () => {
   config();
   const failing = ["exec", "-e", "\nthrow new TypeError('horse')"];
   await cli(failing, { cwd: folder.path });

@@ -1,4 +1,4 @@
-/** What code can ask about the tools there are. */
+/** The functions by which code finds tools. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ test("search, describe and list return tools", async () => {
   expect(await run('return tools.search("refund an order", 1)')).toMatchObject({
     ok: true,
     value: [{ id: "my-shop.refund-order", description: "Pays an order back.", signature: call, example }],
-    // They are no calls of tools.
+    // They are not tool calls.
     receipt: { calls: 0 },
   });
   expect(await run('return tools.describe("my_shop.refund_order")')).toMatchObject({

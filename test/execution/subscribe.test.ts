@@ -29,7 +29,7 @@ async function run(source: string, timeoutMs = 20_000): Promise<unknown> {
   return `${outcome.reason} ${outcome.error.code}: ${outcome.error.message} | ${outcome.error.hint}`;
 }
 
-/** What the server was asked since the last time, when it has been asked for the end. */
+/** The requests to the server since the last call of this function, once it has been asked to unsubscribe. */
 async function asked(uri: string): Promise<string[]> {
   for (;;) {
     const { subscriptions } = (await run("return shop.seen()")) as { subscriptions: string[] };

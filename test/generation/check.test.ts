@@ -1,4 +1,4 @@
-/** Code is checked by the registry, which may be older than the server: the server is asked before code is refused. */
+/** Code is checked by the registry, which may be older than the server, so the server is asked before code is refused. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { execute } from "../../src/execution/execute.ts";
 import { type Project, project } from "./project.ts";
@@ -14,7 +14,7 @@ afterEach(() => folder[Symbol.dispose]());
 const one = { inputSchema: { type: "object", properties: { a: { type: "string" } }, required: ["a"] } };
 const two = { inputSchema: { type: "object", properties: { b: { type: "string" } } } };
 
-test("a tool that is new on the server is no unknown tool, and arguments that changed are the new ones", async () => {
+test("a new tool and changed arguments of a server are accepted, although the registry does not have them", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
   await first.catalog.refresh("shop");
@@ -24,7 +24,7 @@ test("a tool that is new on the server is no unknown tool, and arguments that ch
   expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: ["two", "one"] });
 });
 
-test("what the server says now counts: code that is still wrong is refused, and no tool was called", async () => {
+test("code that is wrong for the server's current tools is refused, and no tool is called", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
   await first.catalog.refresh("shop");
@@ -37,7 +37,7 @@ test("what the server says now counts: code that is still wrong is refused, and 
   });
 });
 
-test("the config says what the check does", async () => {
+test("the config can turn the check off", async () => {
   folder.write("claudikins.json", { mcpServers: { shop: folder.offering("shop", { one }) }, check: "off" });
   await using toolbox = await folder.open();
   expect(await execute({ source: "return (await shop.one({})).name" }, toolbox)).toMatchObject({
@@ -46,7 +46,7 @@ test("the config says what the check does", async () => {
   });
 });
 
-test("arguments that are computed are compared with the schema before they leave", async () => {
+test("computed arguments are compared with the schema before they are sent", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using toolbox = await folder.open();
   expect(await execute({ source: "const args: any = { a: 5 };\nawait shop.one(args);" }, toolbox)).toMatchObject({
@@ -62,7 +62,7 @@ test("arguments that are computed are compared with the schema before they leave
   });
 });
 
-test("and with the server's schema of now, when the registry's would refuse them", async () => {
+test("computed arguments are compared with the server's current schema if the registry's refuses them", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
   await first.catalog.refresh("shop");

@@ -1,4 +1,4 @@
-/** gen and search of very many servers and tools: a few at once, none left running, and the first search is quick. */
+/** gen and search with very many servers and tools: few run concurrently, none is left, and the first search is fast. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture, tiny } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -21,7 +21,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const never = new AbortController().signal;
 
-/** So many servers with a tool each, `tool-7` of `s7`. */
+/** This many servers with one tool each, such as `tool-7` of `s7`. */
 function configureMany(count: number): void {
   const names = Array.from({ length: count }, (_, index) => `s${index}`);
   const lists = names.map((name, index) => {
@@ -31,10 +31,10 @@ function configureMany(count: number): void {
   folder.configure(Object.fromEntries(lists));
 }
 
-describe("servers", () => {
+describe("many servers", () => {
   const count = 5 * listedAtOnce;
 
-  test("gen asks a few at once and ends them, before it ends itself", async () => {
+  test("are asked by gen a few at a time, and ended before gen ends", async () => {
     configureMany(count);
     await using toolbox = await folder.open();
     const running: number[] = [];
@@ -47,7 +47,7 @@ describe("servers", () => {
     expect(JSON.parse(readFileSync(join(folder.registry, "index.json"), "utf8")).servers.length).toBe(count);
   });
 
-  test("the first search asks all, those that are too many do not stay, and the index knows them", async () => {
+  test("are all asked by the first search, and those above the limit are stopped", async () => {
     configureMany(count);
     await using toolbox = await folder.open();
     const { content } = await callSearchTools({ query: "tool-7 server:s7" }, toolbox, never);
@@ -59,7 +59,7 @@ describe("servers", () => {
     expect(next.catalog.missingServers()).toEqual([]);
   });
 
-  test("one that does not answer keeps none of the others from being asked", async () => {
+  test("are asked even if some never answer", async () => {
     configureMany(2 * listedAtOnce);
     const { mcpServers } = JSON.parse(readFileSync(join(folder.path, "claudikins.json"), "utf8"));
     const hanging = Object.fromEntries(
@@ -76,8 +76,8 @@ describe("servers", () => {
   });
 });
 
-describe("turns", () => {
-  test("are so many at once, and shared by those who ask for the same", async () => {
+describe("ListingQueue", () => {
+  test("limits concurrent listings, and shares them between callers", async () => {
     const open: PromiseWithResolvers<void>[] = [];
     using asking = new ListingQueue(() => {
       open.push(Promise.withResolvers());
@@ -96,7 +96,7 @@ describe("turns", () => {
     expect([asking.waitedMs("s0"), asking.waitedMs("s3") > 0]).toEqual([0, true]);
   });
 
-  test("end with who gives them", async () => {
+  test("rejects waiting callers when it is disposed", async () => {
     let asked = 0;
     const asking = new ListingQueue(() => {
       asked += 1;
@@ -110,7 +110,7 @@ describe("turns", () => {
   });
 });
 
-describe("tools", () => {
+describe("a registry with many tools", () => {
   const kept = () => join(folder.registry, "search.json");
   const many = () => Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`tool-${index}`, {}]));
   const genned = async () => {
@@ -118,7 +118,7 @@ describe("tools", () => {
     await generate(toolbox);
   };
 
-  test("what search needs is made by gen, so that the next search only reads it", async () => {
+  test("has a search index that gen writes and the next search reads", async () => {
     folder.configure({ shop: folder.offering("shop", many()) });
     await genned();
     const made = statSync(kept());
@@ -131,7 +131,7 @@ describe("tools", () => {
     expect(statSync(kept())).toMatchObject({ ino, mtimeMs });
   });
 
-  test("of a registry in a repository, git is not to keep what is made anew; somebody's own .gitignore stays", async () => {
+  test("in a repository gets a .gitignore for the index, but keeps the user's own", async () => {
     const ignore = join(folder.registry, ".gitignore");
     folder.configure({ shop: folder.offering("shop", many()) });
     await genned();
@@ -144,7 +144,7 @@ describe("tools", () => {
     expect(readFileSync(ignore, "utf8")).toBe("mine\n");
   });
 
-  test("where they are few there is nothing to ignore", async () => {
+  test("gets no .gitignore if it has few tools", async () => {
     mkdirSync(join(folder.path, ".git"));
     folder.configure({ shop: folder.offering("shop", { a: {} }) });
     await genned();

@@ -7,7 +7,7 @@ import { checkRegistry, type GenerateOptions, type GenerateReport, generate } fr
 import { fixture, memory } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -21,10 +21,10 @@ async function gen(options?: GenerateOptions): Promise<GenerateReport> {
   return await generate(toolbox, options);
 }
 
-/** Not one of the two files that every server has beside its index. */
+/** Leaves out the two files that every server has beside its index. */
 const matters = (name: string) => !/\/(?:client|example)\.ts$/.test(name);
 
-/** What gen would change: `stale other/shop/list.ts`. */
+/** What gen would change, such as `stale other/shop/list.ts`. */
 async function differences(options?: GenerateOptions): Promise<string[]> {
   await using toolbox = await folder.open();
   const { servers, differences: others } = await checkRegistry(toolbox, options);
@@ -33,7 +33,7 @@ async function differences(options?: GenerateOptions): Promise<string[]> {
     .filter(matters);
 }
 
-/** Without what all tools' files call through. */
+/** Without the files that all tools share. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
     .filter(
@@ -48,7 +48,7 @@ const everything = () =>
     return [name, readFileSync(path, "utf8"), statSync(path).mtimeMs];
   });
 
-describe("chosen servers", () => {
+describe("chosenServers", () => {
   const chosen = async (servers: string[], categories: string[] = []) => {
     await using toolbox = await folder.open();
     return await chosenServers(toolbox.config, { servers, categories });
@@ -62,7 +62,7 @@ describe("chosen servers", () => {
     });
   });
 
-  test("by name, by category as the config or the catalog says, by both", async () => {
+  test("selects by name, by category of the config or the catalog, or by both", async () => {
     expect(await chosen([])).toBeUndefined();
     expect(await chosen(["plain", "shop"])).toEqual(["shop", "plain"]);
     expect(await chosen([], ["knowledge", "business"])).toEqual(["shop", "my-notes"]);
@@ -80,12 +80,12 @@ describe("chosen servers", () => {
       "Did you mean business? Available: business, knowledge, other.",
     ],
     [["shop"], ["other"], "No server matches both filters: shop is in business", "Remove --server or --category."],
-  ])("%j %j: %s", async (servers, categories, message, hint) => {
+  ])("refuses %j %j: %s", async (servers, categories, message, hint) => {
     await expect(chosen(servers, categories)).rejects.toMatchObject({ code: "SERVER_NOT_FOUND", message, hint });
   });
 });
 
-test("of some servers, nothing of the others is touched or removed", async () => {
+test("gen of some servers neither changes nor removes files of the others", async () => {
   const [a, b, gone] = [folder.offering("a", { one: {} }), folder.offering("b", { two: {} }), fixture("lists", "none")];
   folder.configure({ a, b, gone });
   await gen();
@@ -113,8 +113,8 @@ test("of some servers, nothing of the others is touched or removed", async () =>
   expect(index().slice(1)).toEqual(before.slice(1));
 });
 
-describe("clean", () => {
-  test("takes what belongs to no server, and nothing of somebody's own", async () => {
+describe("gen --clean", () => {
+  test("removes files that belong to no server, but not the user's own files", async () => {
     folder.configure({ shop: folder.offering("shop", { a: {} }), broken: folder.offering("broken", { b: {} }) });
     await gen();
     const text = readFileSync(join(folder.registry, "other", "shop", "a.ts"), "utf8");
@@ -127,7 +127,7 @@ describe("clean", () => {
     ];
     folder.write(".claudikins/registry/other/lost/a.ts", text);
     folder.write(".claudikins/registry/business/shop/a.ts", text);
-    // Of a process that was killed: no process has such a number.
+    // A file of a killed process: no process has this id.
     folder.write(".claudikins/registry/other/shop/a.ts.4194399.1.tmp", "// Gen");
     folder.write(".claudikins/registry/index.json.4194399.2.tmp", "{");
     rmSync(join(folder.path, "tools", "broken.json"));
@@ -155,7 +155,7 @@ describe("clean", () => {
     expect(readdirSync(folder.registry)).not.toContain("business");
   });
 
-  test("is not done unasked", async () => {
+  test("is needed to remove such files", async () => {
     folder.configure({ shop: folder.offering("shop", { a: {} }) });
     await gen();
     const text = readFileSync(join(folder.registry, "other", "shop", "a.ts"), "utf8");
@@ -165,8 +165,8 @@ describe("clean", () => {
   });
 });
 
-describe("check", () => {
-  test("says what gen would do, in every way that a registry can be old, and does nothing of it", async () => {
+describe("gen --check", () => {
+  test("lists every change that gen would make, and makes none", async () => {
     const [shop, old] = [folder.offering("shop", { a: {}, b: {}, c: {} }), folder.offering("old", { x: {} })];
     folder.configure({ shop, old, moves: shop });
     expect(await differences({ only: ["shop"] })).toEqual([
@@ -209,7 +209,7 @@ describe("check", () => {
     expect(await differences()).toEqual([]);
   });
 
-  test("another machine's paths make nothing stale, a damaged index does", async () => {
+  test("ignores paths of another machine, but reports a damaged index", async () => {
     const shop = folder.offering("shop", { a: {} });
     folder.configure({ shop: { ...shop, cwd: "/" } });
     await gen();
@@ -224,7 +224,7 @@ describe("check", () => {
     expect(await differences()).toEqual([]);
   });
 
-  test("says nothing of a server that fails but why", async () => {
+  test("reports only the error of a server that fails", async () => {
     folder.configure({ shop: folder.offering("shop", { a: {} }) });
     await gen();
     rmSync(join(folder.path, "tools", "shop.json"));

@@ -1,4 +1,4 @@
-/** gen: what is on disk afterwards, and what is not lost when a server fails. */
+/** gen: the files it writes, and what is kept if a server fails. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { search } from "../../src/search/search.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** Runs gen as a command of its own; its report with the times set to 0 and this machine's paths left out. */
+/** Runs gen like a separate command; returns its report without times and without paths of this machine. */
 async function gen(): Promise<GenerateReport> {
   await using toolbox = await folder.open();
   const report = await generate(toolbox);
@@ -25,13 +25,13 @@ async function gen(): Promise<GenerateReport> {
   );
 }
 
-/** Of the servers and the index; what all of them call through is the same. */
+/** The files of servers and the index, without the files they share. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
     .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json|README\.md)/.test(name))
     .sort();
 
-/** Files of a server with these tools. */
+/** The files of a server with these tools. */
 const inShop = (path: string, ...tools: string[]) =>
   ["client", "example", "index", ...tools].map((name) => `${path}/${name}.ts`);
 
@@ -151,7 +151,7 @@ test("added and removed tools, and changed categories and names, change the file
     "package.json",
   ]);
 
-  // Only the case differs: the old one is gone before the new one takes its folder.
+  // Only the case differs: the old folder is removed before the new one is written.
   folder.configure({ Shop: { ...entry, category: "business" } });
   expect(await gen()).toMatchObject({ servers: [{ server: "Shop", tools: 2 }], pruned: ["shop"] });
   expect(files()).toEqual([...inShop("business/Shop", "three", "two"), "index.json"]);
@@ -207,7 +207,7 @@ test("a registry that cannot be written is a problem of each server", async () =
 });
 
 describe("names", () => {
-  test("servers whose names make one folder get one each, and keep it", async () => {
+  test("servers that would share a folder get unique folders and keep them", async () => {
     const tools = folder.offering("shop", { a: {} });
     folder.configure({ "my shop": tools, "my/shop": tools, MY_SHOP: tools, "../../up": tools, ["__proto__"]: tools });
     await gen();
@@ -224,7 +224,7 @@ describe("names", () => {
     expect(folders().sort()).toEqual(first.sort());
   });
 
-  test("tools that would have one name are reported, and each has its file", async () => {
+  test("tools with the same name in code are reported, and each has its own file", async () => {
     folder.configure({ shop: folder.offering("shop", { "get-sum": {}, get_sum: {}, "get sum": {}, index: {} }) });
     expect((await gen()).servers).toEqual([
       { server: "shop", ...nothing, tools: 4, written: 7, collisions: [["get sum", "get-sum", "get_sum"]] },

@@ -1,4 +1,4 @@
-/** Generated files in the sandbox: as modules whose functions are calls of the code that imports them. */
+/** Generated files as modules in the sandbox: their functions become calls of the code that imports them. */
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -29,14 +29,14 @@ async function run(source: string) {
   return outcome.ok ? { value: outcome.value, calls } : { error: outcome.error, calls };
 }
 
-test("the function, and what else the file exports", async () => {
+test("a generated file can be imported with all its exports", async () => {
   expect(
     await run(`import { wait, tool, example } from "./registry/test/seen/wait.ts";
       return [await wait({ ms: 1 }), tool.server, tool.name, example];`),
   ).toEqual({ value: ["waited", "seen", "wait", expect.stringContaining("await seen.wait(")], calls: 1 });
 });
 
-test("however it is written", async () => {
+test("a generated file can be imported with any form of its path", async () => {
   for (const specifier of [
     "./registry/test/seen/structured",
     "/registry/test/seen/structured.ts",
@@ -55,7 +55,7 @@ test("however it is written", async () => {
   });
 });
 
-test("by the path that the same file has for a program on disk, relative or absolute", async () => {
+test("a generated file can be imported by the path that a program on disk uses, relative or absolute", async () => {
   const { registry } = toolbox.config.folders;
   for (const base of ["./.claudikins/registry", "../../.claudikins/registry", registry, `file://${registry}`]) {
     const source = `import { wait } from "${base}/test/seen/index.ts";
@@ -68,7 +68,7 @@ test("by the path that the same file has for a program on disk, relative or abso
       [{ level: "log", text: '["waited",{"fine":true}]' }],
     ]);
   }
-  // The same text as a program of its own; the calls in it need a daemon, and are tested where there is one.
+  // The same text as a separate program. Its calls need a daemon, and are tested elsewhere.
   const file = folder.write(
     "program.ts",
     'import { tool } from "./.claudikins/registry/test/seen/wait.ts";\nconsole.log(tool.name);',
@@ -82,7 +82,7 @@ test("by the path that the same file has for a program on disk, relative or abso
   }
 });
 
-test("in a folder that the config names", async () => {
+test("a generated file can be imported from a registry that the config names", async () => {
   const own = project();
   try {
     own.write("claudikins.json", {
@@ -100,13 +100,13 @@ test("in a folder that the config names", async () => {
   }
 });
 
-test("of a server that has no name in code", async () => {
+test("a generated file can be imported from a server whose name is not an identifier", async () => {
   expect(
     await run('import { structured } from "./registry/test/odd_name/structured.ts"; return structured({});'),
   ).toEqual({ value: { fine: true }, calls: 1 });
 });
 
-test("in a skill", async () => {
+test("a generated file can be imported by a skill", async () => {
   await run(`await fs.mkdir("./workspace/skills", { recursive: true });
     await fs.writeFile("./workspace/skills/near.ts", 'export { wait } from "../../registry/test/seen/wait.ts";');
     await fs.writeFile("./workspace/skills/same.ts", 'export { wait } from "./registry/test/seen/wait.ts";');`);
@@ -118,14 +118,14 @@ test("in a skill", async () => {
   }
 });
 
-test("a failure is that of the tool", async () => {
+test("a failed tool throws its error", async () => {
   expect(await run('import { refuse } from "./registry/test/seen/refuse.ts"; return refuse({});')).toMatchObject({
     error: { name: "ToolError", message: "not today", code: "TOOL_FAILED" },
     calls: 1,
   });
 });
 
-test("what is not there is told of", async () => {
+test("a missing file is named in the error", async () => {
   expect(await run('import { nope } from "./registry/test/seen/nope.ts";')).toMatchObject({
     error: {
       code: "MODULE_NOT_FOUND",

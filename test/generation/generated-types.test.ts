@@ -1,4 +1,4 @@
-/** What gen makes of real servers is TypeScript that its users' compilers take, and that finds their mistakes. */
+/** Generated files of real servers compile in strict mode, and reveal wrong arguments. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await using toolbox = await folder.open();
   const { servers } = await generate(toolbox);
   expect(servers.filter(({ problem, tools }) => problem || tools === 0)).toEqual([]);
-  // Some of their results are seen, and get a type from that.
+  // Some results are observed, and get a type from that.
   const source = "await everything['get-sum']({ a: 1, b: 2 }); await files.list_allowed_directories(); 1";
   expect(await execute({ source, limits: { timeoutMs: 20_000 } }, toolbox)).toMatchObject({ ok: true });
 });
@@ -38,7 +38,7 @@ const generated = () =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => join(folder.registry, name));
 
-test("every file compiles, strictly", () => {
+test("every generated file compiles in strict mode", () => {
   const files = generated();
   for (const name of folders) {
     expect(files.filter((file) => file.startsWith(join(folder.registry, name))).length).toBeGreaterThan(3);
@@ -46,13 +46,13 @@ test("every file compiles, strictly", () => {
   expect(errorsInFiles(files, folder.path)).toEqual([]);
 });
 
-test("what was seen of a result is its type, and no value of it is written anywhere", async () => {
+test("an observed result has a type, and its values are not written anywhere", async () => {
   const text = readFileSync(join(folder.registry, "testing", "everything", "get_sum.ts"), "utf8");
   expect(text).toContain("/** observed: the shape of results so far */\nexport type GetSumResult = string;");
   for (const file of generated()) expect(readFileSync(file, "utf8")).not.toContain("The sum of 1 and 2");
 });
 
-test("a program with the right arguments compiles, with wrong ones not, by file, by server and by client", () => {
+test("a program with correct arguments compiles, and one with wrong arguments does not", () => {
   const at = (name: string) => JSON.stringify(`./.claudikins/registry/${name}`);
   const program = (calls: string) =>
     folder.write(

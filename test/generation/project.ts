@@ -1,4 +1,4 @@
-/** A project in a folder of its own, and toolboxes that work with it as a command does. */
+/** A project in a temporary folder, and toolboxes for it like those of a command. */
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { silentLog } from "../../src/log.ts";
@@ -8,13 +8,13 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 export interface Project extends TemporaryFolder {
-  /** Where the registry is written. */
+  /** The folder of the registry. */
   registry: string;
   /** Writes the config with these servers, in this order. */
   configure(servers: Record<string, object>): void;
-  /** A toolbox as the next command would open it, with what is on disk now. */
+  /** A toolbox with the current files, like that of the next command. */
   open(): Promise<Toolbox>;
-  /** The entry of a server that offers these tools, and other ones when it is called again with the same name. */
+  /** The entry of a server with these tools. Calling it again with the same name replaces the tools. */
   offering(name: string, tools: Record<string, object>): object;
 }
 

@@ -1,4 +1,4 @@
-/** Lists of tools, resources and prompts that blow up whatever reads, names, indexes or writes them. Each is a list of pages as JSON text. */
+/** Lists of tools, resources and prompts that overload whatever reads, names, indexes or writes them. Each is a list of pages as JSON text. */
 
 type Pages = () => Generator<string>;
 
@@ -14,7 +14,7 @@ function* one(page: unknown): Generator<string> {
   yield JSON.stringify(page);
 }
 
-/** A binary tree of references: 2^30 leaves for whoever follows them all. */
+/** A binary tree of references: 2^30 leaves if all are followed. */
 const doubled = {
   type: "object",
   properties: { x: { $ref: "#/$defs/d0" } },

@@ -1,4 +1,4 @@
-/** Answers to tools/call that blow up whatever parses, checks, shows or keeps them: each is a whole result as JSON text. */
+/** Answers to tools/call that overload whatever parses, checks, shows or keeps them. Each is a complete result as JSON text. */
 
 const content = (text: string) => JSON.stringify({ content: [{ type: "text", text }] });
 const structured = (json: string) => `{"content":[],"structuredContent":${json}}`;

@@ -1,8 +1,8 @@
-/** Input schemas that blow up whatever validates, prints or walks them, each with arguments that make it do so. */
+/** Input schemas that overload whatever validates, prints or walks them, each with arguments that trigger this. */
 
 export interface HostileSchema {
   schema: object;
-  /** Made by the program that calls the tool, as JavaScript source. */
+  /** The arguments as JavaScript source, evaluated by the program that calls the tool. */
   args: string;
 }
 
@@ -11,7 +11,7 @@ const named = (count: number, of: (index: number) => unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, of(index)]));
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
-/** Definitions d0 … d30, each of which refers to the next one twice. */
+/** Definitions d0 … d30; each refers to the next one twice. */
 function doubled(levels: number, of: (next: object) => object): object {
   const $defs: Record<string, object> = { [`d${levels}`]: text };
   for (let level = 0; level < levels; level++) $defs[`d${level}`] = of({ $ref: `#/$defs/d${level + 1}` });

@@ -1,4 +1,4 @@
-/** What install.sh says to do so that the shell finds the program. */
+/** What install.sh says about PATH, so that the shell finds the program. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { fakeProgram, Machine, Release } from "./harness.ts";
@@ -18,7 +18,7 @@ test.each([
   ["/usr/bin/zsh", linux, "~/.zshrc", 'export PATH=~/.local/bin:"$PATH"'],
   ["/opt/homebrew/bin/fish", macos, "~/.config/fish/config.fish", "fish_add_path ~/.local/bin"],
   ["", linux, "~/.profile", 'export PATH=~/.local/bin:"$PATH"'],
-])("for %s", async (shell, uname, file, line) => {
+])("install.sh names the file and the line for %s", async (shell, uname, file, line) => {
   using machine = new Machine().fake("uname", uname);
   expect(await advice(machine, { SHELL: shell })).toBe(`~/.local/bin is not on your PATH.
 Add this line to ${file}, then open a new terminal:
@@ -32,7 +32,7 @@ To make the changes, and to undo them:
 `);
 });
 
-test.each(["", "/"])('nothing when the folder is on PATH, ending in "%s"', async (end) => {
+test.each(["", "/"])('install.sh says nothing about PATH if the folder is on it, ending in "%s"', async (end) => {
   using machine = new Machine();
   machine.path += `:${machine.home}/.local/bin${end}`;
   expect(
@@ -45,19 +45,22 @@ To make the changes, and to undo them:
 `);
 });
 
-test("another claudikins that comes first is named", async () => {
+test("install.sh names another claudikins that comes first on PATH", async () => {
   using machine = new Machine().fake("claudikins", "exit 1");
   machine.path += `:${machine.home}/.local/bin`;
   expect(await advice(machine)).toStartWith(`Your shell finds another claudikins first: <root>/tools/claudikins
 Add this line to `);
 });
 
-test.each(["sh", "bash", "zsh", "fish"].filter((shell) => Bun.which(shell)))("the line works in %s", async (shell) => {
-  using machine = new Machine();
-  const folder = join(machine.root, 'it\'s a $HOME of "programs"');
-  const text = await advice(machine, { CLAUDIKINS_INSTALL: folder, SHELL: `/bin/${shell}` });
-  const line = /^ {2}(.+)$/m.exec(text)![1]!.replaceAll("<root>", machine.root);
-  const env = { PATH: process.env["PATH"], HOME: machine.home };
-  const found = Bun.spawnSync([Bun.which(shell)!, "-c", `${line}\ncommand -v claudikins`], { env });
-  expect(found.stdout.toString()).toBe(`${folder}/claudikins\n`);
-});
+test.each(["sh", "bash", "zsh", "fish"].filter((shell) => Bun.which(shell)))(
+  "the suggested line works in %s",
+  async (shell) => {
+    using machine = new Machine();
+    const folder = join(machine.root, 'it\'s a $HOME of "programs"');
+    const text = await advice(machine, { CLAUDIKINS_INSTALL: folder, SHELL: `/bin/${shell}` });
+    const line = /^ {2}(.+)$/m.exec(text)![1]!.replaceAll("<root>", machine.root);
+    const env = { PATH: process.env["PATH"], HOME: machine.home };
+    const found = Bun.spawnSync([Bun.which(shell)!, "-c", `${line}\ncommand -v claudikins`], { env });
+    expect(found.stdout.toString()).toBe(`${folder}/claudikins\n`);
+  },
+);

@@ -13,7 +13,7 @@ const noBunHere = `error: building requires Bun ${pinned}, or npm to install it
 hint: Install Node.js 18 or newer, which includes npm (https://nodejs.org), then run this again.
 `;
 
-/** Does of Bun what the script needs; installs itself as a dependency, and builds the fake program. */
+/** A Bun that does only what the script needs: it installs itself as a dependency, and builds the fake program. */
 function fakeBun(version: string): string {
   return `#!/bin/sh
 set -e
@@ -26,7 +26,7 @@ esac
 `;
 }
 
-/** Leaves Bun where npm would, or whatever `bun` is instead. */
+/** Puts `bun` where npm would put Bun. */
 function fakeNpm(bun: string): string {
   return `echo "npm $*"
 [ "$1 $2" = "install --prefix" ] || exit 9
@@ -74,7 +74,7 @@ class Checkout extends Machine {
   }
 }
 
-test("builds with the Bun of node_modules", async () => {
+test("a checkout is built with the Bun of node_modules", async () => {
   using checkout = new Checkout();
   checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), fakeBun(pinned));
   const { code, stdout, stderr } = await checkout.install();
@@ -85,7 +85,7 @@ claudikins 1.2.3 is installed: ~/.local/bin/claudikins\n`);
   expect(readFileSync(checkout.program, "utf8")).toBe(fakeProgram("1.2.3"));
 });
 
-test("builds with the Bun on PATH, when that of node_modules is of another version", async () => {
+test("a checkout is built with the Bun on PATH if node_modules has another version", async () => {
   using checkout = new Checkout();
   checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), fakeBun("1.0.0"));
   checkout.write(join(checkout.tools, "bun"), fakeBun(pinned));
@@ -94,7 +94,7 @@ test("builds with the Bun on PATH, when that of node_modules is of another versi
   expect(code).toBe(0);
 });
 
-test("gets Bun with npm, of exactly the pinned version and into a temporary folder", async () => {
+test("a checkout gets the pinned version of Bun from npm, in a temporary folder", async () => {
   using checkout = new Checkout();
   checkout.write(join(checkout.tools, "bun"), fakeBun("1.0.0"));
   checkout.fake("npm", fakeNpm(fakeBun(pinned))).fake("node", "exit 9");
@@ -105,7 +105,7 @@ Building with Bun ${pinned} (<tmp>/bun/node_modules/.bin/bun)\n`);
   expect(code).toBe(0);
 });
 
-test("finishes Bun's installation itself where npm runs no install scripts", async () => {
+test("install.sh completes the installation of Bun if npm runs no install scripts", async () => {
   using checkout = new Checkout();
   checkout.write(join(checkout.root, "real-bun"), fakeBun(pinned));
   checkout.fake("npm", fakeNpm("#!/bin/sh\nexit 1\n"));
@@ -144,7 +144,7 @@ test.each([
     },
     /\nerror: the build failed\n\nhint: .+\n$/,
   ],
-])("%s", async (_name, prepare: (checkout: Checkout) => unknown, message) => {
+])("building a checkout fails with a hint: %s", async (_name, prepare: (checkout: Checkout) => unknown, message) => {
   using checkout = new Checkout();
   prepare(checkout);
   const { code, stderr } = await checkout.install();
@@ -154,7 +154,7 @@ test.each([
   expect(existsSync(checkout.program)).toBe(false);
 });
 
-test("piped it downloads, even in a checkout; so does a copy beside another package", async () => {
+test("install.sh downloads if it is piped, even in a checkout, or if it stands beside another package", async () => {
   await using release = new Release(fakeProgram("1.2.3"));
   using checkout = new Checkout();
   checkout.path = process.env["PATH"]!;
@@ -165,7 +165,7 @@ test("piped it downloads, even in a checkout; so does a copy beside another pack
   expect(copied.stdout).toStartWith("Downloading ");
 });
 
-test("builds the same whatever the user's variables and the bunfig.toml of their home say", async () => {
+test("the build does not depend on the user's variables and their bunfig.toml", async () => {
   using checkout = new Checkout();
   const bun = fakeBun(pinned).replace('echo "built by $0"', `echo "$HOME $(env)" >'${checkout.root}/seen'`);
   checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), bun);

@@ -1,4 +1,4 @@
-/** .ci/run: a failure of any step fails it, and its last line counts the tests. Its steps are scripts here. */
+/** .ci/run fails if any step fails, and its last line counts the tests. Its steps are scripts here. */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const summary = (passes: number, fails: number) => `printf ' %s\\n' '${passes} p
 const succeeding = { install: ":", test: summary(41, 0), slow: summary(2, 0), check: ":" };
 
 test.each([
-  ["all is well", {}, "=== OK: installs, tests and checks\n43 passed, 0 failed", 0],
+  ["everything succeeds", {}, "=== OK: installs, tests and checks\n43 passed, 0 failed", 0],
   ["a test fails", { test: `${summary(40, 1)}; exit 1` }, "=== FAILED: 'npm test'\n42 passed, 1 failed", 1],
   ["the tests crash", { test: "exit 132" }, "=== FAILED: 'npm test'\n2 passed, 1 failed", 1],
   [
@@ -26,7 +26,7 @@ test.each([
     1,
   ],
   ["the installation fails", { install: "exit 3" }, "=== FAILED: ./install.sh, so nothing else was run", 1],
-])("%s", async (_name, steps, ending, code) => {
+])(".ci/run reports the result if %s", async (_name, steps, ending, code) => {
   const { install, test: tests, slow, check } = { ...succeeding, ...steps };
   using machine = new Machine();
   const file = join(machine.root, ".ci", "run");

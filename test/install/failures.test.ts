@@ -1,4 +1,4 @@
-/** Whatever goes wrong in a download: the old program stays, nothing else does, and the message has a next step. */
+/** After any failed download, the old program is still there, no other file is left, and the message names a next step. */
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,39 +24,39 @@ async function expectFailure(machine: Machine, env: Record<string, string>, mess
 
 test.each([
   ["a program that is not the listed one", Bun.gzipSync(fakeProgram("6.6.6")), /^error: the download is damaged/m],
-  ["a file that was cut off", packed.slice(0, -20), /^error: the download is damaged/m],
+  ["a truncated file", packed.slice(0, -20), /^error: the download is damaged/m],
   ["an empty file", "", /^error: the download is damaged/m],
-  ["no file of the artefact's name", 404, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
-  ["an error of the server", 503, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
-])("%s", async (_name, answer, message) => {
+  ["a missing file", 404, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
+  ["a server error", 503, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
+])("a download is refused: %s", async (_name, answer, message) => {
   using machine = machineWithOldProgram();
   await using release = new Release(released, everyArtefact(answer));
   await expectFailure(machine, release.env, message);
 });
 
-test("an unlisted program is not even downloaded", async () => {
+test("a program that is not listed is not downloaded", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released, { SHA256SUMS: `${"0".repeat(64)}  claudikins-plan9-x64.gz\n` });
   await expectFailure(machine, release.env, /^error: this release has no claudikins-\S+\.gz \(see .+\/SHA256SUMS\)$/m);
   expect(release.requests).toEqual(["SHA256SUMS"]);
 });
 
-test("no release at that address", async () => {
+test("an address without a release is an error", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released, { SHA256SUMS: 404 });
   await expectFailure(machine, release.env, /^error: cannot download \S+\/SHA256SUMS$/m);
 });
 
-test("a list that is a web page", async () => {
+test("a list of checksums that is a web page is an error", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released, { SHA256SUMS: "<html>\n<p>Please  log in</p>\n</html>" });
   await expectFailure(machine, release.env, /^error: this release has no claudikins-/m);
 });
 
-test("a server that dies midway", async () => {
+test("a connection that breaks during the download is an error", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released);
-  // HTTP servers do not promise more than they send; a socket can.
+  // An HTTP server cannot promise more than it sends; a socket can.
   using dying = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -74,13 +74,13 @@ test("a server that dies midway", async () => {
   await expectFailure(machine, env, /^error: cannot download \S+\/claudikins-\S+\.gz$/m);
 });
 
-test("no server", async () => {
+test("a server that cannot be reached is an error", async () => {
   using machine = machineWithOldProgram();
-  // Port 9 discards, where anything listens at all.
+  // Port 9 discards data if anything listens there.
   await expectFailure(machine, { CLAUDIKINS_BASE_URL: "http://127.0.0.1:9" }, /^error: cannot download/m);
 });
 
-test("a listed file that is no gzip", async () => {
+test("a listed file that is not gzip is an error", async () => {
   using machine = machineWithOldProgram();
   const sum = new Bun.CryptoHasher("sha256").update("no gzip").digest("hex");
   const sums = Object.keys(everyArtefact(0)).map((name) => `${sum} *${name}`);
@@ -88,7 +88,7 @@ test("a listed file that is no gzip", async () => {
   await expectFailure(machine, release.env, /^error: cannot unpack claudikins-\S+\.gz to /m);
 });
 
-test("a program that does not run here", async () => {
+test("a program that does not run on this machine is an error", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release("#!/bin/sh\nexit 132\n");
   await expectFailure(
@@ -98,7 +98,7 @@ test("a program that does not run here", async () => {
   );
 });
 
-test.each(["curl or wget", "gzip", "something to check with"])("a machine without %s", async (missing) => {
+test.each(["curl or wget", "gzip", "something to check with"])("a machine without %s is refused", async (missing) => {
   using machine = machineWithOldProgram();
   const has = {
     "curl or wget": ["gzip", "sha256sum", "shasum"],
@@ -114,7 +114,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s while downloading", async (signal, code) => {
+] as const)("%s ends a download and leaves no files", async (signal, code) => {
   using machine = machineWithOldProgram();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const never = () => {
@@ -130,7 +130,7 @@ test.each([
   expect(readFileSync(machine.program, "utf8")).toBe(old);
 });
 
-test("a folder that cannot be written to is found out before the download", async () => {
+test("a folder that cannot be written to is refused before the download", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released);
   const file = join(machine.root, "file");
@@ -140,8 +140,8 @@ test("a folder that cannot be written to is found out before the download", asyn
   expect(release.requests).toEqual([]);
 });
 
-// To root every folder is writable.
-test.skipIf(process.getuid?.() === 0)("a read-only folder is found out before the download", async () => {
+// root can write to every folder.
+test.skipIf(process.getuid?.() === 0)("a read-only folder is refused before the download", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released);
   const folder = join(machine.root, "read-only");
@@ -152,7 +152,7 @@ test.skipIf(process.getuid?.() === 0)("a read-only folder is found out before th
   expect(release.requests).toEqual([]);
 });
 
-test("a folder in the program's place", async () => {
+test("a folder in the place of the program is refused", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released);
   mkdirSync(join(machine.root, "bin", "claudikins"), { recursive: true });
@@ -161,7 +161,7 @@ test("a folder in the program's place", async () => {
   expect(existsSync(join(machine.root, "bin", "claudikins"))).toBe(true);
 });
 
-test("no home", async () => {
+test("install.sh is refused without HOME", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released);
   await expectFailure(machine, { ...release.env, HOME: "" }, /^error: HOME is not set$/m);

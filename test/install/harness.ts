@@ -1,4 +1,4 @@
-/** Runs install.sh in a machine of its own: a home, a temporary folder, chosen tools, and a release server to download from. */
+/** Runs install.sh on a simulated machine: a home, a temporary folder, chosen tools, and a release server. */
 import { expect } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ export const artefacts = [
   "darwin-arm64",
 ].map((platform) => `claudikins-${platform}.gz`);
 
-/** A program that is small and runs anywhere: it knows its version, and its "demo" says where it ran. */
+/** A small program that runs anywhere: it prints its version, and its "demo" prints where it ran. */
 export function fakeProgram(version: string): string {
   return `#!/bin/sh
 case $1 in
@@ -37,9 +37,9 @@ interface RunOptions {
   env?: Record<string, string>;
   args?: string[];
   shell?: string;
-  /** Run as a file; without it the script is piped into the shell. */
+  /** Run from a file; by default the script is piped into the shell. */
   file?: string;
-  /** Instead of the whole script. */
+  /** Replaces the text of the script. */
   text?: string;
   cwd?: string;
 }
@@ -48,7 +48,7 @@ export class Machine implements Disposable {
   readonly root: string;
   readonly home: string;
   readonly temporary: string;
-  /** Tools that stand before all others on PATH. */
+  /** The first folder on PATH. */
   readonly tools: string;
   path: string;
 
@@ -60,7 +60,7 @@ export class Machine implements Disposable {
     this.path = `${this.tools}:${process.env["PATH"]}`;
   }
 
-  /** Where the program goes unless CLAUDIKINS_INSTALL says otherwise. */
+  /** The path of the installed program, unless CLAUDIKINS_INSTALL is set. */
   get program(): string {
     return join(this.home, ".local", "bin", "claudikins");
   }
@@ -71,12 +71,12 @@ export class Machine implements Disposable {
     return folder;
   }
 
-  /** Leaves nothing on PATH but these programs of the real machine, as far as it has them, and the fakes. */
+  /** Leaves only these programs of the real machine, as far as they exist, and the fakes on PATH. */
   restrictTo(...names: string[]): this {
     const folder = this.#folder("restricted");
     for (const name of names) {
       const found = Bun.which(name, { PATH: process.env["PATH"] ?? "" });
-      // No link: some tools of macOS go by the place where they are.
+      // Not a link: some tools of macOS depend on their own location.
       if (found) this.write(join(folder, name), `#!/bin/sh\nexec '${found}' "$@"\n`);
     }
     this.path = `${this.tools}:${folder}`;
@@ -103,12 +103,12 @@ export class Machine implements Disposable {
       stdin: file ? "ignore" : Buffer.from(text),
       stdout: "pipe",
       stderr: "pipe",
-      // A process group of its own, so that a signal reaches what it started, as Ctrl-C does.
+      // In its own process group, so that a signal reaches its children like Ctrl-C does.
       detached: true,
     });
   }
 
-  /** To the end; whatever happened, no temporary file may be left. */
+  /** Runs to the end, and expects that no temporary file is left. */
   async run(options: RunOptions = {}): Promise<Run> {
     const process = this.start(options);
     const [stdout, stderr] = await Promise.all([process.stdout.text(), process.stderr.text()]);
@@ -123,7 +123,7 @@ export class Machine implements Disposable {
     expect(files.filter((file) => file.includes(".claudikins."))).toEqual([]);
   }
 
-  /** With this machine's paths as `~` and `<tmp>`. */
+  /** With `~` and `<tmp>` for the paths of this machine. */
   #anonymous(text: string): string {
     return text
       .replaceAll(this.home, "~")
@@ -139,13 +139,13 @@ export class Machine implements Disposable {
 
 type Answer = Uint8Array | string | number | ((path: string) => Response | Promise<Response>);
 
-/** A release on a real HTTP server: `program` under every artefact's name, unless a file is answered otherwise. */
+/** A release on a real HTTP server: `program` under every artefact's name, except files with other answers. */
 export class Release implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly #server: Bun.Server<undefined>;
   readonly #scheme: string;
 
-  /** With `tls`, by https. */
+  /** With `tls`, over https. */
   constructor(program: string, files: Record<string, Answer> = {}, tls?: { key: string; cert: string }) {
     this.#scheme = tls ? "https" : "http";
     const packed = Bun.gzipSync(program);
@@ -181,7 +181,7 @@ export class Release implements AsyncDisposable {
   }
 }
 
-/** The same answer for the program of whatever machine the tests run on. */
+/** The same answer for the program of every platform. */
 export function everyArtefact(answer: Answer): Record<string, Answer> {
   return Object.fromEntries(artefacts.map((name) => [name, answer]));
 }

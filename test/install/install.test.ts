@@ -1,14 +1,14 @@
-/** install.sh as most people run it, piped into a shell: what it downloads, checks and installs. */
+/** install.sh as most people run it, piped into a shell: its downloads, checks and files. */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { everyArtefact, fakeProgram, Machine, Release, script, scriptText } from "./harness.ts";
 
-/** What the script needs of a machine besides something to download and something to check with. */
+/** The programs that the script needs, except one for downloads and one for checksums. */
 const basics = ["sh", "uname", "ldd", "mktemp", "mkdir", "dirname", "sed", "gzip", "chmod", "mv", "rm", "cat", "ls"];
 
 describe("a fresh install", () => {
-  test("downloads, checks, installs, says what to do next and runs the demo", async () => {
+  test("downloads, checks, installs, prints the next steps and runs the demo", async () => {
     await using release = new Release(fakeProgram("1.2.3"));
     using machine = new Machine();
     const { code, stdout, stderr } = await machine.run({ env: release.env });
@@ -47,7 +47,7 @@ To make the changes, and to undo them:
     expect(existsSync(machine.program)).toBe(true);
   });
 
-  test("works in folders with spaces and quotes, and to a relative one", async () => {
+  test("works in folders with spaces and quotes, and with a relative folder", async () => {
     await using release = new Release(fakeProgram("1.2.3"));
     using machine = new Machine("it's $HOME of claudikins ");
     const result = await machine.run({ env: { ...release.env, CLAUDIKINS_INSTALL: "my programs/" } });
@@ -56,8 +56,8 @@ To make the changes, and to undo them:
     expect(readdirSync(join(machine.root, "my programs"))).toEqual(["claudikins"]);
   });
 
-  // macOS comes without wget.
-  test.skipIf(!Bun.which("wget"))("needs no curl where there is wget", async () => {
+  // macOS has no wget.
+  test.skipIf(!Bun.which("wget"))("uses wget if curl is missing", async () => {
     await using release = new Release(fakeProgram("1.2.3"));
     using machine = new Machine().restrictTo(...basics, "sha256sum", "shasum", "wget");
     expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
@@ -68,7 +68,7 @@ To make the changes, and to undo them:
   });
 
   test.each(["sha256sum", "shasum", "openssl"].filter((tool) => Bun.which(tool)))(
-    "checks with %s alone",
+    "checks the download with %s alone",
     async (tool) => {
       await using release = new Release(fakeProgram("1.2.3"));
       // shasum is a Perl script.
@@ -79,7 +79,7 @@ To make the changes, and to undo them:
     },
   );
 
-  test("leaves the demo out on request", async () => {
+  test("skips the demo on request", async () => {
     await using release = new Release(fakeProgram("1.2.3"));
     using machine = new Machine();
     const { code, stdout } = await machine.run({ env: { ...release.env, CLAUDIKINS_NO_DEMO: "1" } });
@@ -87,7 +87,7 @@ To make the changes, and to undo them:
     expect(stdout).toEndWith("  ~/.local/bin/claudikins init\n  ~/.local/bin/claudikins restore\n");
   });
 
-  test("a demo that fails is a failure, of a program that is installed", async () => {
+  test("fails if the demo fails, and says that the program is installed", async () => {
     await using release = new Release('#!/bin/sh\n[ "$1" = --version ] && echo 1.2.3\n');
     using machine = new Machine();
     const { code, stderr } = await machine.run({ env: release.env });
@@ -98,7 +98,7 @@ To make the changes, and to undo them:
 });
 
 describe("an upgrade", () => {
-  test("replaces the old program by a rename, and not before all else is done", async () => {
+  test("replaces the old program by a rename, as the last step", async () => {
     using machine = new Machine();
     machine.write(machine.program, fakeProgram("1.0.0"));
     const old = lstatSync(machine.program).ino;
@@ -116,17 +116,17 @@ describe("an upgrade", () => {
   });
 });
 
-describe("the release", () => {
-  // Shows the address asked for and is no network.
+describe("the downloaded release", () => {
+  // Prints the requested address, without a network.
   const noNetwork = 'for last; do :; done\necho "$last" >&2\nexit 6';
   const github = "https://github.com/claudikins/claudikins/releases";
 
   test.each([
-    ["the latest", {}, `${github}/latest/download/SHA256SUMS`],
+    ["the latest release", {}, `${github}/latest/download/SHA256SUMS`],
     ["a version", { CLAUDIKINS_VERSION: "0.1.0" }, `${github}/download/v0.1.0/SHA256SUMS`],
     ["a tag", { CLAUDIKINS_VERSION: "v0.1.0" }, `${github}/download/v0.1.0/SHA256SUMS`],
     ["a mirror", { CLAUDIKINS_BASE_URL: "https://mirror.test/c/" }, "https://mirror.test/c/SHA256SUMS"],
-  ])("%s", async (_name, env: Record<string, string>, url) => {
+  ])("is %s", async (_name, env: Record<string, string>, url) => {
     using machine = new Machine().fake("curl", noNetwork);
     expect(await machine.run({ env })).toEqual({
       code: 1,
@@ -137,7 +137,7 @@ describe("the release", () => {
 });
 
 describe("the command line", () => {
-  test("--help says everything that can be set", async () => {
+  test("explains every setting with --help", async () => {
     using machine = new Machine();
     const { code, stdout, stderr } = await machine.run({ args: ["--help"] });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -146,7 +146,7 @@ describe("the command line", () => {
     for (const setting of settings) expect(stdout).toContain(setting);
   });
 
-  test("refuses what it does not know", async () => {
+  test("refuses unknown arguments", async () => {
     using machine = new Machine();
     expect(await machine.run({ args: ["--prefix", "x"] })).toEqual({
       code: 2,
@@ -156,7 +156,7 @@ describe("the command line", () => {
   });
 });
 
-test("a script that was cut off anywhere does not run", () => {
+test("a truncated script does nothing", () => {
   const begin = scriptText.indexOf("{");
   for (let cut = begin + 1; cut < scriptText.length - 1; cut += scriptText.length - cut > 20 ? 31 : 1) {
     const { stdout, stderr } = Bun.spawnSync(["/bin/sh", "-s"], {

@@ -1,9 +1,9 @@
-/** Which program install.sh takes for which machine. Each machine is made of what the script asks: uname, ldd, sysctl. */
+/** Which program install.sh downloads for each machine, as described by uname, ldd and sysctl. */
 import { expect, test } from "bun:test";
 import { fakeProgram, Machine, Release } from "./harness.ts";
 
 const glibc = 'echo "ldd (GNU libc) 2.39"';
-// musl's ldd knows no --version: it says on the error stream what it is, and fails.
+// musl's ldd does not know --version: it prints its name on stderr and fails.
 const musl = 'echo "musl libc (x86_64)" >&2; exit 1';
 
 test.each([
@@ -15,7 +15,7 @@ test.each([
   ["Linux", "aarch64", musl, "linux-arm64-musl"],
   ["Darwin", "x86_64", musl, "darwin-x64"],
   ["Darwin", "arm64", musl, "darwin-arm64"],
-])("%s on %s, ldd: %s → %s", async (system, machineName, ldd, platform) => {
+])("%s on %s with ldd %s gets the program for %s", async (system, machineName, ldd, platform) => {
   await using release = new Release(fakeProgram("1.2.3"));
   using machine = new Machine();
   machine.fake("uname", `[ "$1" = -s ] && echo ${system} || echo ${machineName}`).fake("ldd", ldd);
@@ -24,7 +24,7 @@ test.each([
   expect(release.requests).toEqual(["SHA256SUMS", `claudikins-${platform}.gz`]);
 });
 
-test("a shell translated by Rosetta gets the program of the real processor", async () => {
+test("a shell that Rosetta translates gets the program for the real processor", async () => {
   await using release = new Release(fakeProgram("1.2.3"));
   using machine = new Machine().fake("uname", '[ "$1" = -s ] && echo Darwin || echo x86_64');
   machine.fake("sysctl", '[ "$*" = "-n sysctl.proc_translated" ] && echo 1');

@@ -1,4 +1,4 @@
-/** What install.sh does when a release on https is redirected: to https it goes on, away from it never. */
+/** install.sh follows redirects of an https release to https, and never to http. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
-/** With this one to download with, which trusts the certificate. */
+/** A machine that downloads with this tool, which trusts the certificate. */
 function machineWith(tool: string): Machine {
   const machine = new Machine().restrictTo(...basics, "sha256sum", "shasum", tool);
   writeFileSync(join(machine.home, ".wgetrc"), `ca_certificate = ${join(folder.path, "cert.pem")}\n`);
@@ -33,27 +33,24 @@ const redirecting = (address: (name: string) => string, status = 302) =>
   );
 
 describe.each(["curl", "wget"].filter((tool) => Bun.which(tool)))("with %s", (tool) => {
-  test.each([301, 302, 303, 307, 308])(
-    "a release that answers %i with an address of http installs nothing",
-    async (status) => {
-      await using plain = new Release(fakeProgram("6.6.6"));
-      await using release = new Release(
-        "",
-        redirecting((name) => `${plain.base}/${name}`, status),
-        tls,
-      );
-      using machine = machineWith(tool);
-      const { code, stderr } = await machine.run({ env: release.env });
-      expect({ code, requests: plain.requests, installed: existsSync(machine.program) }).toEqual({
-        code: 1,
-        requests: [],
-        installed: false,
-      });
-      expect(stderr).toMatch(/^error: .+\n\nhint: Nothing was changed\. /m);
-    },
-  );
+  test.each([301, 302, 303, 307, 308])("a redirect with %i to http installs nothing", async (status) => {
+    await using plain = new Release(fakeProgram("6.6.6"));
+    await using release = new Release(
+      "",
+      redirecting((name) => `${plain.base}/${name}`, status),
+      tls,
+    );
+    using machine = machineWith(tool);
+    const { code, stderr } = await machine.run({ env: release.env });
+    expect({ code, requests: plain.requests, installed: existsSync(machine.program) }).toEqual({
+      code: 1,
+      requests: [],
+      installed: false,
+    });
+    expect(stderr).toMatch(/^error: .+\n\nhint: Nothing was changed\. /m);
+  });
 
-  test("a release that leaves https at the second redirect installs nothing", async () => {
+  test("a second redirect that leaves https installs nothing", async () => {
     await using plain = new Release(fakeProgram("6.6.6"));
     await using second = new Release(
       "",
@@ -73,7 +70,7 @@ describe.each(["curl", "wget"].filter((tool) => Bun.which(tool)))("with %s", (to
     });
   });
 
-  test("a release whose sums are there and whose program is redirected to http installs nothing", async () => {
+  test("a redirect of the program alone to http installs nothing", async () => {
     await using plain = new Release(fakeProgram("6.6.6"));
     const { SHA256SUMS: _, ...programs } = redirecting((name) => `${plain.base}/${name}`);
     await using release = new Release(fakeProgram("6.6.6"), programs, tls);
@@ -87,12 +84,12 @@ describe.each(["curl", "wget"].filter((tool) => Bun.which(tool)))("with %s", (to
 
   test.each([
     ["another host", (release: Release) => (name: string) => `${release.base}/${name}?token=a&b=1`],
-    ["a path of its own", () => (name: string) => `/real/${name}`],
+    ["another path", () => (name: string) => `/real/${name}`],
     [
       "an address without a scheme",
       (release: Release) => (name: string) => `${release.base.slice("https:".length)}/${name}`,
     ],
-  ])("a release that is redirected to %s on https is installed", async (_, addresses) => {
+  ])("a redirect to %s on https is followed", async (_, addresses) => {
     await using real = new Release(fakeProgram("1.2.3"), {}, tls);
     const own: Record<string, (path: string) => Promise<Response>> = Object.fromEntries(
       names.map((name) => [
@@ -107,7 +104,7 @@ describe.each(["curl", "wget"].filter((tool) => Bun.which(tool)))("with %s", (to
   });
 });
 
-test("a wget that cannot be kept on https downloads nothing", async () => {
+test("a wget without --https-only downloads nothing", async () => {
   await using release = new Release(fakeProgram("1.2.3"), {}, tls);
   using machine = machineWith("cat");
   machine.fake("wget", "echo 'Usage: wget [-q] [-O FILE] URL' >&2; exit 1");

@@ -1,4 +1,4 @@
-/** From the sources to a working program: scripts/release.ts builds it for this machine, install.sh gets it from a server. */
+/** scripts/release.ts builds a release for this machine, and install.sh installs it from a server. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { Machine } from "./harness.ts";
 
 const release = join(import.meta.dir, "..", "..", "scripts", "release.ts");
 
-test("what is released can be installed, and its demo runs", async () => {
+test("a built release can be installed, and its demo runs", async () => {
   using machine = new Machine();
   const outdir = join(machine.root, "release");
-  // An upload of what an earlier run left would be one more program in the release.
+  // A file of an earlier run must not become part of the release.
   machine.write(join(outdir, "claudikins-plan9-x64.gz"), "");
   const built = Bun.spawnSync([process.execPath, release, "--targets", "host", "--outdir", outdir]);
   expect(built.exitCode, built.stderr.toString()).toBe(0);
@@ -30,7 +30,7 @@ test("what is released can be installed, and its demo runs", async () => {
   expect(stderr).toMatch(/^\[7 calls · /m);
 }, 60_000);
 
-test("a target that does not exist is refused, and nothing built", () => {
+test("an unknown target is refused, and nothing is built", () => {
   const refused = Bun.spawnSync([process.execPath, release, "--targets", "host,bun-plan9-x64"]);
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr.toString()).toStartWith("error: unknown target bun-plan9-x64\n\nhint: ");

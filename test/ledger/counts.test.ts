@@ -1,4 +1,4 @@
-/** What is counted adds up, goes to JSON and back, and has an end. */
+/** Counts add up, can be stored as JSON, and are bounded. */
 import { describe, expect, test } from "bun:test";
 import { charsOfBlocks } from "../../src/ledger/characters.ts";
 import { Counts, type ToolUse } from "../../src/ledger/counts.ts";
@@ -16,7 +16,7 @@ const use = (more: Partial<ToolUse> = {}): ToolUse => ({
 const through = (counts: Counts) => Counts.from(JSON.parse(JSON.stringify(counts.toJson())));
 
 describe("counts", () => {
-  test("add up, of the same tool too, and come back from JSON", () => {
+  test("add up per tool, and can be read back from JSON", () => {
     const counts = new Counts();
     expect(counts.isEmpty).toBe(true);
     counts.addUse("shop", "list", use());
@@ -35,7 +35,7 @@ describe("counts", () => {
     expect([...all.hooks]).toEqual([["serve skill", 2]]);
   });
 
-  test("of what is nothing, nothing is written", () => {
+  test("omit zeros", () => {
     expect(new Counts().toJson()).toEqual({});
   });
 
@@ -44,11 +44,11 @@ describe("counts", () => {
     [{ tools: [["a", 1, 1]] }],
     [{ tools: [["a", "b", null, {}]] }],
     [{ hooks: 1 }],
-  ])("anything else is refused: %j", (json) => {
+  ])("cannot be read from invalid JSON: %j", (json) => {
     expect(() => Counts.from(json)).toThrow();
   });
 
-  test("of too many tools, those that are called least are summed up: no call is lost", () => {
+  test("combine rarely called tools if there are too many, and no call is lost", () => {
     const counts = new Counts();
     for (let tool = 1; tool <= 50; tool++) counts.addUse("many", `tool-${tool}`, use({ calls: tool }));
     const bounded = counts.bounded(10);
@@ -60,7 +60,7 @@ describe("counts", () => {
   });
 });
 
-test("content blocks: texts as they are, an image for what it costs and not for its base64", () => {
+test("content blocks count as text, and images by their cost instead of their base64", () => {
   const data = "A".repeat(1_000_000);
   expect(
     charsOfBlocks([

@@ -1,4 +1,4 @@
-/** The ledger on disk: lines of many processes, summed up once, whatever is killed, damaged, full or in the way. */
+/** The ledger on disk: lines of many processes that are added up once, even after kills, damage and full disks. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ afterEach(() => temporary[Symbol.dispose]());
 const now = new Date("2026-11-21T12:00:00Z");
 const hours = (count: number) => new Date(now.getTime() - count * 3_600_000);
 
-/** Days are those of where the person is. */
+/** A time of day in the local time zone. */
 const noon = (day: string) => new Date(`${day}T12:00:00`);
 
 function calls(count: number, tool = "list"): Counts {
@@ -43,7 +43,7 @@ async function found(at = now): Promise<Record<string, number>> {
 const names = () => readdirSync(folder).sort();
 
 describe("lines and sums", () => {
-  test("what was added is there at once; hours that are over are summed up, and nothing is counted twice", async () => {
+  test("show new counts at once, are added up after the hour, and count nothing twice", async () => {
     expect(await found()).toEqual({});
     expect(appendCounts(folder, calls(1), hours(20))).toBe(true);
     expect(appendCounts(folder, calls(2), hours(20))).toBe(false);
@@ -58,14 +58,14 @@ describe("lines and sums", () => {
     expect(await found()).toEqual(expected);
   });
 
-  test("killed when the sums were written and the lines not yet removed: they count once", async () => {
+  test("count once if the process is killed between writing the sums and removing the lines", async () => {
     appendCounts(folder, calls(3), hours(20));
     const line = readFileSync(join(folder, "2026-11-20T16.log"), "utf8");
     await foldLedger(folder, now);
     const totals = JSON.parse(readFileSync(join(folder, "totals.json"), "utf8"));
     writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: ["2026-11-20T16.log"] }));
     writeFileSync(join(folder, "2026-11-20T16.log"), line);
-    // Also for who reads it while somebody else does not let go of it.
+    // The same for a reader that runs beside another process.
     await withLock(join(folder, ".lock"), "the ledger", async () => {
       expect(await found()).toEqual({ "2026-11-20": 3 });
     });
@@ -73,7 +73,7 @@ describe("lines and sums", () => {
     expect(names()).toEqual([".lock", "totals.json"]);
   });
 
-  test("old days become months, and old months years", async () => {
+  test("become months after some days, and years after some months", async () => {
     for (const day of [
       "2026-11-20",
       "2026-08-30",
@@ -94,7 +94,7 @@ describe("lines and sums", () => {
     });
   });
 
-  test("reset removes what there is, and only that", async () => {
+  test("are removed by reset, without other files", async () => {
     await resetLedger(folder);
     appendCounts(folder, calls(3), hours(20));
     await foldLedger(folder, now);
@@ -107,7 +107,7 @@ describe("lines and sums", () => {
 });
 
 describe("damage", () => {
-  test("sums that nobody can read are set aside, and said", async () => {
+  test("to the sums is reported, and they are set aside", async () => {
     appendCounts(folder, calls(3), hours(20));
     writeFileSync(join(folder, "totals.json"), '{"version":1,"periods":[["2026-11-01",{"tools":');
     const { periods, problems } = await readLedger(folder, now);
@@ -119,7 +119,7 @@ describe("damage", () => {
     expect((await readLedger(folder, now)).problems).toEqual([]);
   });
 
-  test("a line that was broken off costs only itself", async () => {
+  test("to a line costs only that line", async () => {
     appendCounts(folder, calls(3), hours(20));
     const file = join(folder, "2026-11-20T16.log");
     writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
@@ -130,9 +130,9 @@ describe("damage", () => {
     expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
   });
 
-  test("a folder that cannot be written is read as it is, and counting there harms nobody", async () => {
+  test("is not done if the folder cannot be written to: its counts can be read", async () => {
     mkdirSync(join(temporary.path, "data"), { recursive: true });
-    // Root may write anywhere, but not below a file.
+    // root can write everywhere, but not below a file.
     writeFileSync(folder, "in the way");
     const ledger = new Ledger({ folder, log: silentLog });
     ledger.called("shop", "list", { ...calls(1).uses()[0]![2] });
@@ -141,14 +141,14 @@ describe("damage", () => {
     expect(readFileSync(folder, "utf8")).toBe("in the way");
   });
 
-  test.if(process.getuid?.() !== 0)("a folder that may only be read", async () => {
+  test.if(process.getuid?.() !== 0)("is not done in a read-only folder", async () => {
     appendCounts(folder, calls(3), hours(20));
     chmodSync(folder, 0o500);
     expect(await found()).toEqual({ "2026-11-20": 3 });
     chmodSync(folder, 0o700);
   });
 
-  test.if(process.platform === "linux")("a disk that is full", async () => {
+  test.if(process.platform === "linux")("is not done on a full disk", async () => {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${new Date().toISOString().slice(0, 13)}.log`);
     symlinkSync("/dev/full", file);
@@ -162,7 +162,7 @@ describe("damage", () => {
     expect([...(counts?.hooks ?? [])]).toEqual([["serve skill", 2]]);
   });
 
-  test("what could not be written is written with what comes next", async () => {
+  test("is repaired by the next write, which includes what could not be written", async () => {
     mkdirSync(join(temporary.path, "data"), { recursive: true });
     const other = join(temporary.path, "data", "later");
     writeFileSync(other, "in the way");
@@ -178,8 +178,8 @@ describe("damage", () => {
   });
 });
 
-describe("processes", () => {
-  /** Counts 500 times one call, each written by itself, says so, and sums up now and then what is over. */
+describe("concurrent processes", () => {
+  /** Writes one call 500 times, each separately, prints a line for each, and sometimes adds up past hours. */
   const program = () =>
     temporary.write(
       "count.ts",
@@ -198,7 +198,7 @@ describe("processes", () => {
 
   const start = () => Bun.spawn([process.execPath, program()], { stdout: "pipe", stderr: "inherit" });
 
-  test("four at once: every call is counted once", async () => {
+  test("count every call once if four run concurrently", async () => {
     for (let ago = 2; ago < 30; ago++) appendCounts(folder, calls(1), hours(ago));
     const all = [start(), start(), start(), start()];
     for (const each of all) expect(await each.exited).toBe(0);
@@ -206,7 +206,7 @@ describe("processes", () => {
     expect(await found()).toEqual({ "2026-11-20": 17, "2026-11-21": 2_011 });
   });
 
-  test("one that is killed in the middle takes nothing with it but what it had not written", async () => {
+  test("lose only what they had not written if they are killed", async () => {
     const [killed, whole] = [start(), start()];
     let said = "";
     for await (const chunk of killed.stdout) {

@@ -1,4 +1,4 @@
-/** The file of a server's log: its lines, how large it becomes, many who write into it, and what happens when nobody can. */
+/** The file of a server's log: its lines, its size, concurrent writers, and a disk that cannot be written to. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const line = (text: string, at = Date.now()): LogLine => ({ at, process: 42, kin
 const open = (maxBytes?: number, log = silentLog) => new LogFile(owner, { folder: logs, log, maxBytes });
 const texts = (path: string) => readLog(path).map(({ text }) => text);
 
-test("a line is read as it was written, of any kind", () => {
+test("a line of any kind is read as it was written", () => {
   for (const kind of ["start", "ready", "end", "failed", "stderr", "log", "error", "dropped"] as const) {
     const written = { at: 1_700_000_000_123, process: 4_711, kind, text: "  two  spaces, and: more" };
     expect(readLine(writtenLine(written).trimEnd())).toEqual(written);
@@ -36,14 +36,14 @@ test("a line is read as it was written, of any kind", () => {
     expect(readLine(other)).toBeUndefined();
 });
 
-test("what a terminal would obey is not in a line", () => {
+test("a line contains no control characters", () => {
   expect(shownLine("\u001b[31mred\u001b[0m\tand\u0007\u001b]0;title\u0007 \u202Eevil\u2028x  \r\n")).toBe(
     "red\tand   evil x",
   );
   expect(shownLine("10 %\r50 %\r100 %\r\n")).toBe("100 %");
 });
 
-test("a file and its folder are the user's alone, and the file says whose log it is", async () => {
+test("a log file and its folder are private, and the file names its server", async () => {
   const file = open();
   file.add(line("one"));
   file.add(line("two"));
@@ -58,7 +58,7 @@ test("a file and its folder are the user's alone, and the file says whose log it
   ]);
 });
 
-test("names of servers are anything; each has a file of its own, in the folder", async () => {
+test("servers with any names have their own files in the folder", async () => {
   const servers = [
     "github",
     "GitHub",
@@ -85,7 +85,7 @@ test("names of servers are anything; each has a file of its own, in the folder",
   expect(found.sort()).toEqual(owners.map((each) => JSON.stringify(each)).sort());
 });
 
-test("the same config by another name has the same logs", () => {
+test("a config has the same logs through a link", () => {
   const file = folder.write("claudikins.json", {});
   symlinkSync(folder.path, `${folder.path}/link`);
   const named = (path: string) => configOwner({ kind: "project", file: path });
@@ -96,7 +96,7 @@ test("the same config by another name has the same logs", () => {
   expect(configOwner({ kind: "demo" })).toBeNull();
 });
 
-test("it is moved aside when it is full: the last lines are there, and no more than twice its size", async () => {
+test("a full file is moved aside, so that the last lines remain and the size is limited", async () => {
   const file = open(4_000);
   for (let number = 0; number < 500; number++) {
     file.add(line(`line ${number}`));
@@ -112,7 +112,7 @@ test("it is moved aside when it is full: the last lines are there, and no more t
   expect(found).toEqual(Array.from({ length: found.length }, (_, index) => `line ${500 - found.length + index}`));
 });
 
-test("several who find it full at the same time move it aside once", async () => {
+test("a full file is moved aside once by several writers", async () => {
   const files = [open(4_000), open(4_000), open(4_000)];
   for (let number = 0; number < 50; number++) files[0]!.add(line(`line ${number}`));
   files[0]!.write();
@@ -127,7 +127,7 @@ test("several who find it full at the same time move it aside once", async () =>
 });
 
 test.each([[10_000_000], [200_000]])(
-  "several processes write into one of %d bytes: no line is broken",
+  "several processes write unbroken lines to one file of %d bytes",
   async (maxBytes) => {
     const marks = ["ann", "bob", "cid"];
     const count = 4_000;
@@ -170,7 +170,7 @@ test("a follower gets every line once, even if the file is renamed or removed", 
   listen();
   expect(heard).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index}`));
   expect(existsSync(`${file.path}.1`)).toBe(true);
-  // A second one begins with everything that is left.
+  // A new follower begins with everything in the file.
   expect(new LogEnd(file.path).first().map(({ text }) => text)).toEqual(texts(file.path));
   await removeLogs(logs, [file.path]);
   expect(findLogs(logs)).toEqual([]);
@@ -185,7 +185,7 @@ test("a follower gets every line once, even if the file is renamed or removed", 
   expect(heard.slice(300)).toEqual(["anew", "once more"]);
 });
 
-test("half of a line is read when the rest is there", () => {
+test("an incomplete line is read once it is complete", () => {
   const path = logFile(logs, owner);
   const whole = writtenLine(line("in two pieces"));
   folder.write("data/logs/x", "");
@@ -196,7 +196,7 @@ test("half of a line is read when the rest is there", () => {
   expect(end.next()).toEqual(linesIn(whole));
 });
 
-test("logs that nobody has written into for a month are removed when another one begins", async () => {
+test("logs that were not written to for a month are removed when another one begins", async () => {
   const old = new LogFile({ server: "old", config: null }, { folder: logs, log: silentLog });
   old.add(line("long ago"));
   await old.end();
@@ -210,7 +210,7 @@ test("logs that nobody has written into for a month are removed when another one
   expect(existsSync(other)).toBe(true);
 });
 
-test("where nothing can be written nothing is, it is told once, and it goes on when it can", async () => {
+test("a folder that cannot be written to is reported once, and logging continues when it can be", async () => {
   folder.write("data", "a file in the place of the folder");
   const told: string[] = [];
   const log = { ...silentLog, debug: (text: string) => void told.push(text) };
@@ -227,7 +227,7 @@ test("where nothing can be written nothing is, it is told once, and it goes on w
   expect(texts(file.path)).toEqual(["four"]);
 });
 
-test.skipIf(!existsSync("/dev/full"))("a disk that is full harms nobody", async () => {
+test.skipIf(!existsSync("/dev/full"))("a full disk affects only the log", async () => {
   mkdirSync(logs, { recursive: true });
   const told: string[] = [];
   const file = open(undefined, { ...silentLog, debug: (text: string) => void told.push(text) });

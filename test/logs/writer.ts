@@ -1,4 +1,4 @@
-/** Adds lines with a mark to a log, as one of several processes. */
+/** Adds marked lines to a log, as one of several processes. */
 
 import { silentLog } from "../../src/log.ts";
 import { LogFile } from "../../src/logs/log-file.ts";
@@ -12,9 +12,9 @@ for (let number = 0; number < Number(count); number++) {
     kind: "stderr",
     text: `${mark} ${number} ${"-".repeat(number % 90)}`,
   });
-  // In many writes, among those of the others.
+  // In many writes, mixed with those of the others.
   if (number % 7 === 0) file.write();
-  // As slowly as servers are allowed to: what waits for its file to be moved aside is not much.
+  // As slowly as servers may write, so that few lines wait while the file is moved aside.
   if (number % 50 === 0) await Bun.sleep(2);
 }
 await file.end();

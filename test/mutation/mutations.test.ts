@@ -1,4 +1,4 @@
-/** The mutations of a text, and how some of them are chosen. */
+/** The mutations of a text, and the choice of some of them. */
 import { expect, test } from "bun:test";
 import { chosen, mutationsOf } from "./mutations.ts";
 
@@ -19,7 +19,7 @@ test.each([
   ["  this.#pool.close();", ["  ;"]],
   ["  const half = size - 1;", ["  const half = size + 1;"]],
   ["  return all.some((each) => each);", ["  return all.every((each) => each);"]],
-])("%s", (line, mutations) => {
+])("mutationsOf changes %s", (line, mutations) => {
   expect(after(line)).toEqual(mutations);
 });
 
@@ -29,7 +29,7 @@ test.each([
   'import { a } from "b";',
   "type Keys = A | B;",
   "const map = new Map<string, number>();",
-])("%s has none", (line) => {
+])("mutationsOf leaves %s unchanged", (line) => {
   expect(after(line)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** Small changes of source code that should make a test fail. The formatter's spaces make operators recognisable. */
+/** Small changes of source code that should make a test fail. Formatted code has spaces around operators. */
 import { Random } from "../sandbox/fuzz/random.ts";
 
 export interface Mutation {
@@ -9,7 +9,7 @@ export interface Mutation {
   after: string;
 }
 
-/** What to look for in a line, and what takes its place. The first group stays. */
+/** The pattern to replace, and its replacement. The first group is kept. */
 const rules: readonly { pattern: RegExp; replacement: string }[] = [
   { pattern: /( )===(?= )/g, replacement: "$1!==" },
   { pattern: /( )!==(?= )/g, replacement: "$1===" },
@@ -27,7 +27,7 @@ const rules: readonly { pattern: RegExp; replacement: string }[] = [
   { pattern: /((?:if|while) \()(?=\w[\w.?]*\) )/g, replacement: "$1!" },
   { pattern: /(\.)some(?=\()/g, replacement: "$1every" },
   { pattern: /(\.)every(?=\()/g, replacement: "$1some" },
-  // A call for its effect alone.
+  // A call whose result is not used.
   { pattern: /^(\s+)(?:await )?(?:this\.)?#?[\w.]+\([^{}]*\);$/g, replacement: "$1;" },
 ];
 
@@ -46,7 +46,7 @@ export function mutationsOf(file: string, text: string): Mutation[] {
   });
 }
 
-/** The same choice for the same seed: `count` mutations, spread evenly over the groups. */
+/** `count` mutations, spread evenly over the groups; the same for the same seed. */
 export function chosen(groups: readonly Mutation[][], count: number, seed: number): Mutation[] {
   const random = new Random(seed, 0);
   const shuffled = groups.map((group) => {

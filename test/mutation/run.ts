@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Test files of one run. A mutation far below is reached by nearly all tests, and one of the nearest should notice it. */
+/** The number of test files of one run. Nearly all tests reach a file of a lower layer, and one of the nearest should notice a mutation there. */
 const nearestTests = 25;
 
 using folder = temporaryFolder();
@@ -54,7 +54,7 @@ const importers = importersOf([...sourceFiles, ...testFiles]);
 
 let noticed = 0;
 const survivors: Mutation[] = [];
-// More than wanted, since some do not compile.
+// More than needed, since some do not compile.
 for (const mutation of chosen(groups, Number(values.count) * 2, Number(values.seed))) {
   if (noticed + survivors.length >= Number(values.count)) break;
   const path = join(copy, mutation.file);
@@ -105,7 +105,7 @@ function passes(tests: readonly string[]): boolean {
   return Bun.spawnSync(command, { cwd: copy, stdout: "ignore", stderr: "ignore", timeout: 600_000 }).exitCode === 0;
 }
 
-/** Test files that import the file, directly or not: the nearest first, and of those the ones of its room. */
+/** The test files that import the file, directly or indirectly: the nearest first, and those of its own room before others. */
 function testsOf(file: string): string[] {
   const distances = new Map([[file, 0]]);
   for (const [reached, distance] of distances) {

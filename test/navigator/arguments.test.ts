@@ -1,4 +1,4 @@
-/** Arguments out of a task: by the tool's schema, asked for again where they do not fit, from a person where they are missing. */
+/** Arguments from a task: by the tool's schema, asked for again if they do not fit, and asked of a person if they are missing. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ClaudikinsError } from "../../src/errors.ts";
 import type { FilledForm, ModelRequest, TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
@@ -7,7 +7,7 @@ import { estimateTokens } from "../../src/token-estimate.ts";
 import { Recorded } from "../policy/recorded.ts";
 import { type Answer, ScriptedModel } from "./scripted-model.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let recorded: Recorded;
@@ -29,7 +29,7 @@ const letter = {
   additionalProperties: false,
 };
 
-/** Of the one tool that there is. */
+/** Runs a task with one tool that has this schema. */
 async function run(inputSchema: object, options: Partial<TaskOptions>, ...answers: Answer[]): Promise<TaskOutcome> {
   const toolbox = await recorded.open({}, undefined, [{ name: "send", description: "Sends a letter.", inputSchema }]);
   model = new ScriptedModel(...answers);
@@ -40,8 +40,8 @@ async function run(inputSchema: object, options: Partial<TaskOptions>, ...answer
 
 const step = ({ receipt }: TaskOutcome) => receipt.steps.at(-1);
 
-describe("what the task says", () => {
-  test("is what the tool gets, and the result is what comes back", async () => {
+describe("arguments from the task", () => {
+  test("are sent to the tool, and its result is returned", async () => {
     const args = { to: "anna@example.com", priority: "low" };
     const outcome = await run(letter, {}, args);
     expect(outcome).toEqual({
@@ -55,7 +55,7 @@ describe("what the task says", () => {
     expect(step(outcome)).toMatchObject({ level: "arguments", options: 4, choice: "to, priority", skipped: false });
   });
 
-  test("is asked for by the tool's type and what it says of each argument; by a schema that requires nothing", async () => {
+  test("are requested with the tool's type and descriptions, and a schema that requires nothing", async () => {
     await run(letter, {}, { to: "a", priority: "low" });
     const [{ prompt, schema, schemaName, system } = {} as ModelRequest] = model.requests;
     expect(prompt.replace(/\d{4}-\d\d-\d\d/, "DAY").split("\n")).toEqual([
@@ -79,7 +79,7 @@ describe("what the task says", () => {
     expect(system).toContain("never make up a value");
   });
 
-  test("may come with the tool's name, in a fence, and with null for what is left out", async () => {
+  test("may be wrapped in the tool's name, in a fence, and have null for omitted values", async () => {
     const said = '```json\n{"name": "send", "arguments": {"to": "a", "priority": "low", "copies": null,}}\n```';
     expect(await run(letter, {}, said)).toMatchObject({ success: true, arguments: { to: "a", priority: "low" } });
     const nullable = { type: "object", properties: { limit: { type: ["integer", "null"] } } };
@@ -91,13 +91,13 @@ describe("what the task says", () => {
     });
   });
 
-  test("is not sent with --dry-run, only shown", async () => {
+  test("are shown but not sent with --dry-run", async () => {
     const outcome = await run(letter, { dryRun: true }, { to: "a", priority: "low" });
     expect(outcome).toMatchObject({ success: true, dry_run: true, tool_used: "rec.send", arguments: { to: "a" } });
     expect(recorded.got()).toEqual([]);
   });
 
-  test("is asked for within a bound, however large the tool is", async () => {
+  test("are requested with a prompt of bounded size, however large the tool is", async () => {
     const property = { type: "string", description: "It is described at length. ".repeat(40) };
     const properties = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`argument_${index}`, property]));
     await run({ type: "object", properties, required: ["argument_9"] }, {}, { argument_9: "x" });
@@ -107,13 +107,13 @@ describe("what the task says", () => {
   });
 });
 
-describe("an answer that does not fit", () => {
+describe("invalid arguments", () => {
   test.each<[string, Answer, string]>([
-    ["is no JSON", "I cannot", "it is not a JSON object"],
-    ["has a wrong type", { to: 5, priority: "low" }, '"to" must be string, got 5'],
-    ["has a choice that there is not", { to: "a", priority: "highest" }, '"priority" must be one of "low", "high"'],
-    ["has an argument that there is not", { to: "a", priority: "low", cc: "b" }, 'there is no argument "cc"'],
-  ])("since it %s is followed by one more question, with what is wrong", async (_, wrong, problem) => {
+    ["are not JSON", "I cannot", "it is not a JSON object"],
+    ["have a wrong type", { to: 5, priority: "low" }, '"to" must be string, got 5'],
+    ["have an unknown choice", { to: "a", priority: "highest" }, '"priority" must be one of "low", "high"'],
+    ["have an unknown argument", { to: "a", priority: "low", cc: "b" }, 'there is no argument "cc"'],
+  ])("invalid arguments that %s are requested once more, with the problem", async (_, wrong, problem) => {
     const outcome = await run(letter, {}, wrong, { to: "a", priority: "high" });
     expect(outcome).toMatchObject({
       success: true,
@@ -125,7 +125,7 @@ describe("an answer that does not fit", () => {
     expect(model.requests[1]?.prompt).toStartWith(model.requests[0]?.prompt ?? "-");
   });
 
-  test("twice is a failure that says how the tool is called; it is not called", async () => {
+  test("arguments that are invalid twice are a failure that shows the signature, and nothing is called", async () => {
     const outcome = await run(letter, {}, { to: 5, priority: "low" }, { to: 6, priority: "low" });
     expect(outcome).toMatchObject({
       success: false,
@@ -139,14 +139,14 @@ describe("an answer that does not fit", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("since it is none, twice, is the model's failure", async () => {
+  test("answers that are not JSON twice are the model's failure", async () => {
     const outcome = await run(letter, {}, "no", "<think>{}");
     expect(outcome).toMatchObject({ success: false, tool_used: "rec.send", error: { type: "MODEL_ANSWER_INVALID" } });
     expect(recorded.got()).toEqual([]);
   });
 });
 
-describe("what the task does not say", () => {
+describe("arguments that the task lacks", () => {
   const known = { to: "anna@example.com" };
   const needs = {
     schema: { type: "object", properties: { priority: letter.properties.priority }, required: ["priority"] },
@@ -165,7 +165,7 @@ describe("what the task does not say", () => {
     return { asked, askForMissing };
   }
 
-  test("is named where nobody can be asked, with a schema of that alone; the tool is not called", async () => {
+  test("are named with their schema if nobody can be asked, and nothing is called", async () => {
     const outcome = await run(letter, {}, known);
     expect(outcome).toEqual({
       success: false,
@@ -181,7 +181,7 @@ describe("what the task does not say", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("is asked for by a form of just that", async () => {
+  test("are asked for with a form of only these arguments", async () => {
     const { asked, askForMissing } = person({ action: "accept", content: { priority: "high", to: "eve@example.com" } });
     const outcome = await run(letter, { askForMissing }, known);
     expect(outcome).toMatchObject({ success: true, arguments: { ...known, priority: "high" } });
@@ -199,7 +199,7 @@ describe("what the task does not say", () => {
     expect(recorded.got()).toEqual([{ name: "send", args: { ...known, priority: "high" } }]);
   });
 
-  test("and a person declines to say: nothing is called, and nobody is told to try again", async () => {
+  test("end the task if the person declines", async () => {
     const outcome = await run(letter, person({ action: "decline" }), known);
     expect(outcome).toMatchObject({ success: false, tool_used: "rec.send", error: { type: "CANCELLED" } });
     expect("needs_input" in outcome).toBe(false);
@@ -208,29 +208,33 @@ describe("what the task does not say", () => {
 
   test.each<[string, FilledForm, string]>([
     [
-      "closes the question",
+      "dismisses the question",
       { action: "cancel" },
       "rec.send needs priority, which the task does not give; the question was dismissed",
     ],
-    ["says nothing", { action: "accept" }, 'rec.send: the answer is not valid: the argument "priority" is missing'],
     [
-      "says what does not fit",
+      "gives an empty answer",
+      { action: "accept" },
+      'rec.send: the answer is not valid: the argument "priority" is missing',
+    ],
+    [
+      "gives an invalid answer",
       { action: "accept", content: { priority: "urgent" } },
       'rec.send: the answer is not valid: "priority" must be one of',
     ],
-  ])("and a person %s: it is named", async (_, answer, message) => {
+  ])("are named if the person %s", async (_, answer, message) => {
     const outcome = await run(letter, person(answer), known);
     expect(outcome).toMatchObject({ success: false, needs_input: needs, error: { type: "INVALID_ARGUMENTS" } });
     expect(outcome.success ? "" : outcome.error.message).toStartWith(message);
     expect(recorded.got()).toEqual([]);
   });
 
-  test("and the question fails: that is the outcome", async () => {
+  test("end the task if the question fails", async () => {
     const outcome = await run(letter, person(new ClaudikinsError("CANCELLED", "the host is gone")), known);
     expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED", message: "the host is gone" } });
   });
 
-  test("and the host cannot ask: it is named", async () => {
+  test("are named if the host cannot ask", async () => {
     const outcome = await run(letter, person(new Error("no window")), known);
     expect(outcome).toMatchObject({ success: false, needs_input: needs });
     expect(outcome.success ? "" : outcome.error.message).toEndWith("; the user could not be asked: no window");
@@ -242,7 +246,7 @@ describe("what the task does not say", () => {
     name: { type: ["string", "null"], title: "Name", pattern: "x" },
   };
 
-  test("and is no flat field cannot be asked for", async () => {
+  test("are not asked for if they are not flat fields", async () => {
     const { asked, askForMissing } = person({ action: "accept", content: {} });
     const schema = {
       type: "object",
@@ -257,7 +261,7 @@ describe("what the task does not say", () => {
     });
   });
 
-  test("is asked for as a form may say it: references followed, keywords of other kinds left out", async () => {
+  test("are asked for with a valid form schema: references resolved, unsupported keywords removed", async () => {
     const { asked, askForMissing } = person({
       action: "accept",
       content: { name: "x", when: "2026-01-01", count: 2, sure: true },

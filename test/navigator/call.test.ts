@@ -1,4 +1,4 @@
-/** The call at the end of a task: results and failures of real servers, what is tried again and what never is, and cancelling. */
+/** The call at the end of a task: results and failures of real servers, which calls are repeated, and cancellation. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { ledgerOf } from "../support/session.ts";
 import { demoEntry } from "./demo-requests.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -41,7 +41,7 @@ async function run(options: Partial<TaskOptions>, ...answers: Answer[]): Promise
 }
 
 describe("the result", () => {
-  test("is the tool's value, and the call is counted as any other", async () => {
+  test("is the tool's value, and the call is counted like others", async () => {
     await open({ demo: demoEntry });
     const outcome = await run({ task: "show order ord_00042" }, choice("get_order"), { order_id: "ord_00042" });
     expect(outcome).toMatchObject({ success: true, tool_used: "demo.get_order", result: { id: "ord_00042" } });
@@ -53,7 +53,7 @@ describe("the result", () => {
     });
   });
 
-  test("is told of on the way", async () => {
+  test("is preceded by progress", async () => {
     await open({ demo: demoEntry });
     const lines: string[] = [];
     await run({ onProgress: (line) => lines.push(line) }, choice("slow_audit"), { seconds: 0.3 });
@@ -65,7 +65,7 @@ describe("the result", () => {
   test.each([
     ["failing", "TOOL_FAILED", "the tool says no"],
     ["rpc-error", "TOOL_FAILED", "odd.rpc-error: broken inside"],
-  ])("of a tool that fails is its failure: %s", async (tool, type, message) => {
+  ])("is a failure if the tool fails: %s", async (tool, type, message) => {
     await open({ odd: fixture("odd") });
     const outcome = await run({}, choice(tool), {});
     expect(outcome).toMatchObject({
@@ -77,11 +77,11 @@ describe("the result", () => {
   });
 });
 
-describe("the policy", () => {
+describe("a tool that needs confirmation", () => {
   test.each<[string, boolean]>([
     ["once", true],
     ["no", false],
-  ])("asks a person before the call, who says: %s", async (answer, isCalled) => {
+  ])("is called only if the person allows it: %s", async (answer, isCalled) => {
     await using recorded = new Recorded();
     const opened = await recorded.open({ confirm: "always" });
     const person = new Person(answer);
@@ -97,27 +97,27 @@ describe("the policy", () => {
   });
 });
 
-describe("a server that dies in the call", () => {
+describe("a server that dies during the call", () => {
   const starts = () => {
     const file = join(folder.path, "starts");
     return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
   };
   const flaky = () => fixture("flaky", join(folder.path, "starts"));
 
-  test.each(["reads", "sets-to"])("is called again where that does no harm: %s", async (tool) => {
+  test.each(["reads", "sets-to"])("is called again if that does no harm: %s", async (tool) => {
     await open({ flaky: flaky() });
     expect(await run({}, choice(tool))).toMatchObject({ success: true, result: 2 });
     expect(starts()).toBe(2);
   });
 
-  test("is not called again where the tool may have run", async () => {
+  test("is not called again if the tool may have run", async () => {
     await open({ flaky: flaky() });
     const outcome = await run({}, choice("adds"));
     expect(outcome).toMatchObject({ success: false, tool_used: "flaky.adds", error: { type: "SERVER_UNAVAILABLE" } });
     expect(starts()).toBe(1);
   });
 
-  test("each time is reported after three tries", async () => {
+  test("every time is reported after three attempts", async () => {
     await open({ flaky: flaky() });
     const lines: string[] = [];
     const outcome = await run({ onProgress: (line) => lines.push(line) }, choice("dies"));
@@ -130,7 +130,7 @@ describe("a server that dies in the call", () => {
 });
 
 describe("a server that does not start", () => {
-  /** Its tools are known from before. */
+  /** The registry has its tools. */
   async function gone(): Promise<string> {
     const entry = folder.offering("gone", { add: {} });
     const first = await open({ gone: entry });
@@ -140,7 +140,7 @@ describe("a server that does not start", () => {
     return join(folder.path, "tools", "gone.json");
   }
 
-  test("is started again, and reported after three tries, even for a tool that may run only once", async () => {
+  test("is started again, and reported after three attempts, even for a tool that must run only once", async () => {
     const file = await gone();
     rmSync(file);
     const lines: string[] = [];
@@ -149,7 +149,7 @@ describe("a server that does not start", () => {
     expect(lines.filter((line) => line.includes("attempt "))).toHaveLength(2);
   });
 
-  test("the first time, and does the second time: the tool is called", async () => {
+  test("at first but starts at the second attempt is called", async () => {
     const file = await gone();
     const list = readFileSync(file, "utf8");
     rmSync(file);
@@ -160,9 +160,9 @@ describe("a server that does not start", () => {
 
 describe("a tool that never answers", () => {
   test.each<[string, object, number]>([
-    ["and may have run is not called again", {}, 1],
-    ["and only reads is called once more", { annotations: { readOnlyHint: true } }, 2],
-    ["and may be called twice is", { annotations: { idempotentHint: true } }, 2],
+    ["is not called again if it may have run", {}, 1],
+    ["is called once more if it only reads", { annotations: { readOnlyHint: true } }, 2],
+    ["is called once more if it is idempotent", { annotations: { idempotentHint: true } }, 2],
   ])("%s", async (_, more, calls) => {
     const tools = [{ name: "hang", inputSchema: { type: "object" }, ...more }];
     const script = { answers: { "tools/list": { tools }, "tools/call": { $never: true } } };
@@ -174,8 +174,8 @@ describe("a tool that never answers", () => {
   });
 });
 
-describe("a task that is cancelled", () => {
-  test("while the model is asked: no more is asked, and nothing is called", async () => {
+describe("a cancelled task", () => {
+  test("ends during a request to the model, and calls nothing", async () => {
     await open({ odd: fixture("odd") });
     const controller = new AbortController();
     const outcome = await run({ signal: controller.signal }, () => {
@@ -185,7 +185,7 @@ describe("a task that is cancelled", () => {
     expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
   });
 
-  test("while the model does not answer, and does not listen: nobody waits for it", async () => {
+  test("ends even if the model never answers", async () => {
     await open({ odd: fixture("odd") });
     const controller = new AbortController();
     const outcome = await run({ signal: controller.signal }, () => {
@@ -195,7 +195,7 @@ describe("a task that is cancelled", () => {
     expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
   });
 
-  test("while a person is asked: the same", async () => {
+  test("ends during a question to the person", async () => {
     await open({ demo: demoEntry });
     const controller = new AbortController();
     const askForMissing = () => {
@@ -206,7 +206,7 @@ describe("a task that is cancelled", () => {
     expect(outcome).toMatchObject({ success: false, tool_used: "demo.get_order", error: { type: "CANCELLED" } });
   });
 
-  test("in the middle of the call", async () => {
+  test("ends during the call", async () => {
     await open({ demo: demoEntry });
     const controller = new AbortController();
     const whenRunning = (line: string) => line.includes("orders checked") && controller.abort();
@@ -215,7 +215,7 @@ describe("a task that is cancelled", () => {
     expect(outcome).toMatchObject({ success: false, tool_used: "demo.slow_audit", error: { type: "CANCELLED" } });
   });
 
-  test("before it begins", async () => {
+  test("ends before it begins", async () => {
     await open({ odd: fixture("odd") });
     const outcome = await run({ signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 0 } });

@@ -1,4 +1,4 @@
-/** A recorded corpus of tools, served as so many real MCP servers over HTTP in this process. */
+/** A recorded corpus of tools, served by as many real MCP servers over HTTP in this process. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -36,7 +36,7 @@ export function corpusRequests(folder: string): CorpusRequest[] {
   }));
 }
 
-/** Config entries of its servers, which answer until the end of the `using` block. */
+/** Config entries of its servers, which run until the end of the `using` block. */
 export function serveCorpus(folder: string): Disposable & { entries: Record<string, object> } {
   const byServer = Map.groupBy(lines<RecordedTool>(join(folder, "tools.jsonl")), ({ server }) => server);
   const all = [...byServer].map(([name, recorded]) => ({ name, tools: recorded.map(listed) }));

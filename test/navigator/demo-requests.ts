@@ -1,4 +1,4 @@
-/** Requests to the demo server as a person would put them, with the tools that answer them. */
+/** Requests to the demo server as a person would write them, with the tools that answer them. */
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import type { Request } from "./evaluate.ts";

@@ -1,4 +1,4 @@
-/** How often the walk comes to a right tool, beside how often search has one first, on the same requests. */
+/** How often the walk finds a right tool, and how often search ranks one first, for the same requests. */
 
 import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
@@ -7,14 +7,14 @@ import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 export interface Request {
   text: string;
-  /** Ids of the tools of which any one is right. */
+  /** The ids of the right tools. */
   right: ReadonlySet<string>;
 }
 
 export interface Walks {
-  /** How often it was right, from 0 to 1. */
+  /** The share of right answers, from 0 to 1. */
   right: number;
-  /** In the mean, without the arguments. */
+  /** The average, without arguments. */
   tokens: number;
   modelCalls: number;
   missed: { request: Request; walked: string }[];

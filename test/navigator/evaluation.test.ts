@@ -1,4 +1,4 @@
-/** The walk as a whole, with our own search in the place of a model: at least as good as that search alone. */
+/** The whole walk with our own search in the place of a model finds at least as much as that search alone. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { project } from "../generation/project.ts";
 import { examples } from "../registry/evaluation/corpus.ts";
@@ -7,7 +7,7 @@ import { demoEntry, demoRequests } from "./demo-requests.ts";
 import { type Request, searchShare, walks } from "./evaluate.ts";
 import { reading, searching } from "./stand-in.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 async function measured(
@@ -26,15 +26,15 @@ async function measured(
   return { search, walk: walk.right, byPrompt: byPrompt.right };
 }
 
-test("on the demo server", async () => {
+test("the walk finds as much as search on the demo server", async () => {
   using folder = project();
   const { search, walk, byPrompt } = await measured(folder, { demo: demoEntry }, demoRequests);
   expect(walk).toBeGreaterThanOrEqual(search);
-  // Without what the tools say of their arguments.
+  // Without the descriptions of arguments.
   expect(byPrompt).toBeGreaterThanOrEqual(0.65);
 });
 
-test("on sixty tools of twelve servers in four categories", async () => {
+test("the walk finds as much as search on sixty tools of twelve servers in four categories", async () => {
   using folder = project();
   const servers = [...Map.groupBy(examples, ({ server }) => server)];
   const entries = servers.map(([name, those], index) => {

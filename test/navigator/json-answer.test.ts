@@ -1,43 +1,43 @@
-/** What models write around, before and in the place of JSON. */
+/** Reads JSON from the answers of models, which often surround or misspell it. */
 import { describe, expect, test } from "bun:test";
 import { choiceIn, objectIn } from "../../src/navigator/json-answer.ts";
 
-describe("an object in an answer", () => {
+describe("objectIn", () => {
   test.each<[string, string, object | undefined]>([
-    ["as it should be", '{"id": "a"}', { id: "a" }],
+    ["valid JSON", '{"id": "a"}', { id: "a" }],
     ["in a fence", 'Here you are:\n```json\n{"id": "a"}\n```\nDone.', { id: "a" }],
     ["in prose", 'The arguments are {"id": "a"} I think.', { id: "a" }],
     ["the last of several", 'Not {"id": "a"} but {"id": "b"}.', { id: "b" }],
     ["the outer one", '{"a": {"b": {"c": 1}}} x', { a: { b: { c: 1 } } }],
-    ["commas too many", '{"ids": ["a", "b",], "n": 1,}', { ids: ["a", "b"], n: 1 }],
+    ["trailing commas", '{"ids": ["a", "b",], "n": 1,}', { ids: ["a", "b"], n: 1 }],
     ["single quotes", "{'id': 'it\\'s', 'b': 'say \"x\"'}", { id: "it's", b: 'say "x"' }],
     ["bare keys", "{id: 'a', $b_c: 2}", { id: "a", $b_c: 2 }],
-    ["as Python has it", "{'yes': True, 'no': False, 'none': None}", { yes: true, no: false, none: null }],
+    ["Python literals", "{'yes': True, 'no': False, 'none': None}", { yes: true, no: false, none: null }],
     ["comments", '{"a": 1, // one\n /* two */ "b": 2}', { a: 1, b: 2 }],
     ["line breaks in texts", '{"body": "one\ntwo",}', { body: "one\ntwo" }],
     ["escapes", '{"a": "\\u00e9\\n\\"\\\\",}', { a: 'é\n"\\' }],
     ["numbers", "{a: -1.5e3, b: .5, c: +2}", { a: -1500, b: 0.5, c: 2 }],
     ["braces in texts", '{"a": "}{", }', { a: "}{" }],
     ["after thinking", '<think>{"id": "wrong"} no …</think>\n{"id": "a"}', { id: "a" }],
-    ["of one that only thinks", '<think>{"id": "wrong"} no …', undefined],
-    ["cut off", '{"id": "a", "body": "and so', undefined],
-    ["words", "I cannot do that.", undefined],
+    ["nothing but thinking", '<think>{"id": "wrong"} no …', undefined],
+    ["JSON that is cut off", '{"id": "a", "body": "and so', undefined],
+    ["no JSON", "I cannot do that.", undefined],
     ["a list", '["a"]', undefined],
-    ["nothing", "", undefined],
-    ["a key that is none", "{a b: 1}", undefined],
-    ["a key that prototypes have", '{"__proto__": {"x": 1},}', JSON.parse('{"__proto__": {"x": 1}}')],
-  ])("%s", (_, answer, expected) => {
+    ["an empty answer", "", undefined],
+    ["an invalid key", "{a b: 1}", undefined],
+    ["the key __proto__", '{"__proto__": {"x": 1},}', JSON.parse('{"__proto__": {"x": 1}}')],
+  ])("reads %s", (_, answer, expected) => {
     expect(objectIn(answer)).toEqual(expected as never);
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  test("malformed answers of any length are read quickly", () => {
+  test("reads malformed answers of any length quickly", () => {
     for (const text of ["{", '{"a":', "{a:[", "{'", "{a:/*", '{"a":"\\'])
       expect(objectIn(text.repeat(40_000))).toBeUndefined();
   });
 });
 
-describe("a choice in an answer", () => {
+describe("choiceIn", () => {
   const names = ["list_orders", "get-order", "order", "web.search", "none of these"];
 
   test.each<[string, string | undefined]>([
@@ -59,7 +59,7 @@ describe("a choice in an answer", () => {
     ['{"choice": ""}', undefined],
     ['{"choice": 3}', undefined],
     ["", undefined],
-  ])("%s", (answer, expected) => {
+  ])("reads %s", (answer, expected) => {
     expect(choiceIn(answer, names)).toBe(expected as never);
   });
 

@@ -1,4 +1,4 @@
-/** A model behind an endpoint: what it is asked, and what becomes of every way in which it may not answer. */
+/** A model behind an OpenAI endpoint: its requests, and every way in which it may not answer. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
@@ -30,7 +30,7 @@ const ok: Reply = { text: answer };
 const never = () => new AbortController().signal;
 let count = 0;
 
-/** Of a model of its own: what one has learned is not known of another. */
+/** A model of its own, since what is learned about one model does not apply to another. */
 function llm(baseUrl: string, more: LlmEntry = {}): Llm {
   count += 1;
   return llmOf({ baseUrl, model: `m${count}`, apiKey: "${A_KEY}", ...more }, { A_KEY: key });
@@ -60,7 +60,7 @@ const failure = (given: unknown) => {
 };
 
 describe("a request", () => {
-  test("has the key, the model, the words, the schema, and nothing of the surroundings", async () => {
+  test("has the key, the model, the messages and the schema, and nothing from the environment", async () => {
     process.env["OPENAI_CUSTOM_HEADERS"] = "x-openai-custom: 1";
     process.env["OPENAI_ORG_ID"] = "org-1";
     try {
@@ -88,20 +88,20 @@ describe("a request", () => {
     }
   });
 
-  test("of a preset has what that takes", async () => {
+  test("has the fields of its preset", async () => {
     const { requests } = await asked([ok], { preset: "cerebras" });
     expect(requests[0]?.body).toMatchObject({ max_completion_tokens: 1_074, reasoning_effort: "low" });
     expect(requests[0]?.body).not.toHaveProperty("temperature");
   });
 
-  test("by a schema that cannot be strict says in words, too, what is wanted", async () => {
+  test("repeats the schema in words if it cannot be strict", async () => {
     const loose = { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a"] };
     const { requests } = await asked([ok], {}, { ...request, schema: loose, isStrict: false });
     expect(requests[0]?.body.response_format?.json_schema?.strict).toBe(false);
     expect(requests[0]?.body.messages[0]?.content).toContain(JSON.stringify(loose));
   });
 
-  test("where the endpoint says no tokens: they are estimated", async () => {
+  test("has estimated tokens if the endpoint reports none", async () => {
     const { given } = await asked([{ text: answer, usage: null }]);
     expect(given).toMatchObject({ isEstimate: true });
     const { prompt, completion } = (given as ModelAnswer).tokens;
@@ -110,28 +110,28 @@ describe("a request", () => {
   });
 });
 
-describe("is tried again", () => {
+describe("a request is repeated", () => {
   test.each<[string, Reply[]]>([
-    ["after 429, when it says", [{ status: 429, headers: { "retry-after": "0" } }, ok]],
-    ["after 429, in milliseconds", [{ status: 429, headers: { "retry-after-ms": "3" } }, ok]],
-    ["after 429 that says nothing", [{ status: 429 }, ok]],
+    ["after 429 with Retry-After", [{ status: 429, headers: { "retry-after": "0" } }, ok]],
+    ["after 429 with Retry-After in milliseconds", [{ status: 429, headers: { "retry-after-ms": "3" } }, ok]],
+    ["after 429 without Retry-After", [{ status: 429 }, ok]],
     ["after three failures", [{ status: 500 }, { status: 503 }, { status: 529 }, ok]],
-    ["after an answer that is empty", [{ text: "" }, ok]],
-    ["after an answer that breaks off", [{ text: '{"choi', finish: "length" }, ok]],
+    ["after an empty answer", [{ text: "" }, ok]],
+    ["after an incomplete answer", [{ text: '{"choi', finish: "length" }, ok]],
   ])("%s", async (_, script) => {
     const { given, requests } = await asked(script);
     expect(given).toMatchObject({ text: answer });
     expect(requests).toHaveLength(script.length);
   });
 
-  test("with more room where it broke off, and both are counted", async () => {
+  test("with a higher token limit after an incomplete answer, and both are counted", async () => {
     const { given, requests } = await asked([{ text: '{"', finish: "length" }, ok]);
     expect(given).toMatchObject({ tokens: { prompt: 200, completion: 14 } });
     expect(requests[1]?.body.max_tokens).toBeGreaterThan(2 * (requests[0]?.body.max_tokens ?? 0));
   });
 });
 
-describe("fails", () => {
+describe("a request fails", () => {
   const error = (message: string, more: object = {}) => ({ error: { message, ...more } });
   test.each<[string, Reply[], number, string, string]>([
     [
@@ -212,12 +212,12 @@ describe("fails", () => {
     expect(requests).toHaveLength(times);
   });
 
-  test("401: the variable of the key is named", async () => {
+  test("with a hint that names the variable of the key, after 401", async () => {
     const { given } = await asked([{ status: 401 }]);
     expect(failure(given).hint).toBe("Set A_KEY to a valid key.");
   });
 
-  test("where nobody listens", async () => {
+  test("if nothing listens at the address", async () => {
     const of = llm("http://127.0.0.1:9/v1");
     const error = await modelOf(of)
       .ask(request, never())
@@ -229,7 +229,7 @@ describe("fails", () => {
     });
   });
 
-  test("without its variable: which one is said, and nothing is sent", () => {
+  test("with the missing variable of the key, before anything is sent", () => {
     const of = llmOf({ preset: "cerebras" }, {});
     expect(failure(catching(() => modelOf(of)))).toEqual({
       code: "NEEDS_VARIABLE",
@@ -238,12 +238,12 @@ describe("fails", () => {
     });
   });
 
-  test("with an address that is none once its variable is filled in", () => {
+  test("if its address is invalid after its variable is filled in", () => {
     const of = llmOf({ baseUrl: "${AT}", model: "m" }, { AT: "ftp://secret" });
     expect(failure(catching(() => modelOf(of))).code).toBe("CONFIG_INVALID");
   });
 
-  test("when it takes too long", async () => {
+  test("if it takes too long", async () => {
     const { given, requests } = await asked([{ hangs: true }], { timeoutMs: 50 });
     expect(failure(given)).toMatchObject({
       code: "MODEL_UNAVAILABLE",
@@ -252,14 +252,14 @@ describe("fails", () => {
     expect(requests).toHaveLength(1);
   });
 
-  // Longer than that takes the pause.
+  // The pause is longer than that.
   const atOnce = 10_000;
 
   test.each<[string, Reply]>([
-    ["in a request", { hangs: true }],
-    ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
+    ["during a request", { hangs: true }],
+    ["during a pause", { status: 429, headers: { "retry-after": "20" } }],
   ])(
-    "when it is cancelled %s: at once",
+    "at once if it is cancelled %s",
     async (_, reply) => {
       await using server = startLlm([reply]);
       const [ended, failed] = [new AbortController(), Promise.withResolvers<void>()];
@@ -275,7 +275,7 @@ describe("fails", () => {
   );
 });
 
-describe("what an endpoint refuses is left out, and not asked for again", () => {
+describe("an option that the endpoint refuses is left out from then on", () => {
   const formatOf = ({ body }: LlmRequest) => body.response_format?.type ?? "none";
   const refusing =
     (...refused: string[]) =>
@@ -296,7 +296,7 @@ describe("what an endpoint refuses is left out, and not asked for again", () => 
     expect(server.problems).toEqual([]);
   });
 
-  test("one schema that it refuses does not end the others", async () => {
+  test("but one refused schema does not affect others", async () => {
     const odd = { ...request, schemaName: "odd" };
     await using server = startLlm(({ body }) =>
       body.response_format?.json_schema?.name === "odd" ? { status: 400, body: { error: { message: "no" } } } : ok,
@@ -316,15 +316,15 @@ describe("what an endpoint refuses is left out, and not asked for again", () => 
     expect(formatOf(requests[1]!)).toBe("json_schema");
   });
 
-  test("but not all of it: what is refused without end fails", async () => {
+  test("but a request that is always refused fails", async () => {
     const { given, requests } = await asked([{ status: 400, body: { error: { message: "the prompt is too long" } } }]);
     expect(failure(given).message).toEndWith("it refused the request (400): the prompt is too long");
     expect(requests.length).toBeLessThan(6);
   });
 });
 
-describe("an answer that is far larger than it seems", () => {
-  test.each([200, 400, 503])("is read up to 16 MB, whatever its status (%d)", async (status) => {
+describe("a compressed answer of 200 MB", () => {
+  test.each([200, 400, 503])("is read up to 16 MB with status %d", async (status) => {
     const asked: string[] = [];
     const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
     await using server = Bun.serve({
@@ -345,8 +345,8 @@ describe("an answer that is far larger than it seems", () => {
   });
 });
 
-test("the key is in no error and no log, whatever the endpoint sends back", async () => {
-  // Half of it would be left where a long text is cut.
+test("the key is in no error and no log, whatever the endpoint answers", async () => {
+  // Shortening the text would leave half of the key.
   for (const before of [180, 190, 195]) {
     const { given } = await asked([{ status: 404, body: { error: { message: `${"x".repeat(before)}${key}` } } }]);
     expect(failure(given).message).not.toContain(key.slice(0, 4));

@@ -1,7 +1,7 @@
 /**
- * `bun run navigate [folder …] [--kind step] [--misses]`: prints how often the walk picks a right tool, and how often plain
- * search has one first, for the demo server and for recorded corpora. In the place of a model stand two that rank the
- * options by our own search: by all that is known of them, and by the prompt alone.
+ * `bun run navigate [folder …] [--kind step] [--misses]`: prints how often the walk finds a right tool, and how often
+ * plain search ranks one first, for the demo server and for recorded corpora. Two stand-ins for a model rank the
+ * options by our own search: by everything in the registry, and by the prompt alone.
  */
 import { basename } from "node:path";
 import { parseArgs } from "node:util";

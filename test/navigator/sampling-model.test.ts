@@ -1,4 +1,4 @@
-/** The host's model: what it is asked, and what becomes of hosts and people who do not answer. */
+/** The host's model: its requests, and hosts and people who refuse or do not answer. */
 import { describe, expect, test } from "bun:test";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Responder } from "../../src/clients/responder.ts";
@@ -19,7 +19,7 @@ const failing =
     throw error;
   };
 
-test("it is asked in words, and the tokens are estimated", async () => {
+test("a request contains the schema in words, and its tokens are estimated", async () => {
   const asked: unknown[] = [];
   const model = samplingModel(async (params, by) => {
     asked.push(params, by.server);
@@ -46,7 +46,7 @@ test("it is asked in words, and the tokens are estimated", async () => {
   ]);
 });
 
-test("several blocks are one answer", async () => {
+test("several text blocks are joined to one answer", async () => {
   const blocks = [
     { type: "text", text: '{"a"' },
     { type: "image", data: "" },
@@ -55,14 +55,14 @@ test("several blocks are one answer", async () => {
   expect(await samplingModel(saying(blocks)).ask(request, never())).toMatchObject({ text: '{"a":1}' });
 });
 
-describe("fails", () => {
+describe("a request fails", () => {
   test.each<[string, Sample, string]>([
-    ["the person says no", failing(new McpError(-1, "User rejected")), "MODEL_REFUSED"],
-    ["the host does not take it", failing(new McpError(-32_600, "no")), "MODEL_REFUSED"],
-    ["the host has no sampling", failing(new McpError(-32_601, "unknown")), "MODEL_UNAVAILABLE"],
-    ["the host breaks", failing(new Error("gone")), "MODEL_UNAVAILABLE"],
-    ["nothing is said", saying({ type: "text", text: " " }), "MODEL_ANSWER_INVALID"],
-    ["no text is", saying({ type: "image", data: "", mimeType: "image/png" }), "MODEL_ANSWER_INVALID"],
+    ["if the person refuses", failing(new McpError(-1, "User rejected")), "MODEL_REFUSED"],
+    ["if the host refuses", failing(new McpError(-32_600, "no")), "MODEL_REFUSED"],
+    ["if the host has no sampling", failing(new McpError(-32_601, "unknown")), "MODEL_UNAVAILABLE"],
+    ["if the host fails", failing(new Error("gone")), "MODEL_UNAVAILABLE"],
+    ["if the answer is empty", saying({ type: "text", text: " " }), "MODEL_ANSWER_INVALID"],
+    ["if the answer is not text", saying({ type: "image", data: "", mimeType: "image/png" }), "MODEL_ANSWER_INVALID"],
   ])("%s", async (_, sample, code) => {
     expect(
       await samplingModel(sample)
@@ -71,7 +71,7 @@ describe("fails", () => {
     ).toMatchObject({ code });
   });
 
-  test("when it is cancelled: at once", async () => {
+  test("at once if it is cancelled", async () => {
     const ended = new AbortController();
     const sample: Sample = (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

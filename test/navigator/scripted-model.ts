@@ -1,7 +1,7 @@
-/** A model that gives its answers in order, and keeps what it was asked. */
+/** A model that gives its answers in order, and keeps the requests. */
 import type { Model, ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
 
-/** Text as it is, objects as JSON, errors thrown; a function makes one of them, of the request. */
+/** Text is used as it is, objects become JSON, and errors are thrown; a function computes one of them from the request. */
 export type Answer = string | object | Error | ((request: ModelRequest, signal: AbortSignal) => unknown);
 
 export class ScriptedModel implements Model {
@@ -23,7 +23,7 @@ export class ScriptedModel implements Model {
     return { text, tokens: { prompt: 100, completion: 10 }, isEstimate: false };
   }
 
-  /** Answers that nobody asked for. */
+  /** The number of unused answers. */
   get left(): number {
     return this.#answers.length;
   }

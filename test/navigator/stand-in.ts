@@ -1,6 +1,6 @@
 /**
- * Models that need no network: they read the request as any model does and take the option that our own search ranks
- * first for the task. They fill in nothing, and never say that nothing fits.
+ * Models that need no network: they read the request like any model, and choose the option that our own search ranks
+ * first for the task. They fill in no arguments, and never answer that nothing fits.
  */
 
 import type { Model, ModelRequest } from "../../src/navigator/model.ts";
@@ -10,19 +10,19 @@ import { estimateTokens } from "../../src/token-estimate.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { serverOf } from "../registry/search-corpus.ts";
 
-/** An option as it stands in a prompt. */
+/** An option in a prompt. */
 export interface ReadOption {
   name: string;
   about?: string;
-  /** Of a tool. */
+  /** The arguments of a tool. */
   arguments?: string;
-  /** Of a server, with what they do. */
+  /** The tools of a server, with their descriptions. */
   tools?: Record<string, string>;
-  /** Of a category, with what they are for. */
+  /** The servers of a category, with their descriptions. */
   servers?: Record<string, string>;
 }
 
-/** Ranks the options by all that the registry has of their tools, and of nothing else. */
+/** Ranks the options only by what the registry contains about their tools. */
 export function searching(toolbox: Toolbox): Model {
   return standIn("search over the options", (request) => {
     const names = new Set(optionsOf(request).map(({ name }) => name));
@@ -39,7 +39,7 @@ export function searching(toolbox: Toolbox): Model {
   });
 }
 
-/** Ranks them by nothing but what stands in the prompt. */
+/** Ranks the options only by the prompt. */
 export const reading: Model = standIn("search over the prompt", (request) => {
   const options = optionsOf(request);
   const isTools = options.every(({ tools, servers }) => !tools && !servers);
@@ -69,13 +69,13 @@ export function taskOf({ prompt }: ModelRequest): string {
   return JSON.parse(/^Task: (.*)$/m.exec(prompt)?.[1] ?? '""');
 }
 
-/** The server whose tools are offered, the category whose servers are. */
+/** The server whose tools are offered, or the category whose servers are. */
 export function withinOf({ prompt }: ModelRequest): string | undefined {
   const within = /^Options \(\w+ of ("(?:[^"\\]|\\.)*")/m.exec(prompt)?.[1];
   return within && JSON.parse(within);
 }
 
-/** In the order in which they are offered. */
+/** The options in the order of the prompt. */
 export function optionsOf({ prompt }: ModelRequest): ReadOption[] {
   const lines = /^Options .*:\n((?:\{.*\}\n)+)/m.exec(prompt)?.[1] ?? "";
   return lines

@@ -1,4 +1,4 @@
-/** How somebody is asked: one question at a time, no longer than there is an execution, and with all that the call would do. */
+/** Questions about calls: one at a time, a limited number, and cancelled with the execution. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Person, Recorded } from "./recorded.ts";
 
@@ -19,7 +19,7 @@ const hundred =
 const settled = (count: number) =>
   `return (await Promise.allSettled(Array.from({ length: ${count} }, (_, id) => rec.remove_it({ id })))).map(({ status, reason }) => reason?.message ?? status)`;
 
-test("calls beside each other: one question at a time, in their order, each with its own arguments", async () => {
+test("concurrent calls are asked about one after another, in order, each with its own arguments", async () => {
   const person = await asking({ confirm: "always" }, "once", "once", "no");
   const { value } = (await recorded.run(settled(3))) as { value: unknown };
   expect(value).toEqual(["fulfilled", "fulfilled", "rec.remove-it was not called: the person said no"]);
@@ -28,10 +28,10 @@ test("calls beside each other: one question at a time, in their order, each with
   expect(recorded.got().map(({ args }) => args)).toEqual([{ id: 0 }, { id: 1 }]);
 });
 
-describe("a refusal is not asked for again and again", () => {
+describe("after a refusal", () => {
   const stands = "rec.remove-it was not called: the person said no to this tool for the rest of this execution";
 
-  test("calls of the same tool at once: one question", async () => {
+  test("concurrent calls of the same tool cause no other question", async () => {
     const person = await asking({ confirm: "always" }, "no");
     const { value } = (await recorded.run(settled(60))) as { value: string[] };
     expect(person.asked).toHaveLength(1);
@@ -39,7 +39,7 @@ describe("a refusal is not asked for again and again", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("calls of the same tool one after the other: one question, and another tool is still asked about", async () => {
+  test("later calls of the same tool cause no question, but other tools do", async () => {
     const person = await asking({ confirm: "always" }, "no", "once");
     const source = `const said = []; for (let id = 0; id < 60; id++) await rec.remove_it({ id }).catch(({ code, message }) => said.push([code, message]));
       return [said.length, said[59], await rec.plain_it({})]`;
@@ -47,7 +47,7 @@ describe("a refusal is not asked for again and again", () => {
     expect(person.asked).toHaveLength(2);
   });
 
-  test("different tools: a bounded number of questions", async () => {
+  test("calls of different tools cause a limited number of questions", async () => {
     const person = new Person("no");
     const tools = Array.from({ length: 60 }, (_, place) => ({ name: `tool${place}` }));
     (await recorded.open({ confirm: "always" }, undefined, tools)).pool.responder = person.host;
@@ -57,7 +57,7 @@ describe("a refusal is not asked for again and again", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("calls with no code around them, as in direct mode, and code that is run again: a bounded number of questions", async () => {
+  test("calls without a program and repeated programs cause a limited number of questions", async () => {
     const person = await asking({ confirm: "always" }, "no");
     const call = (id: number) =>
       recorded.toolbox.pool.callTool("rec", "remove-it", { id }, { signal: new AbortController().signal });
@@ -76,7 +76,7 @@ describe("a refusal is not asked for again and again", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("yes to each call: the questions of one execution have an end as well", async () => {
+  test("and even with consent, one execution has a limited number of questions", async () => {
     const person = await asking({ confirm: "always" }, "once");
     await recorded.run(settled(80));
     expect(person.asked).toHaveLength(50);
@@ -84,7 +84,7 @@ describe("a refusal is not asked for again and again", () => {
   });
 });
 
-test("a hundred calls: yes for the session counts for the rest, and for the code that follows", async () => {
+test("consent for the session applies to the rest of a hundred calls, and to later code", async () => {
   const person = await asking({ confirm: "destructive" }, "once", "session");
   expect(await recorded.run(hundred)).toMatchObject({ ok: true, value: 100 });
   expect(person.asked).toHaveLength(2);
@@ -97,7 +97,7 @@ test("a hundred calls: yes for the session counts for the rest, and for the code
 });
 
 test.each([["decline"], ["cancel"]])(
-  "a hundred calls: a question that is answered with %s is the last one of this code",
+  "the answer %s to one of a hundred calls ends the questions of this code",
   async (action) => {
     const person = await asking({ confirm: "always" }, "once", { action }, "once");
     expect(await recorded.run(hundred)).toMatchObject({ ok: true, value: 1 });
@@ -111,7 +111,7 @@ test.each([["decline"], ["cancel"]])(
   },
 );
 
-test("cancelled questions are never reported as a person's no, however often and in however many executions", async () => {
+test("cancelled questions are never reported as a refusal by a person", async () => {
   const person = await asking({ confirm: "always" }, { action: "cancel" });
   const said = new Set<string>();
   const failed = `(await Promise.allSettled([rec.remove_it({}), rec.remove_it({}), rec.plain_it({})])).map(({ reason }) => reason.message)`;
@@ -129,7 +129,7 @@ test("cancelled questions are never reported as a person's no, however often and
   expect(person.asked).toHaveLength(4);
 });
 
-test("a hundred calls: who cancels the execution hears no more questions", async () => {
+test("a cancelled execution asks no more questions", async () => {
   const controller = new AbortController();
   const person = await asking({ confirm: "always" }, "once");
   const host = person.host;
@@ -149,13 +149,13 @@ test("a hundred calls: who cancels the execution hears no more questions", async
   expect(person.asked).toHaveLength(3);
   expect(stopped).toEqual([true]);
   expect(recorded.got().length).toBeLessThanOrEqual(2);
-  // And the next code is asked again.
+  // The next code asks again.
   recorded.toolbox.pool.responder = host;
   expect(await recorded.run("return rec.remove_it({ id: 5 })")).toMatchObject({ ok: true });
   expect(person.asked).toHaveLength(4);
 });
 
-test("the clock is paused while a person is asked, and for calls that wait for their question", async () => {
+test("time limits pause during a question, and for calls that wait for theirs", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const { host } = person;
   recorded.toolbox.pool.responder = {
@@ -172,7 +172,7 @@ test("the clock is paused while a person is asked, and for calls that wait for t
   expect(outcome.receipt.durationMs).toBeGreaterThan(900);
 });
 
-describe("a host that fails", () => {
+describe("a host", () => {
   const denied = (more: string) => ({
     ok: false,
     error: {
@@ -186,14 +186,14 @@ describe("a host that fails", () => {
     ["accepts without an answer", { action: "accept" }, "gave an invalid answer"],
     ["accepts with another one", { action: "accept", content: { answer: true } }, "gave an invalid answer"],
     ["answers nothing", undefined, "nobody could be asked"],
-  ])("%s: nothing is called", async (_, answer, words) => {
+  ])("gives no consent if it %s", async (_, answer, words) => {
     await asking({ confirm: "always" }, "once");
     recorded.toolbox.pool.responder = { capabilities: { elicitation: {} }, elicit: async () => answer as never };
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject(denied(words));
     expect(recorded.got()).toEqual([]);
   });
 
-  test("says that it cannot: nothing is called", async () => {
+  test("gives no consent if it reports an error", async () => {
     await asking({ confirm: "always" }, "once");
     recorded.toolbox.pool.responder = {
       capabilities: { elicitation: {} },
@@ -204,7 +204,7 @@ describe("a host that fails", () => {
   });
 });
 
-test("arguments that are too many to be read are shown in part, and said to be", async () => {
+test("very long arguments are shown in part, with a note", async () => {
   const person = await asking({ confirm: "always" }, "once");
   for (const length of [30_000, 2_000_000]) {
     const source = `return rec.remove_it({ first: 1, text: "x".repeat(${length}) + "END", last: 2 })`;
@@ -217,7 +217,7 @@ test("arguments that are too many to be read are shown in part, and said to be",
   expect(recorded.got()).toHaveLength(2);
 });
 
-test("the form: a choice of three, in words that every host knows", async () => {
+test("the form offers three choices that every host can show", async () => {
   let form: unknown;
   await asking({ confirm: "always" }, "once");
   recorded.toolbox.pool.responder = {
@@ -267,8 +267,8 @@ test("the form: a choice of three, in words that every host knows", async () => 
   `);
 });
 
-describe("destructive", () => {
-  test("is what does not say that it is harmless", async () => {
+describe("confirm: destructive", () => {
+  test("asks about every tool that is not declared harmless", async () => {
     const person = await asking({ confirm: "destructive" }, "no");
     const called = async (tool: string) => (await recorded.run(`return rec.${tool}({})`)).ok;
     expect([await called("read_it"), await called("add_it")]).toEqual([true, true]);
@@ -289,10 +289,10 @@ describe("destructive", () => {
     expect(recorded.got().map(({ name }) => name)).toEqual(["read-it", "add-it"]);
   });
 
-  test("is the server's current one, not a stored one", async () => {
+  test("uses the server's current annotations, not stored ones", async () => {
     const tool = (annotations: object) => [{ name: "turn", annotations }];
     await recorded.open({ confirm: "destructive" }, undefined, tool({ readOnlyHint: true }));
-    // The next program knows the tool from the registry; the server has changed meanwhile.
+    // The next program takes the tool from the registry, while the server has changed.
     recorded.project.write("tools.json", tool({ readOnlyHint: false }));
     const toolbox = await recorded.reopen();
     expect(toolbox.catalog.find("rec")?.tools[0]?.annotations).toEqual({ readOnlyHint: true });

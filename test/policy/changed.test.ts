@@ -1,4 +1,4 @@
-/** A person's "yes, for this session" is for the tool as it was when they were asked: what has changed since is asked again. */
+/** Consent for the session applies to the tool as it was; a changed tool is asked about again. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Person, Recorded } from "./recorded.ts";
 import { ways } from "./ways.ts";
@@ -18,7 +18,7 @@ async function opened(keys: object, ...answers: (string | object)[]): Promise<Pe
   return person;
 }
 
-/** Ends the server's process; the next call starts another one. */
+/** Ends the server's process; the next call starts a new one. */
 async function endServer(): Promise<void> {
   const state = recorded.toolbox.pool.state("rec");
   const pid = state.state === "ready" ? state.pid! : 0;
@@ -35,7 +35,7 @@ const changes: [string, object, string][] = [
 ];
 
 describe("a grant for the session", () => {
-  test.each(changes)("ends when the server changes the tool's %s and tells nobody", async (_, change, words) => {
+  test.each(changes)("ends when the server silently changes the tool's %s", async (_, change, words) => {
     const person = await opened({ confirm: "always" }, "session", "no");
     expect(await call()).toMatchObject({ ok: true });
     expect(await call()).toMatchObject({ ok: true });
@@ -47,7 +47,7 @@ describe("a grant for the session", () => {
     expect(recorded.got()).toHaveLength(2);
   });
 
-  test("stays where nothing of the tool changes: another tool, or the order in which its keys come", async () => {
+  test("remains if other tools or the order of keys change", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     await call();
     const { name, description, inputSchema } = tool;
@@ -56,13 +56,13 @@ describe("a grant for the session", () => {
     expect(person.asked).toHaveLength(1);
   });
 
-  test("is for the new definition once it is given again, and the old definition does not restore the old grant", async () => {
+  test("applies to the new definition once given, and not to the old one again", async () => {
     const person = await opened({ confirm: "always" }, "session", "once", "session", "no");
     await call();
     offer({ ...tool, description: "Other." });
     expect(await call()).toMatchObject({ ok: true });
     offer(tool);
-    // Allowed once in between, which gave no new grant.
+    // Allowed once in between, which grants nothing.
     expect(await call()).toMatchObject({ ok: true });
     expect(person.asked).toHaveLength(3);
     expect(person.asked[2]).toContain("The tool has changed since you allowed it");
@@ -70,7 +70,7 @@ describe("a grant for the session", () => {
     expect(person.asked).toHaveLength(3);
   });
 
-  test("ends in whatever way the tool is called", async () => {
+  test("ends for every way to call the tool", async () => {
     for (const [name, way] of Object.entries(ways)) {
       const person = await opened({ confirm: "always" }, "session", "no");
       expect([name, (await way(recorded, "remove-it")).ok]).toEqual([name, true]);
@@ -90,7 +90,7 @@ describe("a grant for the session", () => {
     expect(recorded.got()).toHaveLength(1);
   });
 
-  test("ends when the server lists the tool no more, and when it lists it twice", async () => {
+  test("ends when the server no longer lists the tool, or lists it twice", async () => {
     for (const tools of [[], [tool, { ...tool, description: "And removes the account." }]]) {
       const person = await opened({ confirm: "always" }, "session", "no");
       await call();
@@ -101,7 +101,7 @@ describe("a grant for the session", () => {
     }
   });
 
-  test("a hundred calls at once after a change: one question", async () => {
+  test("causes one question for a hundred concurrent calls once it has ended", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     await call();
     offer({ ...tool, description: "Removes the whole account." });
@@ -112,7 +112,7 @@ describe("a grant for the session", () => {
 });
 
 describe("a tool that changes while the person is asked", () => {
-  test("is asked about again, and a yes to the old one calls nothing", async () => {
+  test("is asked about again, and consent to the old definition calls nothing", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     const { host } = person;
     recorded.toolbox.pool.responder = {
@@ -128,7 +128,7 @@ describe("a tool that changes while the person is asked", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("again and again is refused in the end", async () => {
+  test("again and again is refused", async () => {
     const person = await opened({ confirm: "always" }, "once");
     const { host } = person;
     recorded.toolbox.pool.responder = {
@@ -147,7 +147,7 @@ describe("a tool that changes while the person is asked", () => {
   });
 });
 
-describe("a tool that is not asked about since its server calls it harmless", () => {
+describe("a tool that its server calls harmless", () => {
   const harmless = { ...tool, annotations: { readOnlyHint: true } };
 
   test("is asked about when a new process of the server calls it destructive", async () => {

@@ -1,4 +1,4 @@
-/** What the config's words mean for one tool. */
+/** What the policy says about one tool. */
 import { describe, expect, test } from "bun:test";
 import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
 import { closingLine, confirmationOf, denialOf, isDestructive } from "../../src/policy/decision.ts";
@@ -9,7 +9,7 @@ const mode = (own: PolicyKeys, tool: string, common?: PolicyKeys) =>
   confirmationOf(policy(own, common), tool)?.mode ?? "never";
 
 describe("confirm", () => {
-  test("the most exact pattern counts, in whatever order they stand", () => {
+  test("uses the most specific pattern, in any order", () => {
     const confirm = { "get_*": "never", "*": "always", get_secret: "always", "*_secret*": "destructive" } as const;
     for (const order of [confirm, Object.fromEntries(Object.entries(confirm).toReversed())]) {
       expect(mode({ confirm: order }, "delete_it")).toBe("always");
@@ -19,14 +19,14 @@ describe("confirm", () => {
     }
   });
 
-  test("of two that are as exact, the stricter one", () => {
+  test("uses the stricter of two equally specific patterns", () => {
     expect(mode({ confirm: { "ab*": "never", "*bc": "destructive" } }, "abc")).toBe("destructive");
     expect(mode({ confirm: { "*bc": "always", "ab*": "destructive" } }, "abc")).toBe("always");
     // A name is more exact than any pattern.
     expect(mode({ confirm: { "abc*": "always", abc: "never" } }, "abc")).toBe("never");
   });
 
-  test("the server's own words count first, for the tools that they speak of", () => {
+  test("uses the entry's rules before the common rules", () => {
     const common = { confirm: { "rec.*": "always" } } as const;
     expect(mode({ confirm: { "get_*": "never" } }, "get_it", common)).toBe("never");
     expect(mode({ confirm: { "get_*": "never" } }, "set_it", common)).toBe("always");
@@ -34,14 +34,14 @@ describe("confirm", () => {
     expect(confirmationOf(policy({}, common), "x")).toEqual({ mode: "always", line: "policy.confirm" });
   });
 
-  test("upper and lower case are apart", () => {
+  test("distinguishes upper and lower case", () => {
     expect(mode({ confirm: { "Delete*": "always" } }, "delete_it")).toBe("never");
     expect(denialOf(policy({ deny: ["Delete*"] }), "delete_it")).toBeUndefined();
   });
 });
 
 test.each<[object | undefined, boolean]>([
-  // The protocol's own defaults: not read-only, and destructive.
+  // The defaults of MCP: not read-only, and destructive.
   [undefined, true],
   [{}, true],
   [{ title: "x" }, true],
@@ -59,7 +59,7 @@ test.each<[object | undefined, boolean]>([
   expect(isDestructive(annotations as never)).toBe(expected);
 });
 
-test("a server is closed by a line that denies all of it, or that allows nothing of it", () => {
+test("closingLine finds the line that denies the whole server or allows none of its tools", () => {
   expect(closingLine(policy({ deny: ["x", "*"] }))).toBe('mcpServers.rec.deny[1], "*"');
   expect(closingLine(policy({}, { deny: ["*.*"] }))).toBe('policy.deny[0], "*.*"');
   expect(closingLine(policy({ deny: ["**"] }))).toBeDefined();

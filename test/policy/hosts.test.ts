@@ -1,4 +1,4 @@
-/** Hosts of `serve` and what they may call: over stdio and HTTP, in code mode and in direct mode, and who is asked. */
+/** The calls that hosts of `serve` may make, over stdio and HTTP, in code mode and direct mode, and the person who is asked. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const configure = (keys: object, more: object = {}) => {
   folder.write("claudikins.json", { mcpServers: { rec }, ...more });
 };
 
-/** What the server really got. */
+/** The calls that the server received. */
 const got = () => {
   const file = join(folder.path, "got.jsonl");
   if (!existsSync(file)) return [];
@@ -39,7 +39,7 @@ const got = () => {
 type Answer = { action: "accept" | "decline" | "cancel"; content?: { answer: string } };
 const yes = (answer: string): Answer => ({ action: "accept", content: { answer } });
 
-/** A person who answers so, and what they are asked. */
+/** A person who gives these answers, and the questions. */
 function person(answer: (message: string, signal: AbortSignal) => Answer | Promise<Answer>) {
   const asked: string[] = [];
   const prepare = (client: Client) =>
@@ -57,7 +57,7 @@ async function execute({ call }: TestHost, code: string, more: object = {}): Pro
 }
 
 describe("code mode over stdio", () => {
-  test("the person says yes, then yes for the session, and is not asked again", async () => {
+  test("calls after consent, and does not ask again after consent for the session", async () => {
     configure({ confirm: "destructive" });
     const answers = [yes("once"), yes("session")];
     const { asked, ...options } = person(() => answers.shift()!);
@@ -69,7 +69,7 @@ describe("code mode over stdio", () => {
     expect(got()).toHaveLength(4);
   });
 
-  test("the person says no", async () => {
+  test("does not call if the person refuses", async () => {
     configure({ confirm: "always" });
     const { asked, ...options } = person(() => ({ action: "decline" }));
     await using host = await openHost(folder, options);
@@ -80,7 +80,7 @@ describe("code mode over stdio", () => {
     expect(got()).toEqual([]);
   });
 
-  test("the host has no elicitation", async () => {
+  test("does not call if the host has no elicitation", async () => {
     configure({ confirm: "always" });
     await using host = await openHost(folder);
     expect(await execute(host, "return rec.remove_it({})")).toContain(
@@ -89,7 +89,7 @@ describe("code mode over stdio", () => {
     expect(got()).toEqual([]);
   });
 
-  test("an execution's time stands still meanwhile", async () => {
+  test("pauses the time limit during the question", async () => {
     configure({ confirm: "always" });
     const { prepare, capabilities } = person(async () => {
       await Bun.sleep(3_500);
@@ -99,7 +99,7 @@ describe("code mode over stdio", () => {
     expect(await execute(host, "return rec.remove_it({})", { timeout_ms: 3_000 })).toStartWith("did remove-it");
   });
 
-  test("a cancelled execution takes its question away", async () => {
+  test("cancels the question with the execution", async () => {
     configure({ confirm: "always" });
     const questioned = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ describe("direct mode", () => {
   const direct = { mode: "direct" };
   const names = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
 
-  test("denied tools are not listed, not known and not called", async () => {
+  test("does not list or call denied tools", async () => {
     configure({ deny: ["remove-*"] }, { ...direct, policy: { deny: ["rec.lie"] } });
     await using host = await openHost(folder);
     expect(names((await host.request("tools/list"))["tools"])).toEqual(["add-it", "odd", "plain-it", "read-it"]);
@@ -145,7 +145,7 @@ describe("direct mode", () => {
     ["says yes", yes("once"), undefined],
     ["says no", yes("no"), "rec.remove-it was not called: the person said no"],
     ["declines", { action: "decline" } as const, "rec.remove-it was not called: the person said no"],
-  ])("a tool that is to be confirmed, and a person who %s", async (_, answer, refusal) => {
+  ])("asks about a tool, and the person %s", async (_, answer, refusal) => {
     configure({ confirm: "destructive" }, direct);
     const { asked, ...options } = person(() => answer);
     await using host = await openHost(folder, options);
@@ -160,7 +160,7 @@ describe("direct mode", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("a tool that is to be confirmed, and a host without elicitation", async () => {
+  test("refuses a tool that needs confirmation if the host has no elicitation", async () => {
     configure({ confirm: "destructive" }, direct);
     await using host = await openHost(folder);
     await host.request("tools/list");
@@ -170,7 +170,7 @@ describe("direct mode", () => {
     expect(got()).toEqual([]);
   });
 
-  test("a server that is closed as a whole gives nothing", async () => {
+  test("lists nothing of a server that is denied as a whole", async () => {
     configure({ deny: ["*"] }, direct);
     await using host = await openHost(folder);
     expect(await host.request("tools/list")).toEqual({ tools: [] });
@@ -183,7 +183,7 @@ describe("direct mode", () => {
   });
 });
 
-test("over HTTP each session has a person of its own, and what one allows is not allowed by another", async () => {
+test("over HTTP each session has its own person, whose consent does not apply to other sessions", async () => {
   configure({ confirm: "always" });
   await using serve = await httpServe(folder);
   const [one, other] = [person(() => yes("session")), person(() => yes("no"))];

@@ -1,4 +1,4 @@
-/** Every way to call a tool, with every thing that the config can say of it: what is denied never reaches the server. */
+/** Every way to call a tool with every setting of the policy: a denied call never reaches the server. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Person, Recorded } from "./recorded.ts";
 import { ways } from "./ways.ts";
@@ -12,10 +12,10 @@ afterAll(() => recorded[Symbol.asyncDispose]());
 const every = Object.entries(ways);
 const args = { id: 7 };
 
-describe("is called", () => {
+describe("a call is made", () => {
   test.each([
-    ["where nothing is said", {}, undefined],
-    ["where it is allowed", { allow: ["remove-*"] }, undefined],
+    ["without any rule", {}, undefined],
+    ["if the tool is allowed", { allow: ["remove-*"] }, undefined],
     ["where it is allowed at both places", { allow: ["remove-*"] }, { allow: ["rec.*"] }],
     ["where another one is denied", { deny: ["add-*"] }, { deny: ["other.*", "rec.read-it"] }],
     ["where others are confirmed", { confirm: { "read-*": "always" } }, undefined],
@@ -30,7 +30,7 @@ describe("is called", () => {
   });
 });
 
-describe("is denied, and never reaches the server", () => {
+describe("a call is denied before it reaches the server", () => {
   const notIn = (line: string) => `rec.remove-it is denied in the config: it is not in ${line}`;
   test.each([
     ["by a name", { deny: ["remove-it"] }, undefined, 'by mcpServers.rec.deny[0], "remove-it"'],
@@ -57,7 +57,7 @@ describe("is denied, and never reaches the server", () => {
   });
 });
 
-describe("is confirmed", () => {
+describe("a call that needs confirmation", () => {
   const asked = { keys: { confirm: "always" }, policy: undefined };
   const settings: [string, { keys: object; policy: object | undefined }][] = [
     ["always", asked],
@@ -66,7 +66,7 @@ describe("is confirmed", () => {
     ["for all", { keys: {}, policy: { confirm: { "*.remove-it": "destructive" } } }],
   ];
 
-  test.each(settings)("%s: by a person who says yes", async (_, { keys, policy }) => {
+  test.each(settings)("%s is made after consent", async (_, { keys, policy }) => {
     const person = new Person("once");
     const toolbox = await recorded.open(keys, policy);
     toolbox.pool.responder = person.host;
@@ -81,16 +81,19 @@ describe("is confirmed", () => {
     }
   });
 
-  test.each(settings)("%s: by a person who says yes for the session", async (_, { keys, policy }) => {
-    const person = new Person("session", "no");
-    const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.responder = person.host;
-    for (const [name, way] of every) {
-      expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
-    }
-    expect(recorded.got()).toHaveLength(every.length);
-    expect(person.asked).toHaveLength(1);
-  });
+  test.each(settings)(
+    "%s is made without another question after consent for the session",
+    async (_, { keys, policy }) => {
+      const person = new Person("session", "no");
+      const toolbox = await recorded.open(keys, policy);
+      toolbox.pool.responder = person.host;
+      for (const [name, way] of every) {
+        expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
+      }
+      expect(recorded.got()).toHaveLength(every.length);
+      expect(person.asked).toHaveLength(1);
+    },
+  );
 
   const no = { message: "the person said no", hint: "Go on without it, or ask the person what to do instead." };
   const cancelled = {
@@ -102,10 +105,10 @@ describe("is confirmed", () => {
     ["a person who says no", "no", no],
     ["a person who declines", { action: "decline" }, no],
     ["nobody, since the agent cancels the question", { action: "cancel" }, cancelled],
-  ])("by %s: each is told apart, with its way out", async (_, answer, { message, hint }) => {
+  ])("is refused with its own reason and next step after %s", async (_, answer, { message, hint }) => {
     const person = new Person(answer);
     for (const [name, way] of every) {
-      // A new one for each, because refused questions are not repeated.
+      // A new program for each, because refused questions are not repeated.
       const toolbox = await recorded.open(asked.keys);
       toolbox.pool.responder = person.host;
       expect([name, await way(recorded, "remove-it", args)]).toEqual([
@@ -123,13 +126,13 @@ describe("is confirmed", () => {
   });
 
   test.each([
-    ["nobody at all", undefined],
+    ["no host", undefined],
     ["a host without elicitation", { capabilities: { sampling: {}, roots: {} } }],
     [
       "a host that shows addresses alone",
       { capabilities: { elicitation: { url: {} } }, elicit: new Person("once").host.elicit! },
     ],
-  ])("by %s: not called, with the line that would allow it", async (_, host) => {
+  ])("is refused with the line that would allow it, by %s", async (_, host) => {
     const toolbox = await recorded.open({ confirm: { "*": "always" } });
     toolbox.pool.responder = host;
     for (const [name, way] of every) {
@@ -146,7 +149,7 @@ describe("is confirmed", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("by nobody: the line that is told does allow it", async () => {
+  test("is allowed by the line that the refusal names", async () => {
     for (const keys of [
       { confirm: "destructive" },
       { confirm: { "remove-*": "always", "*it": "always", "remove-it": "always" } },

@@ -1,4 +1,4 @@
-/** Whatever a policy says, and however tools are called: what it denies never reaches the server, and what it allows does. */
+/** For random policies and every way to call tools: denied calls never reach the server, and allowed ones do. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { policyOf } from "../../src/config/policy.ts";
 import { denialOf } from "../../src/policy/decision.ts";
@@ -29,7 +29,7 @@ interface Lists {
   deny: string[] | undefined;
 }
 
-/** Policies of an entry and of all, one after the other. */
+/** Pairs of policies: of an entry, and for all servers. */
 function* policies(seed: number): Generator<{ keys: Lists; policy: Lists; pick: <T>(list: readonly T[]) => T }> {
   const next = random(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
@@ -53,7 +53,7 @@ function* policies(seed: number): Generator<{ keys: Lists; policy: Lists; pick: 
   }
 }
 
-test("of a thousand decisions", () => {
+test("a thousand random policies decide as the reference does", () => {
   let denials = 0;
   for (const { keys, policy } of policies(5).take(1_000)) {
     const decided = policyOf("rec", keys, policy, new Map(["rec", "other"].map((name) => [name, {}])));
@@ -66,7 +66,7 @@ test("of a thousand decisions", () => {
   expect(denials).toBeGreaterThan(1_000);
 });
 
-test("of calls in all ways", async () => {
+test("random policies decide calls of every kind as the reference does", async () => {
   let denials = 0;
   for (const { keys, policy, pick } of policies(6).take(12)) {
     await recorded.open(
@@ -100,7 +100,7 @@ test("of calls in all ways", async () => {
   expect(denials).toBeGreaterThan(12);
 });
 
-/** Said once more, in other words. */
+/** The same rules, written differently. */
 function isAllowed(name: string, keys: Lists, policy: Lists): boolean {
   const has = (list: string[] | undefined, text: string) =>
     list?.some((each) => new RegExp(`^${each.replace(/[.\\]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(text));

@@ -1,13 +1,13 @@
-/** What a person reads who is asked: everything of the call, and nothing that could be taken for something else. */
+/** The question about a call shows the whole call, and nothing in it can imitate other text. */
 import { describe, expect, test } from "bun:test";
 import { questionText } from "../../src/policy/question.ts";
 
 const shown = (args: object, tool = "remove-it", server = "rec") =>
   questionText({ server, tool, args, why: "of the config" });
-/** The text of one argument, as it is shown. */
+/** The shown text of one argument. */
 const value = (text: string) => /^ {6}"a": (.*)$/m.exec(shown({ a: text }))?.[1];
 
-test("all of it", () => {
+test("the question shows all arguments", () => {
   expect(
     shown({ repo: "acme/shop", force: true, ids: [1, 2.5, null], deep: { empty: {}, list: [] } }),
   ).toMatchInlineSnapshot(`
@@ -37,16 +37,16 @@ test("all of it", () => {
   `);
 });
 
-test("names that are not plain words", () => {
+test("the question quotes names that are not plain words", () => {
   expect(shown({}, 'x be called?\nYou may say yes. "', "my server").split("\n")[0]).toMatchInlineSnapshot(
     `"Allow the call to "my server"."x be called?\\nYou may say yes. \\""?"`,
   );
 });
 
-describe("a question is short enough to be read, and says what it does not show", () => {
+describe("a long question", () => {
   const most = 2_500;
 
-  test("a long text keeps its two ends, with the number of characters between them", () => {
+  test("shows both ends of a long text, with the number of omitted characters", () => {
     const text = shown({ id: 7, text: `BEGIN${"x".repeat(30_000)}END`, force: true });
     expect(text.length).toBeLessThan(most);
     for (const part of ["BEGINx", 'xEND"', '"id": 7', '"force": true']) expect(text).toContain(part);
@@ -56,7 +56,7 @@ describe("a question is short enough to be read, and says what it does not show"
     );
   });
 
-  test("many arguments keep the first and the last of them", () => {
+  test("shows the first and last of many arguments", () => {
     const args = Object.fromEntries(Array.from({ length: 3_000 }, (_, place) => [`key${place}`, place]));
     const text = shown(args);
     expect(text.length).toBeLessThan(most);
@@ -66,7 +66,7 @@ describe("a question is short enough to be read, and says what it does not show"
     expect(text).toMatch(/… [\d,]+ characters in 2,?98\d lines are not shown …/);
   });
 
-  test("omissions are noted in a line that no argument can imitate", () => {
+  test("notes omissions in a line that no argument can imitate", () => {
     const fake = "… 3 characters are not shown …";
     const text = shown({ a: `a\n      ${fake}\nb`, [fake]: 1 });
     expect(text.split("\n").filter((line) => line.trim().startsWith("…"))).toEqual([]);
@@ -79,7 +79,7 @@ describe("a question is short enough to be read, and says what it does not show"
     ["a reason", () => questionText({ server: "rec", tool: "x", args: {}, why: "y".repeat(50_000) })],
     ["characters that take two code units", () => shown({ a: "👍".repeat(20_000) })],
     ["escapes", () => shown({ a: "\u202e".repeat(20_000) })],
-  ])("%s that is long", (_, make) => {
+  ])("is bounded for %s that is long", (_, make) => {
     const text = make();
     expect(text.length).toBeLessThan(most);
     expect(text).toMatch(/[\d,]+ characters(?: in \d+ lines)? are not shown/);
@@ -87,7 +87,7 @@ describe("a question is short enough to be read, and says what it does not show"
     expect(text.split("\n")[0]).toStartWith("Allow the call to rec.");
   });
 
-  test("the changed parts of a tool are named", () => {
+  test("names the changed parts of a tool", () => {
     const asked = { server: "rec", tool: "x", args: {}, why: "of the config" };
     expect(questionText({ ...asked, changed: ["its description", "its arguments"] })).toBe(
       `Allow the call to rec.x?
@@ -98,7 +98,7 @@ It has no arguments.`,
   });
 });
 
-describe("no argument can look like a line of ours, or like another argument", () => {
+describe("an argument cannot imitate the question or another argument by", () => {
   test.each([
     [
       "line breaks",
@@ -126,19 +126,19 @@ describe("no argument can look like a line of ours, or like another argument", (
     ["piles of marks", "a\u0301\u0302\u0303\u0304\u0305\u0306", '"a\u0301\u0302\u0303\u0304\\u0305\\u0306"'],
   ])("%s", (_, text, expected) => expect(value(text)).toBe(expected));
 
-  test("words of all languages, emoji and two spaces are as they are", () => {
+  test("letters of all languages, emoji and two spaces, which are unchanged", () => {
     for (const text of ["Straße  naïve", "日本語 привет", "שלום عربي", "e\u0301", "👍🏽", "~`*_<b>"])
       expect(value(text)).toBe(JSON.stringify(text));
   });
 
-  test("neither can a name", () => {
+  test("its name", () => {
     const text = shown({ 'x": 1,\n      "y\u202e': 2 });
     expect(text.split("\n").filter((line) => line.startsWith("      "))).toEqual([
       '      "x\\": 1,\\n  \\u0020\\u0020\\u0020\\u0020\\"y\\u202e": 2',
     ]);
   });
 
-  test("every text that is short enough comes back whole from what is shown", () => {
+  test("any text that is short enough, which can be read back from the question", () => {
     const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
     for (let at = 0; at < characters.length; at += 12) {
       const some = characters.slice(at, at + 12);

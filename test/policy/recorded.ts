@@ -1,4 +1,4 @@
-/** A project whose server writes down what it really got, and a toolbox in which code runs with a policy. */
+/** A project whose server records its calls, and a toolbox in which code runs under a policy. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Responder } from "../../src/clients/responder.ts";
@@ -26,7 +26,7 @@ export class Recorded implements AsyncDisposable {
     return this.#toolbox;
   }
 
-  /** A toolbox with the server `rec`, which has these keys, and this common policy; the tools are known. */
+  /** A toolbox with the server `rec` with these keys, this common policy, and known tools. */
   async open(keys: object, policy?: object, tools?: object[]): Promise<Toolbox> {
     const list = tools ? [this.project.write("tools.json", tools)] : [];
     const rec = { ...fixture("recording", this.#record, ...list), category: "test", ...keys };
@@ -37,7 +37,7 @@ export class Recorded implements AsyncDisposable {
     return toolbox;
   }
 
-  /** Another toolbox, as the next program would have it. */
+  /** Another toolbox, like that of the next program. */
   async reopen(): Promise<Toolbox> {
     await this.#toolbox?.[Symbol.asyncDispose]();
     const { path } = this.project;
@@ -50,7 +50,7 @@ export class Recorded implements AsyncDisposable {
     return this.#toolbox;
   }
 
-  /** The messages that have reached the server since the last look. */
+  /** The messages to the server since the last call of this function. */
   got(): Got[] {
     if (!existsSync(this.#record)) return [];
     const lines = readFileSync(this.#record, "utf8").trim().split("\n");
@@ -59,7 +59,7 @@ export class Recorded implements AsyncDisposable {
   }
 
   run(source: string, signal?: AbortSignal): Promise<Outcome> {
-    // Wrong calls are to be made, and not found before.
+    // Wrong calls must be made, not found in advance.
     return execute({ source, signal, check: "off" }, this.toolbox);
   }
 
@@ -71,10 +71,10 @@ export class Recorded implements AsyncDisposable {
 
 export type Elicited = { message: string; requestedSchema: { properties: { answer: { enum: string[] } } } };
 
-/** A host with a person who answers each question with the next of these; the last one stands for all that follow. */
+/** A host whose person answers each question with the next of these; the last one is repeated. */
 export class Person {
   readonly asked: string[] = [];
-  /** Questions that are open at once, at most. */
+  /** The maximum number of concurrent questions. */
   mostAtOnce = 0;
   #open = 0;
   readonly #answers: (string | object)[];

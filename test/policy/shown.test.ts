@@ -1,4 +1,4 @@
-/** Tools that the config denies are shown nowhere: not found, not listed, not described, not suggested. */
+/** Denied tools are never shown: not found, listed, described or suggested. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -32,8 +32,8 @@ const placesOfPolicy: [string, object, object | undefined][] = [
   ["what is allowed", { allow: ["read-it", "add-it", "lie", "odd"] }, undefined],
 ];
 
-describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
-  test("not in searches, lists, descriptions and instructions", async () => {
+describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
+  test("are not in searches, lists, descriptions and instructions", async () => {
     const toolbox = await recorded.open(keys, policy);
     for (const query of ["remove plain it", "remove_it", "rec.plain-it"]) {
       const { searched, tools } = search(query, 50, toolbox.catalog);
@@ -62,7 +62,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
     expect(await value("return tools.describe('rec.remove-it')")).not.toMatch(/mean.*remove.it/);
   });
 
-  test("not in what code sees of a server", async () => {
+  test("are not in what code sees of a server", async () => {
     await recorded.open(keys, policy);
     const seen =
       await value(`import * as all from "./servers/rec"; const keys = []; for (const key in rec) keys.push(key);
@@ -74,7 +74,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
     expect(JSON.stringify(logs)).not.toMatch(hidden);
   });
 
-  test("not in errors for unknown names", async () => {
+  test("are not suggested for unknown names", async () => {
     const toolbox = await recorded.open(keys, policy);
     const { execute } = await import("../../src/execution/execute.ts");
     for (const source of [
@@ -100,7 +100,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("a check of code before it runs finds nothing wrong with them: the call says what is", async () => {
+  test("are not refused by the check before code runs: the call says why", async () => {
     const toolbox = await recorded.open(keys, policy);
     const { execute } = await import("../../src/execution/execute.ts");
     const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
@@ -110,7 +110,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
   });
 });
 
-describe("what is written down", () => {
+describe("the registry", () => {
   /** Every file of the registry, as one text. */
   const onDisk = () => {
     const { registry } = recorded.project;
@@ -118,7 +118,7 @@ describe("what is written down", () => {
     return files.map(({ parentPath, name }) => `${name}\n${readFileSync(join(parentPath, name), "utf8")}`).join("\n");
   };
 
-  test("of a server has no denied tool in it: no file, no line of the index, no observed type", async () => {
+  test("has no file, index line or observed type of a denied tool", async () => {
     await recorded.open(denying);
     await recorded.run("await rec.read_it({}); await rec.add_it({}); return rec.remove_it({})");
     await recorded.reopen();
@@ -127,7 +127,7 @@ describe("what is written down", () => {
     expect(recorded.toolbox.catalog.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
   });
 
-  test("loses the tools that the config denies later, as soon as the registry is read", async () => {
+  test("loses tools that are denied later as soon as it is read", async () => {
     await recorded.open({});
     await recorded.run("await rec.read_it({}); await rec.plain_it({}); return rec.remove_it({})");
     await recorded.reopen();
@@ -146,7 +146,7 @@ describe("what is written down", () => {
     expect(seen).not.toMatch(hidden);
   });
 
-  test("has the tools again that the config allows again: another policy needs no gen", async () => {
+  test("gets tools again that are allowed later, without gen", async () => {
     await recorded.open(denying);
     const { mcpServers } = JSON.parse(readFileSync(join(recorded.project.path, "claudikins.json"), "utf8"));
     const { deny: _, ...rec } = mcpServers.rec;
@@ -156,7 +156,7 @@ describe("what is written down", () => {
     expect(onDisk()).toMatch(/remove.it/);
   });
 
-  test("a call of a denied tool is told why it is denied, also by a process that knows the registry alone", async () => {
+  test("does not hide why a tool is denied, even from a process that knows only the registry", async () => {
     await recorded.open(denying);
     const { execute } = await import("../../src/execution/execute.ts");
     for (const source of [
@@ -190,7 +190,7 @@ describe("inside the sandbox", () => {
     "Object.getOwnPropertyNames(globalThis)",
   ];
 
-  test.each(looks)("%s shows no denied tool", async (look) => {
+  test.each(looks)("%s does not show a denied tool", async (look) => {
     await recorded.open(denying);
     const outcome = await recorded.run(`return JSON.stringify(${look})`);
     expect(outcome).toMatchObject({ ok: true });
@@ -198,7 +198,7 @@ describe("inside the sandbox", () => {
   });
 });
 
-test("claudikins list says how many there are", async () => {
+test("claudikins list counts denied tools", async () => {
   await recorded.open(denying);
   const run = (...argv: string[]) => cli(argv, { cwd: recorded.project.path });
   expect((await run("list")).stdout).toMatch(/^rec .* 4 \(2 denied, just now\)/m);
@@ -211,7 +211,7 @@ test("claudikins list says how many there are", async () => {
   expect(JSON.parse((await run("list", "--json")).stdout).servers[0]).not.toHaveProperty("denied");
 });
 
-test("a server whose tools are all denied is not started, and takes no time", async () => {
+test("a server whose tools are all denied is not started, and delays nothing", async () => {
   rmSync(recorded.project.registry, { recursive: true, force: true });
   for (const [keys, policy] of [
     [{ deny: ["*"] }, undefined],
@@ -243,19 +243,19 @@ test("a server whose tools are all denied is not started, and takes no time", as
   }
 });
 
-describe("names", () => {
+describe("a pattern", () => {
   const named = (...names: string[]) => names.map((name) => ({ name }));
 
-  test("of the server count, and not those that they have in code", async () => {
+  test("matches the names of the server, not those in code", async () => {
     await recorded.open({ deny: ["get_sum"] }, undefined, named("get-sum"));
-    // The pattern is of another name.
+    // The pattern matches another name.
     expect(await recorded.run("return rec.get_sum({})")).toMatchObject({ ok: true });
     await recorded.open({ deny: ["get-sum"] }, undefined, named("get-sum"));
     expect(await recorded.run("return rec.get_sum({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(recorded.got()).toEqual([]);
   });
 
-  test("that become one in code: one is denied and the other is called", async () => {
+  test("can deny one of two tools that have the same name in code", async () => {
     for (const [denied, called] of [
       ["get-sum", "get_sum"],
       ["get_sum", "get-sum"],
@@ -271,14 +271,14 @@ describe("names", () => {
     }
   });
 
-  test("upper and lower case are apart", async () => {
+  test("distinguishes upper and lower case", async () => {
     await recorded.open({ deny: ["Delete"] }, undefined, named("Delete", "delete"));
     expect(await recorded.run("return rec.delete({})")).toMatchObject({ ok: true });
     expect(await recorded.run("return rec.Delete({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(recorded.got().map(({ name }) => name)).toEqual(["delete"]);
   });
 
-  test("that a server gives a tool later are denied as well", async () => {
+  test("applies to tools that a server adds later", async () => {
     await recorded.open({ deny: ["drop*"] }, undefined, named("keep"));
     recorded.project.write("tools.json", named("keep", "drop_all"));
     expect(await recorded.run("await rec.keep({}); return rec.drop_all({})")).toMatchObject({ ok: false });
@@ -289,7 +289,7 @@ describe("names", () => {
     expect(recorded.got().map(({ name }) => name)).toEqual(["keep"]);
   });
 
-  test("of tools like constructor, __proto__ and *", async () => {
+  test("can deny tools called constructor, __proto__ and *", async () => {
     const names = ["constructor", "__proto__", "*", "then", "hasOwnProperty"];
     await recorded.open({ deny: names.slice(0, 2) }, undefined, named(...names));
     for (const name of names) await recorded.toolbox.pool.callTool("rec", name, {}).catch(() => {});
@@ -307,7 +307,7 @@ describe("resources and prompts", () => {
     'resources.subscribe("it://a")',
   ];
 
-  test("are not tools: patterns and lists of tools do not apply to them", async () => {
+  test("are not affected by patterns and lists of tools", async () => {
     await recorded.open({ allow: ["read-it"], deny: ["*-*"] });
     for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
     expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }] as never);

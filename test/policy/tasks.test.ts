@@ -1,4 +1,4 @@
-/** Tasks in words, by both ways: what the config denies is not offered to the model, and not called though it is chosen; what is to be confirmed is. */
+/** Tasks in words: denied tools are not offered to the model, and not called even if the model names them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const tools = [
   { name: "list-them", description: "Lists them.", annotations: { readOnlyHint: true }, inputSchema },
 ];
 
-/** A model that always wants to remove it. */
+/** A model that always chooses the tool that removes something. */
 const insisting = () =>
   startLlm(
     ({ body }) => (body.response_format?.json_schema?.name.endsWith("_choice") ? { choice: "remove-it" } : { id: 7 }),
@@ -58,7 +58,7 @@ const ways: Record<string, Way> = {
   },
 };
 
-describe.each(Object.entries(ways))("%s", (_name, way) => {
+describe.each(Object.entries(ways))("a tool in a task by %s", (_name, way) => {
   test("is called without a policy", async () => {
     await using llm = insisting();
     await recorded.open({}, undefined, tools);
@@ -74,16 +74,16 @@ describe.each(Object.entries(ways))("%s", (_name, way) => {
     ["for all", {}, { deny: ["*.remove-*"] }],
     ["since others are allowed", { allow: ["read-*", "list-*"] }, undefined],
     ["with all of the server", { deny: ["*"] }, undefined],
-  ])("denied %s", async (_, keys, policy) => {
+  ])("is neither offered nor called if it is denied %s", async (_, keys, policy) => {
     await using llm = insisting();
     await recorded.open(keys, policy, tools);
     for (const dryRun of [false, true]) expect(await way(llm, dryRun)).toMatchObject({ success: false });
     expect(recorded.got()).toEqual([]);
-    // It has not heard of it: "remove" stands in the task alone.
+    // The prompt does not contain the tool: "remove" is only in the task.
     expect(told(llm)).not.toMatch(offered);
   });
 
-  test("to be confirmed, and nobody can be asked: not called", async () => {
+  test("is not called if it needs confirmation and nobody can be asked", async () => {
     await using llm = insisting();
     await recorded.open({ confirm: "destructive" }, undefined, tools);
     expect(await way(llm)).toMatchObject({
@@ -97,11 +97,11 @@ describe.each(Object.entries(ways))("%s", (_name, way) => {
   });
 });
 
-/** How `run` asks at a terminal is tested where a terminal is: test/cli/task.test.ts. */
+/** test/cli/task.test.ts covers the questions of `run` at a terminal. */
 test.each([
   ["once", true],
   ["no", false],
-])("to be confirmed: the person of a host says %s", async (said, success) => {
+])("a tool in a task is confirmed by the person of a host, who says %s", async (said, success) => {
   await using llm = insisting();
   const toolbox = await recorded.open({ confirm: "destructive" }, undefined, tools);
   const person = new Person(said);

@@ -1,4 +1,4 @@
-/** The user's own `policy` in projects: they can narrow it, whatever they say, and never widen it. */
+/** The user's own `policy` in projects: a project can make it stricter, but not looser. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const run = (argv: string[]): Promise<CliResult> =>
   cli(argv, { cwd: join(folder.path, "project"), env: { HOME: join(folder.path, "home") } });
 const call = () => run(["call", "odd.structured"]);
 
-test("what the user denies stays denied, whatever a project allows; the error says where that stands", async () => {
+test("a tool that the user denies stays denied in projects, and the error names the line", async () => {
   user({ mcpServers: {}, policy: { deny: ["*.struct*"] } });
   project({ policy: { allow: ["*.*"] } }, { allow: ["structured"] });
   const { exitCode, stderr } = await call();
@@ -32,14 +32,14 @@ test("what the user denies stays denied, whatever a project allows; the error sa
   expect((await run(["exec", "-e", "return Object.keys(odd)"])).stdout).not.toContain("structured");
 });
 
-test("what the user does not allow is not allowed by a project", async () => {
+test("a tool that the user does not allow cannot be allowed by a project", async () => {
   user({ mcpServers: {}, policy: { allow: ["odd.empty"] } });
   project({ policy: { allow: ["*.*"] } });
   expect((await call()).exitCode).toBe(2);
   expect((await run(["call", "odd.empty"])).exitCode).toBe(0);
 });
 
-test("a project cannot take a confirmation back: not in its policy, nor in an entry, nor by a more exact pattern", async () => {
+test("a project cannot remove a confirmation: not by its policy, an entry or a more specific pattern", async () => {
   user({ mcpServers: {}, policy: { confirm: "always" } });
   for (const [more, entry] of [
     [{ policy: { confirm: "never" } }, {}],
@@ -53,7 +53,7 @@ test("a project cannot take a confirmation back: not in its policy, nor in an en
   }
 });
 
-test("a project can narrow: its own denials and confirmations count beside the user's", async () => {
+test("a project can add denials and confirmations", async () => {
   user({ mcpServers: {}, policy: { confirm: "never", deny: ["*.other"] } });
   project({ policy: { confirm: "always" } });
   expect((await call()).stderr).toContain("needs a person's confirmation");
@@ -63,7 +63,7 @@ test("a project can narrow: its own denials and confirmations count beside the u
   expect((await call()).exitCode).toBe(0);
 });
 
-test("it counts for a config that is named, too, and for what is not plain JSON", async () => {
+test("the user's policy applies to named configs and to JSON with comments", async () => {
   user('{ // mine\n "mcpServers": {}, "policy": { "deny": ["*.structured"], }, }');
   const file = project();
   expect((await run(["call", "odd.structured", "--config", file])).exitCode).toBe(2);
@@ -71,7 +71,7 @@ test("it counts for a config that is named, too, and for what is not plain JSON"
   expect((await call()).exitCode).toBe(2);
 });
 
-test("where the user's config is wrong, nothing is allowed that it may deny", async () => {
+test("an invalid user's config allows nothing that it might deny", async () => {
   const own = user('{ "mcpServers": {}, "policy": { "deny": "*.structured" } }');
   project();
   const { exitCode, stderr } = await call();

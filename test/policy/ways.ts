@@ -1,4 +1,4 @@
-/** Every way to call a tool: what none of them may go round is tested with all of them. */
+/** Every way to call a tool, so that tests can show that none of them bypasses the policy. */
 
 import { call } from "../../src/execution/call.ts";
 import { callOnce } from "../../src/execution/call-tool.ts";
@@ -12,7 +12,7 @@ export interface Called {
   hint?: string | undefined;
 }
 
-/** Calls `rec`'s tool of that name, with these arguments. */
+/** Calls the tool of `rec` with this name and these arguments. */
 export type Way = (recorded: Recorded, tool: string, args?: object) => Promise<Called>;
 
 const never = () => new AbortController().signal;
@@ -68,9 +68,9 @@ export const ways: Record<string, Way> = {
   "generated code at run time": inCode(
     (tool, args) => `return new Function("rec", "return rec.${js(tool)}(${args.replaceAll('"', '\\"')})")(rec)`,
   ),
-  // What the daemon does for a generated file that is run as a program (test/daemon/policy.test.ts runs one).
+  // As the daemon does for a generated program (test/daemon/policy.test.ts runs one).
   daemon: byItself((toolbox, tool, args) => callOnce({ server: "rec", tool, args: { ...args } }, toolbox, never())),
-  // What `claudikins call` does, in the daemon or by itself.
+  // As `claudikins call` does, in the daemon or by itself.
   call: byItself((toolbox, tool, args) =>
     call({ target: `rec.${tool}`, given: [{ word: "{…}", object: { ...args } }] }, toolbox, { signal: never() }),
   ),
@@ -79,7 +79,7 @@ export const ways: Record<string, Way> = {
       signal: never(),
     }),
   ),
-  // What direct mode does (test/policy/hosts.test.ts has a host in that mode).
+  // As direct mode does (test/policy/hosts.test.ts has a host in that mode).
   "direct mode": byItself((toolbox, tool, args) => toolbox.pool.callTool("rec", tool, args)),
   "any request": byItself((toolbox, tool, args) =>
     toolbox.pool.request("rec", { method: "tools/call", params: { name: tool, arguments: args } }),

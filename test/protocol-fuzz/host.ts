@@ -1,8 +1,8 @@
-/** `serve` as a process, and a host that measures how long each ping takes and how much memory the process has. */
+/** `serve` as a process, and a host that measures the time of each ping and the memory of the process. */
 import { readFileSync } from "node:fs";
 import { testEnvironment } from "../support/process.ts";
 
-/** Between two pings. */
+/** The pause between two pings. */
 const pauseMs = 10;
 
 export interface Look {
@@ -33,7 +33,7 @@ export class FuzzedServe implements AsyncDisposable {
     this.#write({ jsonrpc: "2.0", method: "notifications/initialized" });
   }
 
-  /** Undefined when the process has ended. */
+  /** Resolves with undefined if the process has ended. */
   request(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#id;
     return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export class FuzzedServe implements AsyncDisposable {
     });
   }
 
-  /** Pings until the work is over. */
+  /** Sends pings until the work is done. */
   async watching(work: Promise<unknown>): Promise<Look> {
     let isOver = false;
     const look: Look = { longestPingMs: 0, mostMemoryMb: 0 };
@@ -61,7 +61,7 @@ export class FuzzedServe implements AsyncDisposable {
     return look;
   }
 
-  /** How long it takes to end by SIGTERM, in milliseconds. */
+  /** Sends SIGTERM, and resolves with the milliseconds until the end. */
   async terminate(): Promise<number> {
     const startedAt = performance.now();
     this.#child.kill("SIGTERM");

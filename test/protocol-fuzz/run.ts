@@ -1,9 +1,9 @@
 /**
- * `bun run fuzz:protocol [--seed n] [--runs n] [--first n] [--ping ms] [--term ms] [--memory mb] [--binary path]`: gives `serve`
- * random and adversarial programs, lists, schemas and results, and asks it all the while whether it is there. It tests the
- * executable, which it builds unless there is a `--binary`. Ends with exit code 1 when a ping took too long, SIGTERM was not obeyed
- * in time, or the process had too much memory. A run with a slow ping is repeated three times, and counts if one of them is slow as
- * well: what the program causes comes back, and what another process on the machine causes does not.
+ * `bun run fuzz:protocol [--seed n] [--runs n] [--first n] [--ping ms] [--term ms] [--memory mb] [--binary path]`:
+ * gives `serve` random and hostile programs, lists, schemas and results, and pings it meanwhile. It tests the
+ * executable, which it builds unless `--binary` is given. Exits with code 1 if a ping or the end after SIGTERM took too
+ * long, or the process used too much memory. A run with a slow ping is repeated three times, and counts if it is slow
+ * again: slowness of the program comes back, and slowness of another process does not.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -29,10 +29,10 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const limits = { pingMs: Number(values.ping), termMs: Number(values.term), memoryMb: Number(values.memory) };
 
-/** Runs of one process; then it is ended by SIGTERM in the middle of the last one. */
+/** The number of runs per process, which is ended by SIGTERM during the last one. */
 const runsOfProcess = 200;
 
-/** Times that a run with a slow ping is repeated. */
+/** The number of repetitions of a run with a slow ping. */
 const repetitions = 3;
 
 using folder = temporaryFolder();
@@ -43,7 +43,7 @@ const config = folder.write("config.json", {
 const command = [values.binary === undefined ? executable() : resolve(values.binary)];
 const programs = await programsOf(seed);
 
-/** What one run asks for: a program over the server, or a search. */
+/** The request of one run: a program that uses the server, or a search. */
 function requestOf(index: number): object {
   const random = new Random(seed, index);
   const call = (args: object) => `fuzz.answer(${JSON.stringify({ seed, index, ...args })})`;
@@ -76,7 +76,7 @@ function requestOf(index: number): object {
 }
 
 const problems: string[] = [];
-/** Of a run that was repeated, only the repetitions count. */
+/** Only the repetitions of a repeated run count. */
 let longestPingMs = 0;
 let slowOnceMs = 0;
 let mostMemoryMb = 0;

@@ -1,6 +1,6 @@
 /**
- * The server that the protocol is fuzzed with. The tool `answer` takes `{ seed, index }` and answers with the random result of
- * these; with `relist` its tools become the random list of these, which it tells. It writes JSON-RPC by hand.
+ * The server for fuzzing the protocol. The tool `answer` takes `{ seed, index }` and returns the random result for
+ * them; `relist` replaces its tools by the random list for them, and announces the change. It writes JSON-RPC by hand.
  */
 import { Random } from "../sandbox/fuzz/random.ts";
 import { hostileSchema, randomList, randomResult } from "./values.ts";

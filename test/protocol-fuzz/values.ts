@@ -1,4 +1,4 @@
-/** Random schemas, lists of tools and results: mostly small and odd, now and then of a size or a form that is meant to do harm. */
+/** Random schemas, lists of tools and results: mostly small and odd, sometimes of a harmful size or form. */
 import { hostileLists } from "../hostile/lists.ts";
 import { hostileResults } from "../hostile/results.ts";
 import { hostileSchemas } from "../hostile/schemas.ts";
@@ -20,7 +20,7 @@ const words = [
 ];
 const patterns = ["^(a+)+$", "(.*)*x", "^\\p{L}+$", "(", "^(a|a)*$", "[", "^.{3,9}$"];
 
-/** How many of something there are: mostly few, sometimes very many. */
+/** A random number of parts: mostly few, sometimes very many. */
 function many(random: Random, most: number): number {
   return Math.floor(most ** random.next());
 }
@@ -87,7 +87,7 @@ export function randomList(random: Random): string {
   return JSON.stringify({ tools: [{ name: "answer", inputSchema: { type: "object" } }, ...tools] });
 }
 
-/** Those with an end. */
+/** Lists that end. */
 const boundedLists = Object.entries(hostileLists).flatMap(([name, make]) =>
   name === "pages without end" ? [] : [make],
 );
@@ -127,7 +127,7 @@ export function randomResult(random: Random): string {
   }
 }
 
-/** A schema of the hostile ones, and the source of its arguments. */
+/** A hostile schema, with the source of its arguments. */
 export function hostileSchema(random: Random) {
   return random.pick(Object.values(hostileSchemas))();
 }

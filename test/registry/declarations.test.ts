@@ -1,4 +1,4 @@
-/** JSON Schema → declarations: that the compiler accepts what the schema accepts, and how they read. */
+/** JSON Schema to declarations: the compiler accepts what the schema accepts. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -7,13 +7,13 @@ import { typeText } from "../../src/registry/types/one-line.ts";
 import { cases } from "../support/schema-cases.ts";
 import { typeErrors } from "../support/typescript.ts";
 
-// The compiler is a program of its own.
+// The compiler runs as a separate program.
 setDefaultTimeout(30_000);
 
 const declared = (schema: unknown, name = "T") => declareType(schema, name, new Set());
 
 describe("the compiler", () => {
-  test("accepts the valid values of each declared type, and the invalid ones it does not", () => {
+  test("accepts the valid values of each declared type, and no invalid ones", () => {
     const lines = Object.values(cases).map(({ schema, valid = [], invalid = [], invalidDeep = [] }, index) => {
       const values = [
         ...valid.map((value) => `{ const v: N${index}.T = ${JSON.stringify(value)}; }`),
@@ -29,7 +29,7 @@ describe("the compiler", () => {
     expect(tried.length).toBeGreaterThanOrEqual(60);
   });
 
-  test("the schemas agree about the values", () => {
+  test("agrees with the schemas about the values", () => {
     const wrong: unknown[] = [];
     for (const [name, { schema, valid = [], invalid = [], invalidDeep = [] }] of Object.entries(cases)) {
       if (valid.length + invalid.length === 0) continue;
@@ -52,7 +52,7 @@ test.each([
   ["a/b c.d", "ABCD"],
 ])("a type for %s is called %s", (name, expected) => expect(typeName(name)).toBe(expected));
 
-describe("definitions that double with each step end, whatever joins them", () => {
+describe("the type of a schema whose size doubles at each level is bounded with", () => {
   const chain = (join: (reference: object) => object) => ({
     $ref: "#/$defs/d0",
     $defs: Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The generated files: their text, and that a program that imports them gets what went in. */
+/** The generated files: their text, and the values that a program gets by importing them. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what descriptions contain
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Expression, parse, type Super } from "acorn";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 import { errorsInFiles } from "../support/typescript.ts";
 import { importEmitted, writeEmitted } from "./emitted.ts";
 
-// The compiler is a program of its own.
+// The compiler runs as a separate program.
 setDefaultTimeout(30_000);
 
 const shop: RegistryServer = {
@@ -36,7 +36,7 @@ const shop: RegistryServer = {
   ],
 };
 
-test("the files of a server, whole", () => {
+test("emitServer writes the complete files of a server", () => {
   const files = emitServer(shop).map(({ name, text }) => `=== ${name}\n${text}`);
   expect(files.join("")).toMatchInlineSnapshot(`
     "=== index.ts
@@ -139,7 +139,7 @@ test("the files of a server, whole", () => {
   `);
 });
 
-test("programs that an earlier version has generated are known as generated, and somebody's own are not", () => {
+test("isGenerated recognises programs of earlier versions, and not the user's own", () => {
   const earlier = `#!/usr/bin/env -S sh -c 'exec $(command -v bun || command -v node || echo env BUN_BE_BUN=1 claudikins) "$0" "$@"'`;
   expect(isGenerated(`${earlier}\n${generatedMark}\n`)).toBe(true);
   expect(isGenerated(`${programLines}${generatedMark}\n`)).toBe(true);
@@ -148,11 +148,11 @@ test("programs that an earlier version has generated are known as generated, and
   expect(isGenerated(`// mine\n${generatedMark}\n`)).toBe(false);
 });
 
-test("the text is the same for the same tools", () => {
+test("emitServer returns the same text for the same tools", () => {
   expect(emitServer(structuredClone(shop))).toEqual(emitServer(shop));
 });
 
-describe("whatever a server says", () => {
+describe("any text of a server", () => {
   const texts = [
     "ends the comment */ here /* and there // too",
     "`backticks` ${process.exit(1)} \\${x} \\",
@@ -178,7 +178,7 @@ describe("whatever a server says", () => {
   tools.push({ name: "__proto__", jsName: "__proto__", description: "", inputSchema: proto });
   const server: RegistryServer = { ...shop, name: "odd */ `${x}`", description: texts.join(""), tools };
 
-  test("is in the files as it was", async () => {
+  test("is unchanged in the files", async () => {
     const { index, tools: imported } = await importEmitted(server);
     expect(index?.["server"]).toEqual({
       name: server.name,
@@ -195,21 +195,21 @@ describe("whatever a server says", () => {
         inputSchema,
       })),
     );
-    // Said once more in text, which shows the own key __proto__.
+    // Compared as text again, which shows the own key __proto__.
     expect(JSON.stringify(imported.at(-1)?.["tool"])).toContain(JSON.stringify(proto));
     for (const { example, notes } of imported) {
       expect([typeof example, typeof notes]).toEqual(["string", "string"]);
     }
   });
 
-  test("starts no code: every file has the mark and the statements that it should have", () => {
+  test("runs no code: every file has the mark and only the expected statements", () => {
     const transpiler = new Bun.Transpiler({ loader: "ts", trimUnusedImports: false });
     for (const { name, text } of emitServer(server)) {
       const isProgram = !["index.ts", "client.ts"].includes(name);
       const head = `${isProgram ? programLines : ""}${generatedMark}\n\n`;
       expect(text.slice(0, head.length)).toBe(head);
       const { body } = parse(transpiler.transformSync(text), { ecmaVersion: "latest", sourceType: "module" });
-      // The second line of a program is a string for JavaScript.
+      // JavaScript reads the second line of a program as a string.
       const own = isProgram ? body.slice(1) : body;
       const kinds: string[] = own.map(({ type }) => type);
       if (isProgram) expect(body[0]).toMatchObject({ type: "ExpressionStatement", expression: { value: ":" } });
@@ -224,7 +224,7 @@ describe("whatever a server says", () => {
     }
   });
 
-  test("compiles, under whatever name", () => {
+  test("compiles under any name", () => {
     using folder = temporaryFolder();
     const files = writeEmitted(folder, { ...server, folder: "business/odd" });
     expect(errorsInFiles(files, folder.path)).toEqual([]);
@@ -274,14 +274,14 @@ describe("names", () => {
     return { name, ...(jsName === undefined ? {} : { jsName }), description: "", inputSchema };
   });
 
-  test("that words of the language, of the files and of each other would hide", () => {
+  test("in files do not collide with keywords, imports and each other", () => {
     using folder = temporaryFolder();
     const server = { ...shop, tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
     const files = writeEmitted(folder, server);
     expect(errorsInFiles(files, folder.path)).toEqual([]);
   });
 
-  test("of functions in the client are those of the sandbox", async () => {
+  test("in the client are those of the sandbox", async () => {
     const { index } = await importEmitted({ ...shop, tools });
     expect(Object.keys((index as { client: object }).client)).toEqual(tools.map(({ name, jsName }) => jsName ?? name));
     expect(index).toMatchObject({
@@ -292,7 +292,7 @@ describe("names", () => {
   });
 });
 
-test("a result is what the schema says, what was seen, or unknown", () => {
+test("a result has the declared type, else the observed one, else unknown", () => {
   const id = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
   const [base] = shop.tools;
   const text = (more: object) =>
@@ -304,7 +304,7 @@ test("a result is what the schema says, what was seen, or unknown", () => {
   );
 });
 
-test("a schema of 700 KB makes a file in a moment, whose type is short", () => {
+test("a schema of 700 KB is written quickly, with a short type", () => {
   const deep = (depth: number): object => ({
     type: "object",
     properties: Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Emitted files as a program sees them: written to a folder, beside a bridge, and imported. */
+/** Generated files as a program uses them: written to a folder beside a bridge, and imported. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { writeBridge } from "../../src/registry/bridge.ts";
@@ -14,13 +14,13 @@ export function writeEmitted(folder: TemporaryFolder, server: RegistryServer): s
   writeBridge(folder.path);
   mkdirSync(join(folder.path, ...server.folder.split("/")), { recursive: true });
   return emitServer(server).map(({ name, text }) => {
-    // Throws on what is no TypeScript.
+    // Throws if the text is not TypeScript.
     transpiler.transformSync(text);
     return folder.write(`${server.folder}/${name}`, text);
   });
 }
 
-/** The exports of `index.ts` and of each tool's file, in the order of the tools. Throws on what is no TypeScript. */
+/** The exports of `index.ts` and of each tool's file, in the order of the tools. Throws if a file is not TypeScript. */
 export async function importEmitted(server: RegistryServer) {
   using folder = temporaryFolder();
   writeEmitted(folder, server);

@@ -1,10 +1,10 @@
-/** Marks: told apart from words, and each text has its own and no other. */
+/** Marks are recognised as words, and each text has exactly one. */
 import { describe, expect, test } from "bun:test";
 import { hookTexts, readmeMark } from "../../src/registry/hook-texts.ts";
 import { hookIn, markedHooks, markOf, withoutMark } from "../../src/registry/hooks.ts";
 import { cli } from "../cli/in-memory.ts";
 
-test("a mark is a word of its own, wherever it stands", () => {
+test("markOf is recognised as a word anywhere in a text", () => {
   for (const hook of markedHooks) {
     const mark = markOf(hook);
     for (const text of [mark, `list orders ${mark}`, `// ${mark}\nreturn 1`, `/*${mark}*/`, `"${mark}"`, `${mark}.`])
@@ -15,7 +15,7 @@ test("a mark is a word of its own, wherever it stands", () => {
   expect(hookIn("via:email via:skill")).toBe("skill");
 });
 
-test("without it a query is what it was", () => {
+test("withoutMark removes the mark from a query", () => {
   expect(withoutMark("list orders via:skill")).toBe("list orders");
   expect(withoutMark("via:readme")).toBe("");
   expect(withoutMark("send via:email")).toBe("send via:email");
@@ -34,17 +34,17 @@ describe.each([...markedHooks])("the text %s", (hook) => {
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(160);
   });
 
-  test("is printed as it is", async () => {
+  test("is printed unchanged", async () => {
     expect(await cli(["hooks", "print", hook])).toEqual({ exitCode: 0, stdout: text, stderr: "" });
   });
 });
 
-test("the skill has what agents load it by, the README what says that it is ours", () => {
+test("the skill has the fields that agents need, and the README has its mark", () => {
   expect(hookTexts.skill).toMatch(/^---\nname: claudikins\ndescription: .{20,200}\n---\n/);
   expect(hookTexts.readme).toStartWith(`${readmeMark}\n`);
 });
 
-test("there is no other text", async () => {
+test("an unknown text is refused", async () => {
   const { exitCode, stderr } = await cli(["hooks", "print", "claude"]);
   expect(exitCode).toBe(2);
   expect(stderr).toStartWith('error: hooks print takes claude-md, skill or readme; got "claude"\n');

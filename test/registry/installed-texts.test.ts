@@ -1,4 +1,4 @@
-/** Sections of ours in somebody's file: in, replaced, and out again to the byte; and skills that are known again. */
+/** Our sections in files of the user are added, replaced and removed without other changes, and skills are recognised. */
 import { describe, expect, test } from "bun:test";
 import {
   markedSkill,
@@ -13,15 +13,15 @@ const body = "## Ours\n\n$& $1 text\n";
 describe("a section", () => {
   const texts = ["", "abc", "abc\n", "abc\n\n", "a\r\nb", "a\r\nb\r\n", "a\r\n\r\n", "\n", "# Title\n\ntext $&\n\n\n"];
 
-  test.each(texts)("in %j: every other byte stays, and removing it restores the text", (text) => {
+  test.each(texts)("in %j changes no other byte, and removing it restores the text", (text) => {
     const after = withSection(text, body) ?? "";
     expect(after).toStartWith(text);
     expect(after.replaceAll("\r\n", "\n")).toContain("$& $1 text\n<!-- claudikins end -->\n");
     expect(text.includes("\r\n") ? after.replaceAll("\r\n", "") : "").not.toContain("\n");
     expect(withoutSection(after)).toEqual({ text, file: true });
-    // Again is nothing new.
+    // Adding it again changes nothing.
     expect(withSection(after, body)).toBe(after);
-    // Another text takes its place, and the way back is the same.
+    // Another text replaces it, and removing that restores the file too.
     const newer = withSection(after, "## Newer\n") ?? "";
     expect(newer).not.toContain("Ours");
     expect(withoutSection(newer)).toEqual({ text, file: true });
@@ -33,7 +33,7 @@ describe("a section", () => {
     expect(withSection("abc\n\n", body)).toStartWith("abc\n\n<!-- claudikins begin 0");
   });
 
-  test("of a new file is removed with the file", () => {
+  test("is removed together with a new file", () => {
     const text = withSection(undefined, body) ?? "";
     expect(withoutSection(text)).toEqual({ text: "", file: false });
     expect(withoutSection(`${text}more\n`)).toEqual({ text: "more\n", file: true });

@@ -1,4 +1,4 @@
-/** Names for code and for files: always valid, never two things under one name. */
+/** Names for code and files are valid and unique. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a name that occurs
 import { describe, expect, test } from "bun:test";
 import {
@@ -10,7 +10,7 @@ import {
   toIdentifier,
 } from "../../src/registry/names.ts";
 
-/** Seen in the wild, and worse. */
+/** Names of real tools, and worse ones. */
 const oddNames = [
   "API-get-user",
   "resource-group",
@@ -45,8 +45,8 @@ function worksAsProperty(word: string): boolean {
   }
 }
 
-describe("identifiers", () => {
-  test.each(oddNames.map((name) => [name]))("%j becomes one", (name) => {
+describe("toIdentifier", () => {
+  test.each(oddNames.map((name) => [name]))("makes an identifier of %j", (name) => {
     const identifier = toIdentifier(name);
     expect(isIdentifier(identifier)).toBe(true);
     expect(worksAsProperty(identifier)).toBe(true);
@@ -80,8 +80,8 @@ describe("identifiers", () => {
   });
 });
 
-describe("names for a set", () => {
-  test("one that is an identifier keeps it, the others that want it get none, and are reported together", () => {
+describe("assignNames", () => {
+  test("keeps a name that is an identifier; others that would collide with it get none, and are reported together", () => {
     expect(assignNames(["get-sum", "get_sum", "get sum", "export", "a-b", "a.b", "alone!"])).toEqual({
       names: [
         { name: "get-sum", jsName: undefined },
@@ -99,12 +99,12 @@ describe("names for a set", () => {
     });
   });
 
-  test("the result does not depend on the order", () => {
+  test("does not depend on the order", () => {
     const byName = (names: string[]) => assignNames(names).names.sort((a, b) => (a.name < b.name ? -1 : 1));
     expect(byName([...oddNames].reverse())).toEqual(byName(oddNames));
   });
 
-  test("taken names go to nobody", () => {
+  test("does not use reserved names", () => {
     const servers = ["fs", "console", "new", "then-some", "memory", "fetch", "Map", "__mcp_call"];
     expect(assignNames(servers, sandboxGlobals).names.map(({ jsName }) => jsName)).toEqual([
       undefined,
@@ -120,7 +120,7 @@ describe("names for a set", () => {
 });
 
 describe("file names", () => {
-  test("are safe, each name has one, and no two differ only in case", () => {
+  test("are safe, unique, and differ in more than case", () => {
     const names = [...oddNames, "help", "HELP", "index", "Index", "日本", "a_b", "a-b", "con$"];
     const files = assignFileNames(names);
     expect([...files.keys()].sort()).toEqual([...names].sort());
@@ -130,7 +130,7 @@ describe("file names", () => {
     expect(lower).not.toContain("index");
   });
 
-  test("are the same for the same names in any order", () => {
+  test("do not depend on the order", () => {
     const names = ["Get", "get", "GET", "get_2", "index"];
     const files = Object.fromEntries(assignFileNames(names));
     expect(files).toEqual({ GET: "GET", Get: "Get_2", get: "get_3", get_2: "get_2_2", index: "index_2" });
@@ -152,7 +152,7 @@ describe("folder names", () => {
     ["", "_"],
     ["日本", "_"],
     ["y".repeat(300), "y".repeat(100)],
-  ])("%j → %j", (name, folder) => {
+  ])("are made from names: %j → %j", (name, folder) => {
     expect(toFolderName(name)).toBe(folder);
   });
 });

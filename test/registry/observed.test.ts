@@ -1,11 +1,11 @@
-/** Shapes of results: kinds and names of fields, never data; merged in any order, and never larger than so much. */
+/** Shapes of results contain kinds and names of fields, never data; they can be merged in any order, and are bounded. */
 import { describe, expect, test } from "bun:test";
 import { looksLikeData } from "../../src/registry/observed/data-keys.ts";
 import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
 import { merge, readShape, type Shape, shallow, shownShape } from "../../src/registry/observed/shape.ts";
 import { signature } from "../../src/registry/signature.ts";
 
-/** As it is shown. */
+/** The shape as search shows it. */
 function shown(shape: Shape): string {
   const tool = { name: "t", jsName: "t", description: "", inputSchema: {}, observed: { ...shape } };
   return signature({ name: "s", jsName: "s" }, tool).slice("s.t(): ".length);
@@ -14,7 +14,7 @@ function shown(shape: Shape): string {
 const typeOf = (value: unknown) => shown(shapeOf(value)).replace(/^Promise<(.*)> \/\* observed \*\/$/s, "$1");
 const merged = (...values: unknown[]) => values.map((value) => shapeOf(value)).reduce((a, b) => merge(a, b));
 
-test("a field that was null each time is shown as unknown, until it is something else once", () => {
+test("a field that was always null is shown as unknown until it has another value", () => {
   const page = merged({ items: [{ id: "a", note: null }], next_cursor: null });
   expect(shown(shownShape(page))).toContain("{ items: { id: string; note: unknown }[]; next_cursor: unknown }");
   expect(shown(shownShape(merge(page, shapeOf({ items: [], next_cursor: "x" }))))).toContain(
@@ -46,7 +46,7 @@ describe("the shape of a value", () => {
     expect(typeOf(value)).toBe(type);
   });
 
-  test("is marked, and cut where it is long", () => {
+  test("is marked, and cut if it is long", () => {
     expect(shown(shapeOf({ a: 1 }))).toBe("Promise<{ a: number }> /* observed */");
     const wide = Object.fromEntries(
       ["first", "second", "third", "fourth"].map((key, at) => [
@@ -60,7 +60,7 @@ describe("the shape of a value", () => {
   });
 });
 
-describe("keys that are data", () => {
+describe("a key that is data", () => {
   test.each([
     ..."anna@example.com 2025-01-31 2025 12:30 ord_00042 cus_7 LAMP-0001 SEAT-XL de-DE deadbeefcafe0123 /srv/a.txt".split(
       " ",
@@ -71,7 +71,7 @@ describe("keys that are data", () => {
     ..."Anna Kowalski|two words|¿qué?||it's|https://x.y|a|b".split("|").filter((key) => key.length !== 1),
     "this_is_what_somebody_wrote_in_a_note",
     "x".repeat(41),
-  ])("%s", (key) => {
+  ])("is recognised: %s", (key) => {
     expect(looksLikeData(key)).toBe(true);
     expect(JSON.stringify(shapeOf({ [key]: { total: 1 } }))).toBe(
       '{"type":"object","additionalProperties":{"type":"object","properties":{"total":{"type":"number"}},"required":["total"]}}',
@@ -82,7 +82,7 @@ describe("keys that are data", () => {
     "id total_cents createdAt nextPageToken __typename $ref @type _id line2 sha256 base64 i18n content-type HTTPStatus größe 名前 X-Rate-Limit temperature_2m InstanceId a".split(
       " ",
     ),
-  )("%s is none", (key) => {
+  )("is not an ordinary name: %s", (key) => {
     expect(looksLikeData(key)).toBe(false);
     expect(Object.keys(shapeOf({ [key]: 1 }).properties ?? {})).toEqual([key]);
   });
@@ -116,11 +116,11 @@ describe("keys that are data", () => {
       { billing: { city: "x" }, shipping: { city: "y" } },
       "{ billing: { city: string }; shipping: { city: string } }",
     ],
-  ])("%s", (_, value, type) => {
+  ])("is left out: %s", (_, value, type) => {
     expect(typeOf(value)).toBe(type);
   });
 
-  test("the arguments of the call, unless the tool speaks of them", () => {
+  test("is left out if it is an argument of the call, unless the tool names it", () => {
     const isGiven = (key: string) => key === "anna";
     expect(shapeOf({ anna: 3, bert: 1, carl: "x" }, isGiven)).toEqual({
       type: "object",
@@ -130,14 +130,14 @@ describe("keys that are data", () => {
     });
   });
 
-  test("rows of a table keep their columns, however many are alike", () => {
+  test("is not the column of a table, however similar the columns are", () => {
     const row = Object.fromEntries([..."abcdefghijklmnopqrst"].map((key) => [key, "x"]));
     const { items } = shapeOf([row, row, row]);
     expect(Object.keys(items?.properties ?? {})).toEqual([..."abcdefghijklmnopqrst"]);
     expect(merge(shapeOf([row, row]), shapeOf([row, row])).items?.required?.length).toBe(20);
   });
 
-  test("that only many calls show", () => {
+  test("is recognised after many calls", () => {
     expect(shown(merged({ anna: 1, bert: 2 }, { carl: 1, dora: 2 }))).toContain("Record<string, number>");
     const calls = ["ab", "bc", "cd", "de", "ef", "fg", "gh"].map((keys) =>
       Object.fromEntries([...keys].map((key) => [key, 1])),
@@ -147,7 +147,7 @@ describe("keys that are data", () => {
   });
 });
 
-describe("merged", () => {
+describe("merged shapes", () => {
   const values = [
     { orders: [], total: 0, next: null },
     { orders: [{ id: "x", tags: ["a"] }], total: 1, next: "c" },
@@ -158,7 +158,7 @@ describe("merged", () => {
     null,
   ];
 
-  test("fields that are missing in one are optional, kinds add up", () => {
+  test("have optional fields for those missing in one, and the union of kinds", () => {
     expect(shown(merged(...values.slice(0, 3)))).toBe(
       "Promise<{ orders: { id: string; tags?: string[]; note?: null }[]; total: number; next: string | null }> /* observed */",
     );
@@ -167,7 +167,7 @@ describe("merged", () => {
     );
   });
 
-  test("in any order it is the same, and what was seen already changes nothing", () => {
+  test("do not depend on the order, and repeated values change nothing", () => {
     const sorted = (shape: Shape) =>
       JSON.stringify(shape, (_, value) =>
         Array.isArray(value)
@@ -182,20 +182,20 @@ describe("merged", () => {
     expect(merge(all, all)).toEqual(all);
   });
 
-  test("a map stays one", () => {
+  test("stay maps", () => {
     expect(shown(merged({ "a@b.c": 1 }, { name: "x", size: 1 }))).toContain("Record<string, string | number>");
     expect(shown(merged({ name: "x", size: 1 }, { "a@b.c": 1 }))).toContain("Record<string, string | number>");
   });
 
-  test("a part says nothing of what it does not have", () => {
+  test("do not get optional fields from parts of a result", () => {
     const whole = shapeOf({ orders: [{ id: "x" }], total: 1 });
     expect(merge(whole, shapeOf({ orders: [] }), true).required).toEqual(["orders", "total"]);
     expect(merge(whole, shapeOf({ orders: [] })).required).toEqual(["orders"]);
   });
 });
 
-describe("little work, and little to keep", () => {
-  test("lists and objects of any size", () => {
+describe("reading a result", () => {
+  test("is bounded for lists and objects of any size", () => {
     const list = Array.from({ length: 100_000 }, (_, at) => (at === 99_990 ? { last: 1 } : { id: "x" }));
     expect(typeOf({ list, total: 1 })).toBe("{ list: { id: string }[]; total: number }");
     const fields = Object.fromEntries(
@@ -213,7 +213,7 @@ describe("little work, and little to keep", () => {
     expect(JSON.stringify(shapeOf(tree(3))).length).toBeLessThanOrEqual(4_000);
   });
 
-  test("long text: as much as is needed of its beginning, closed", () => {
+  test("needs only the beginning of a long text, which is closed", () => {
     const orders = Array.from({ length: 60_000 }, (_, at) => ({
       id: `ord_${at}`,
       note: 'a "quoted", } ] \\',
@@ -237,12 +237,12 @@ describe("little work, and little to keep", () => {
     ["{ not json", "string"],
     ["12", "number"],
     ['{"a":1}', "{ a: number }"],
-  ])("text %s is %s", (text, type) => {
+  ])("the text %s has the shape %s", (text, type) => {
     expect(shown(shapeOfText(text)!.shape)).toBe(`Promise<${type}> /* observed */`);
   });
 });
 
-test("what is read from a file may be anything", () => {
+test("a shape in a file may be anything, and is refused if it is invalid", () => {
   for (const value of [null, 1, "x", [], { type: "object", properties: { a: null } }, { type: "array", items: 5 }]) {
     expect(() => readShape(value)).toThrow(TypeError);
   }

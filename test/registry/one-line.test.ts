@@ -1,22 +1,22 @@
-/** JSON Schema → TypeScript: the texts, and that the compiler agrees about which values they accept. */
+/** JSON Schema to TypeScript in one line, and the values that the compiler accepts for it. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { typeText } from "../../src/registry/types/one-line.ts";
 import { cases } from "../support/schema-cases.ts";
 import { typeErrors } from "../support/typescript.ts";
 
-// The compiler is a program of its own.
+// The compiler runs as a separate program.
 setDefaultTimeout(30_000);
 
-test.each(Object.entries(cases))("%s", (_, { schema, type }) => {
+test.each(Object.entries(cases))("typeText writes %s", (_, { schema, type }) => {
   expect(typeText(schema)).toBe(type);
 });
 
-test.each([[null], [5], ["x"], [[]]])("%j is no schema", (schema) => {
+test.each([[null], [5], ["x"], [[]]])("typeText writes unknown for %j", (schema) => {
   expect(typeText(schema)).toBe("unknown");
 });
 
 describe("the compiler", () => {
-  test("accepts the valid values, and the invalid ones it does not", () => {
+  test("accepts the valid values, and no invalid ones", () => {
     const lines = Object.values(cases).flatMap(({ type, valid = [], invalid = [] }, index) => [
       `type T${index} = ${type};`,
       ...valid.map((value) => `{ const v: T${index} = ${JSON.stringify(value)}; }`),

@@ -1,6 +1,6 @@
 /**
- * What real servers say of themselves: recorded tool lists, which stand beside the repository where it is developed.
- * They are other people's data and no part of it; without them these tests are skipped.
+ * Recorded tool lists of real servers, which are beside the repository during development. They belong to others and
+ * are not part of it; without them these tests are skipped.
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 import { errorsInFiles, typeErrors } from "../support/typescript.ts";
 import { importEmitted, writeEmitted } from "./emitted.ts";
 
-// The compiler is a program of its own, and there are nearly a thousand tools.
+// The compiler runs as a separate program, and there are nearly a thousand tools.
 setDefaultTimeout(30_000);
 
 const lists = join(root, "..", "shared", "servers", "lists");
@@ -40,13 +40,13 @@ function load(file: string): RegistryServer {
 }
 
 describe.skipIf(recorded.length === 0)(`recorded servers (needs ${lists})`, () => {
-  test("there are many", () => {
+  test("are numerous", () => {
     expect(recorded.length).toBeGreaterThan(40);
     expect(recorded.flatMap(({ tools }) => tools).length).toBeGreaterThan(900);
   });
 
   test.each(recorded.map((server) => [server.name, server] as const))(
-    "%s: a program that imports the files gets what the server said",
+    "%s has files that can be imported with the same values",
     async (_, server) => {
       const { index, tools } = await importEmitted(server);
       expect(index?.["server"]).toEqual({
@@ -67,13 +67,13 @@ describe.skipIf(recorded.length === 0)(`recorded servers (needs ${lists})`, () =
     },
   );
 
-  test("all files compile, strictly", () => {
+  test("compile in strict mode", () => {
     using folder = temporaryFolder();
     const files = recorded.flatMap((server) => writeEmitted(folder, server));
     expect(errorsInFiles(files, folder.path)).toEqual([]);
   });
 
-  test("every signature is TypeScript, and every example call fits its own", () => {
+  test("have signatures in TypeScript, with fitting example calls", () => {
     const lines = recorded.flatMap((server) =>
       server.tools.map((tool) => {
         const path = /^await (\w+(?:\.[\w$]+|\["[^\n]*?"\]))\(/.exec(exampleCall(server, tool))?.[1] ?? "";
@@ -85,7 +85,7 @@ describe.skipIf(recorded.length === 0)(`recorded servers (needs ${lists})`, () =
     expect(typeErrors(lines.join("\n"))).toEqual([]);
   });
 
-  test("nearly every tool is found by its own name and its server's, variants of one server side by side", () => {
+  test("are nearly all found by their own names, with variants of one server next to each other", () => {
     const search = new ToolSearch({ version: 1, servers: recorded });
     const ids = recorded.flatMap(({ name, tools }) => tools.map((tool) => [name, tool.name] as const));
     expect(search.size).toBe(ids.length);

@@ -1,14 +1,14 @@
-/** Servers for the tests of search, written as short as they can be. */
+/** Servers for the tests of search, in a short notation. */
 import type { RegistryServer } from "../../src/registry/model.ts";
 
 export interface ToolDraft {
   description?: string;
   title?: string;
-  /** Names, each with its schema. */
+  /** Schemas by the names of the parameters. */
   parameters?: Record<string, object>;
 }
 
-/** Of each tool its description, or more. */
+/** A server with a description or a draft for each tool. */
 export function serverOf(
   name: string,
   tools: Record<string, string | ToolDraft>,

@@ -1,4 +1,4 @@
-/** With many tools, what is worked out for search is kept beside the registry: the same answers, and never old ones. */
+/** The search index of many tools is stored beside the registry, with the same answers, and is never outdated. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const answers = (index: RegistryIndex, from?: string) => {
   );
 };
 
-test("answers are the same without a file, with a new one, and with a stored one", () => {
+test("answers are the same without a stored index, with a new one, and with a stored one", () => {
   const index = syntheticIndex(100);
   const plain = answers(index);
   expect(answers(index, folder.path)).toEqual(plain);
@@ -31,12 +31,12 @@ test("answers are the same without a file, with a new one, and with a stored one
   expect(readFileSync(kept(), "utf8")).toBe(text);
 });
 
-test("a few tools are indexed without a file", () => {
+test("few tools are indexed without a stored index", () => {
   answers(syntheticIndex(10), folder.path);
   expect(existsSync(kept())).toBe(false);
 });
 
-test("a file of other tools is replaced", () => {
+test("an index of other tools is replaced", () => {
   const index = syntheticIndex(100);
   answers(index, folder.path);
   index.servers[3]!.tools[4]!.description = "Feeds the giraffe";
@@ -51,7 +51,7 @@ test.each([
   ["empty", () => ""],
   ["no JSON", (text: string) => `${text.split("\n")[0]}\n{{{\n`],
   ["of another version", (text: string) => text.replace(/"stamp":"[^"]+"/, '"stamp":"0 1 x"')],
-])("a file that is %s is replaced", (_, damage) => {
+])("an index that is %s is replaced", (_, damage) => {
   const index = syntheticIndex(60);
   const plain = answers(index, folder.path);
   writeFileSync(kept(), damage(readFileSync(kept(), "utf8")));

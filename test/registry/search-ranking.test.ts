@@ -1,4 +1,4 @@
-/** Ranking: which part of a tool counts for what, requests of several sentences, filters, equal tools, hostile queries. */
+/** Ranking: the weight of each part of a tool, long requests, filters, equal tools, and hostile queries. */
 import { describe, expect, test } from "bun:test";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
@@ -6,7 +6,7 @@ import { serverOf, type ToolDraft } from "./search-corpus.ts";
 const searchOf = (...servers: ReturnType<typeof serverOf>[]) => new ToolSearch({ version: 1, servers });
 const ids = (search: ToolSearch, query: string, limit = 10) => search.search(query, limit).map(({ id }) => id);
 
-describe("what counts for what", () => {
+describe("the first match is found by", () => {
   test.each<[string, Record<string, string | ToolDraft>, string]>([
     ["a name before a description", { zebra: "Any", a: "About a zebra" }, "s.zebra"],
     [
@@ -126,7 +126,7 @@ describe("filters", () => {
     ["issues category:code", ["github.list_issues", "gitlab.list_issues"]],
     ["server:github server:gitlab issues", ["github.list_issues", "gitlab.list_issues"]],
     ["issues category:ui server:github", []],
-    // Nothing else: all that the filter leaves.
+    // Only filters: every tool that they select.
     ["server:'my shop'", ["my shop.list_issues", "my shop.sell"]],
     ["category:nothing", []],
   ])("%j", (query, found) => {
@@ -200,7 +200,7 @@ describe("the same tool on several servers", () => {
     expect(search.search("echo", 1)).toMatchObject([{ id: "home.echo", also: ["work.echo"] }]);
   });
 
-  test("is that of the server which the config has first, whatever is searched for, and the others are named", () => {
+  test("is that of the first server in the config, for any query, and the others are named", () => {
     const tools = { add_note: "Adds a note to the memory", note_list: "Lists the notes of the cursor" };
     const twins = searchOf(serverOf("memory", tools), serverOf("memory-cursor", tools), serverOf("a-memory", tools));
     for (const query of ["add a note", "note", "memory", "note in memory", "list notes", "lists the notes of"]) {
@@ -209,7 +209,7 @@ describe("the same tool on several servers", () => {
         expect([query, id, also]).toEqual([query, `memory.${tool}`, [`memory-cursor.${tool}`, `a-memory.${tool}`]]);
       }
     }
-    // Who names a server means it.
+    // A named server takes precedence.
     expect(twins.search("add a note with memory-cursor", 1)).toMatchObject([{ id: "memory-cursor.add_note" }]);
     expect(twins.search("add a note server:a-memory", 1)).toMatchObject([{ id: "a-memory.add_note", also: [] }]);
   });
@@ -224,7 +224,7 @@ describe("the same tool on several servers", () => {
   });
 });
 
-describe("hostile queries end soon and break nothing", () => {
+describe("a hostile query is answered quickly:", () => {
   const search = searchOf(serverOf("s", { read_file: "The content of a file", constructor: "__proto__ toString" }));
   const long = (text: string) => text.repeat(Math.ceil(100_000 / text.length));
   test.each([
@@ -247,11 +247,11 @@ describe("hostile queries end soon and break nothing", () => {
     expect(search.search(query, 10).length).toBeLessThanOrEqual(2);
   });
 
-  test.each(["__proto__", "constructor", "toString"])("%s is a word", (query) => {
+  test.each(["__proto__", "constructor", "toString"])("%s as an ordinary word", (query) => {
     expect(ids(search, query)).toEqual(["s.constructor"]);
   });
 
-  test("invalid and huge schemas", () => {
+  test("any query with invalid and huge schemas", () => {
     const [odd] = [serverOf("odd", { a: "Zebra" })];
     odd.tools.push(
       { name: "b", description: "Zebra", inputSchema: { properties: ["x"] } },

@@ -1,4 +1,4 @@
-/** Words: how names and requests are taken apart, and what meets what. */
+/** Words: how names and requests are split, and which words match. */
 import { describe, expect, test } from "bun:test";
 import { stemOf, wordsOf } from "../../src/registry/search/tokenize.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
@@ -21,7 +21,7 @@ test.each([
   ["天気予報 now", ["天気", "気予", "予報", "now"]],
   ["海", ["海"]],
   ["x".repeat(41), []],
-])("words of %j", (text, words) => {
+])("wordsOf splits %j", (text, words) => {
   expect(wordsOf(text)).toEqual(words);
 });
 
@@ -33,11 +33,11 @@ test.each([
   ["colour", "colors"],
   ["analyse", "analyzing"],
   ["catalogue", "catalog"],
-])("%s and %s are one word", (a, b) => {
+])("stemOf is the same for %s and %s", (a, b) => {
   expect(stemOf(a)).toBe(stemOf(b));
 });
 
-test.each([["list"], ["promise"], ["noise"], ["advise"]])("%s is not respelt into another word", (word) => {
+test.each([["list"], ["promise"], ["noise"], ["advise"]])("stemOf does not turn %s into another word", (word) => {
   expect(stemOf(word)).toStartWith(word.slice(0, -1));
 });
 
@@ -55,7 +55,7 @@ describe("different spellings", () => {
     ["web hook", "add_webhook"],
     ["filesystem", "read_file_system"],
     ["birdhouse", "bird_house"],
-    // A letter too few, one too many, two swapped, a wrong one.
+    // A missing letter, an extra one, two swapped, a wrong one.
     ["scrennshot", "take_screenshot"],
     ["mussic", "hear_music"],
     ["takes a sreenshto", "take_screenshot"],

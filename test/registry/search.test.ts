@@ -1,9 +1,9 @@
-/** Ranking, on a small corpus: the tool that was meant comes first, odd queries are harmless, the order is stable. */
+/** Ranking of a small corpus: the intended tool is first, unusual queries are harmless, and the order is stable. */
 import { describe, expect, test } from "bun:test";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 
-/** Of each tool its description, then its parameters. */
+/** A server with a description and parameters for each tool. */
 function server(name: string, tools: Record<string, string[]>): RegistryServer {
   return {
     name,
@@ -48,7 +48,7 @@ describe("the intended tool comes first", () => {
     ["refund an order", "shop.refund_order"],
     ["create issue", "github.create_issue"],
     ["I want to read a file please", "files.read_file"],
-    // Plurals, other endings, other ways to write names.
+    // Plurals, other endings, other spellings of names.
     ["refunds for orders", "shop.refund_order"],
     ["creating issues", "github.create_issue"],
     ["listIssues", "github.list-issues"],
@@ -66,25 +66,25 @@ describe("the intended tool comes first", () => {
   });
 });
 
-describe("odd queries", () => {
-  test.each(["", "   ", "!!! ???", "\0", "日本語", "zzzzqqq", "x".repeat(100_000)])("%j finds nothing", (query) => {
+describe("an unusual query", () => {
+  test.each(["", "   ", "!!! ???", "\0", "日本語", "zzzzqqq", "x".repeat(100_000)])("finds nothing: %j", (query) => {
     expect(found(query)).toEqual([]);
   });
 
-  test("names of Object's properties are ordinary words", () => {
+  test("with names of Object's properties finds ordinary words", () => {
     expect(found("__proto__")).toEqual(["shop.constructor"]);
     expect(found("hasOwnProperty")[0]).toBe("shop.constructor");
     expect(found("toLocaleString")).toEqual([]);
   });
 
-  test("common words count only if there are no others", () => {
+  test("uses common words only if there are no others", () => {
     expect(found("for a", 10)).toEqual(found("a for", 10));
     expect(found("the file", 10)).toEqual(found("file", 10));
   });
 });
 
-describe("the order", () => {
-  test("ties are broken by id, and the limit cuts the end", () => {
+describe("the order of matches", () => {
+  test("is by id for equal scores, and the limit cuts the end", () => {
     const same = new ToolSearch({
       version: 1,
       servers: [server("b", { z: ["match"], y: ["match"] }), server("a", { x: ["match"], B: ["match"] })],
@@ -98,7 +98,7 @@ describe("the order", () => {
     expect(same.search("match", 2).map(({ id }) => id)).toEqual(["a.B", "a.x"]);
   });
 
-  test("scores fall, and are the same each time", () => {
+  test("is by falling scores, and always the same", () => {
     const matches = search.search("search files in a repository", 10);
     const scores = matches.map(({ score }) => score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
@@ -106,7 +106,7 @@ describe("the order", () => {
     expect(search.search("search files in a repository", 10)).toEqual(matches);
   });
 
-  test("a match has the tool and its server", () => {
+  test("does not matter for their tool and server", () => {
     const [match] = search.search("refund", 1);
     expect([match?.server.name, match?.tool.name, match?.tool.description]).toEqual([
       "shop",

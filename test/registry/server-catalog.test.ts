@@ -1,4 +1,4 @@
-/** The catalog: every entry can be used as it stands, every one is gathered, and servers are found and recognised. */
+/** The server catalog: every entry works as written, the index has every entry, and servers are found and recognised. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 const waysOf = (server: CatalogServer) => [server.server, ...(server.alternatives ?? []).map((each) => each.server)];
 
-/** Variables that stand in a way to start: those without a default, and all of them. */
+/** The variables in a way to start a server: those without a default, and all. */
 function variablesIn(way: unknown): { needed: string[]; all: string[] } {
   const all = [...JSON.stringify(way).matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name);
   return { needed: expand(way, {}).missing, all: [...new Set(all)].sort() };
 }
 
 describe("the catalog", () => {
-  test("has every folder, and its files are what the script writes", async () => {
+  test("has every folder, and its files are the output of the script", async () => {
     expect(serverFolders().length).toBeGreaterThan(40);
     expect(await readServers()).toEqual([...servers]);
     expect(readFileSync(join(root, "registry", "index.ts"), "utf8")).toBe(indexText(serverFolders()));
@@ -27,10 +27,10 @@ describe("the catalog", () => {
     expect(readme).toBe(withTable(readme, servers));
   });
 
-  test("names servers and categories as their folders are named, no two servers alike", () => {
+  test("uses the names of its folders, and unique server names", () => {
     expect(servers.map(({ category, name }) => `${category}/${name}`)).toEqual(serverFolders());
     expect(new Set(servers.map(({ name }) => name)).size).toBe(servers.length);
-    // A name or alias that two had would be found as one of them only.
+    // A name or alias of two servers would find only one of them.
     for (const server of servers) {
       expect(new Set(server.aliases).size).toBe(server.aliases.length);
       for (const key of [server.name, ...server.aliases]) {
@@ -41,7 +41,7 @@ describe("the catalog", () => {
     }
   });
 
-  test.each(servers.map((server) => [server.name, server] as const))("%s", (name, server) => {
+  test.each(servers.map((server) => [server.name, server] as const))("has a valid entry for %s", (name, server) => {
     const ways = waysOf(server);
     for (const way of ways) {
       const { servers: parsed } = parseConfig(JSON.stringify({ mcpServers: { [name]: way } }), "claudikins.json");
@@ -80,7 +80,7 @@ describe("the catalog", () => {
     expect(server.goodFor.length).toBeLessThanOrEqual(6);
     for (const alias of server.aliases) expect(alias).toBe(alias.toLowerCase());
     expect(server.checked.date).toMatch(/^20\d\d-\d\d-\d\d$/);
-    // Who needs another program to sign in, or a browser, learns of it.
+    // An entry says if a program or a browser is needed to sign in.
     if (server.signIn === "token") expect(required).not.toEqual([]);
     if (server.signIn === "program") expect(server.notes.join()).toMatch(/sign in|signed in|requires/i);
     if (server.signIn === "oauth") expect(server.server).not.toHaveProperty("command");
@@ -90,7 +90,7 @@ describe("the catalog", () => {
 describe("findInCatalog", () => {
   const found = (name: string) => findInCatalog(name).server?.name;
 
-  test("by name, alias, package, program, image and address", () => {
+  test("finds servers by name, alias, package, program, image and address", () => {
     const names = {
       github: "github",
       " GitHub ": "github",
@@ -108,7 +108,7 @@ describe("findInCatalog", () => {
     expect(Object.fromEntries(Object.keys(names).map((name) => [name, found(name)]))).toEqual(names);
   });
 
-  test("names that are near, each once, when nothing has it", () => {
+  test("returns each similar name once if nothing matches", () => {
     expect(findInCatalog("playwrihgt")).toEqual({ near: ["playwright"] });
     expect(findInCatalog("chrome-dev-tool")).toEqual({ near: ["chrome-devtools"] });
     expect(findInCatalog("qqqqqqqq")).toEqual({ near: [] });
@@ -120,7 +120,7 @@ describe("findInCatalog", () => {
 
 describe("recognise", () => {
   const name = (way: Parameters<typeof recognise>[0]) => recognise(way)?.name;
-  test("what is started from a path, by the package that the program belongs to", () => {
+  test("finds the package of a program that is started by its path", () => {
     using folder = temporaryFolder();
     folder.write("src/memory/package.json", { name: "@modelcontextprotocol/server-memory" });
     const script = folder.write("src/memory/dist/index.js", "");
@@ -140,7 +140,7 @@ describe("recognise", () => {
       "fetch",
     );
     expect(name({ command: "python3", args: [join(folder.path, "fetch", "server.py")] })).toBe("fetch");
-    // Neither what is no package of ours, nor a path that is only an argument.
+    // Neither another package nor a path that is only an argument.
     expect(name({ command: "node", args: [own] })).toBeUndefined();
     expect(name({ command: "node", args: [own, script] })).toBeUndefined();
     expect(name({ command: "my-server", args: [script] })).toBeUndefined();
@@ -152,7 +152,7 @@ describe("recognise", () => {
     return name({ command, args });
   };
 
-  test("what is started, however it is started", () => {
+  test("finds a server in any command that starts it", () => {
     const lines = {
       "npx -y @playwright/mcp@latest --headless": "playwright",
       "/opt/homebrew/bin/npx --yes @playwright/mcp": "playwright",
@@ -191,7 +191,7 @@ describe("recognise", () => {
     expect(Object.fromEntries(Object.keys(lines).map((line) => [line, run(line)]))).toEqual(lines);
   });
 
-  test("what is reached, by its host", () => {
+  test("finds a server by the host of its address", () => {
     expect(name({ url: "https://api.githubcopilot.com/mcp/x/issues/readonly" })).toBe("github");
     expect(name({ url: "https://mcp.apify.com/?tools=docs" })).toBe("apify");
     expect(name({ url: "https://evil.example/mcp.apify.com" })).toBeUndefined();

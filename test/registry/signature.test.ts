@@ -1,10 +1,10 @@
-/** How a tool is shown: its path, its types, an example call that fits them, and one sentence. */
+/** How a tool is shown: its path, its types, an example call, and one sentence. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { RegistryTool } from "../../src/registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../../src/registry/signature.ts";
 import { typeErrors } from "../support/typescript.ts";
 
-// The compiler is a program of its own.
+// The compiler runs as a separate program.
 setDefaultTimeout(30_000);
 
 const server = { name: "shop", jsName: "shop" };
@@ -20,23 +20,23 @@ function tool(inputSchema: object, more: Partial<RegistryTool> = {}): RegistryTo
   };
 }
 
-describe("the path", () => {
+describe("the path of a tool", () => {
   test.each([
     [{ name: "shop", jsName: "shop" }, { name: "find", jsName: "find" }, "shop.find"],
     [{ name: "my-shop", jsName: "my_shop" }, { name: "get-sum", jsName: "get_sum" }, "my_shop.get_sum"],
     [{ name: "shop", jsName: "shop" }, { name: "constructor", jsName: "constructor" }, "shop.constructor"],
-    // Where another has the name, and where it would hide something: the original names, which always work.
+    // If the name is taken, or would hide a global: the original names, which always work.
     [{ name: "shop", jsName: "shop" }, { name: "get-sum" }, 'shop["get-sum"]'],
     [{ name: "fs" }, { name: "read", jsName: "read" }, 'servers["fs"].read'],
     [{ name: 'a"b' }, { name: "x\ny" }, 'servers["a\\"b"]["x\\ny"]'],
-  ])("%j %j", (of, names, path) => {
+  ])("is written for %j %j", (of, names, path) => {
     const found: RegistryTool = { description: "", inputSchema: {}, ...names };
     expect(signature(of, found)).toBe(`${path}(): Promise<unknown>`);
     expect(exampleCall(of, found)).toBe(`await ${path}()`);
   });
 });
 
-describe("arguments", () => {
+describe("a signature", () => {
   const required = { type: "object", properties: { id: text, n: { type: "number" } }, required: ["id"] };
   test.each<[string, object, string, string]>([
     ["required", required, "(args: { id: string; n?: number })", '({ id: "id" })'],
@@ -70,18 +70,18 @@ describe("arguments", () => {
       '({ id: "id", on: true })',
     ],
     ["unknown ones", { $ref: "https://example.com/x" }, "(args: unknown)", "()"],
-  ])("%s", (_, schema, args, example) => {
+  ])("shows %s", (_, schema, args, example) => {
     expect(signature(server, tool(schema))).toBe(`shop.find${args}: Promise<unknown>`);
     expect(exampleCall(server, tool(schema))).toBe(`await shop.find${example}`);
   });
 
-  test("the result has a type where the server gives a schema for it", () => {
+  test("has a result type if the server declares one", () => {
     const outputSchema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"] };
     expect(signature(server, tool({}, { outputSchema }))).toBe("shop.find(): Promise<{ total: number }>");
   });
 });
 
-describe("examples", () => {
+describe("an example", () => {
   const properties = {
     plain: text,
     "odd-key": text,
@@ -118,7 +118,7 @@ describe("examples", () => {
     $defs: { nested: { type: "object", properties: { deep: { $ref: "#/$defs/nested" } }, required: ["deep"] } },
   };
 
-  test("have every required argument, plausible and in the order of the schema", () => {
+  test("has every required argument with a plausible value, in the order of the schema", () => {
     expect(exampleCall(server, tool(schema)).replace(/(?<=[{,]) (?=[\w"])/g, "\n  ")).toMatchInlineSnapshot(`
       "await shop.find({
         plain: "plain",
@@ -153,13 +153,13 @@ describe("examples", () => {
     `);
   });
 
-  test("fit the signature, as the compiler sees it", () => {
+  test("fits the signature for the compiler", () => {
     const args = signature(server, tool(schema)).slice("shop.find".length);
     const call = exampleCall(server, tool(schema)).slice("await shop.find".length);
     expect(typeErrors(`declare function find${args};\nfind${call};`)).toEqual([]);
   });
 
-  test("a key __proto__ is an argument and not a prototype", () => {
+  test("has a key __proto__ as an ordinary argument", () => {
     const odd = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}');
     expect(exampleCall(server, tool(odd))).toBe('await shop.find({ ["__proto__"]: "__proto__" })');
   });
@@ -171,7 +171,7 @@ describe("examples", () => {
     [[]],
     [{ properties: null, required: "x" }],
     [{ type: 5, anyOf: [5, null], allOf: "x" }],
-  ])("%j as a property's schema is survived", (odd) => {
+  ])("is written for a property with the schema %j", (odd) => {
     const call = exampleCall(server, tool({ type: "object", properties: { a: odd }, required: ["a"] }));
     expect(call).toBeOneOf(['await shop.find({ a: "a" })', "await shop.find({ a: {} })"]);
   });
@@ -186,7 +186,7 @@ describe("the first sentence", () => {
     ["Is it there? Says so.", "Is it there?"],
     ["  ", ""],
     ["```js\nx()\n``` $& */", "```js x() ``` $& */"],
-  ])("%j", (text, sentence) => {
+  ])("is taken from %j", (text, sentence) => {
     expect(firstSentence(text)).toBe(sentence);
   });
 

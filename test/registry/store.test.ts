@@ -40,8 +40,8 @@ function age(): void {
 }
 const written = () => files().filter((name) => statSync(join(folder.path, name)).mtimeMs !== 1_000_000);
 
-describe("writing a server", () => {
-  test("writes its files, and nothing again that is the same", () => {
+describe("writeServer", () => {
+  test("writes files, and does not write unchanged ones again", () => {
     const first = server("a", ["one", "two"]);
     expect(writeServer(registry, first, undefined)).toEqual({ written: 5, removed: 0, kept: [] });
     expect(files()).toEqual(inA("client", "example", "index", "one", "two"));
@@ -54,7 +54,7 @@ describe("writing a server", () => {
     expect(written()).toEqual([]);
   });
 
-  test("writes what changed, and removes what is gone", () => {
+  test("writes changed files, and removes others", () => {
     const first = server("a", ["one", "two"]);
     writeServer(registry, first, undefined);
     age();
@@ -65,12 +65,12 @@ describe("writing a server", () => {
     expect(writeServer(registry, server("a", ["one", "three"], { version: 2 }), second)).toMatchObject({ written: 2 });
   });
 
-  test("leaves no half-written or temporary files behind", () => {
+  test("leaves no incomplete or temporary files", () => {
     writeServer(registry, server("a", ["one"]), undefined);
     expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["client.ts", "example.ts", "index.ts", "one.ts"]);
   });
 
-  test.skipIf(process.platform === "win32")("programs may be started, modules not", () => {
+  test.skipIf(process.platform === "win32")("makes programs executable, but not modules", () => {
     writeServer(registry, server("a", ["one"]), undefined);
     const executable = readdirSync(join(registry, "other", "a")).filter(
       (name) => (statSync(join(registry, "other", "a", name)).mode & 0o100) !== 0,
@@ -78,7 +78,7 @@ describe("writing a server", () => {
     expect(executable.sort()).toEqual(["example.ts", "one.ts"]);
   });
 
-  test("another category moves the folder", () => {
+  test("moves the folder to another category", () => {
     const before = server("a", ["one"]);
     writeServer(registry, before, undefined);
     const after = server("a", ["one"], { category: "dev" });
@@ -87,7 +87,7 @@ describe("writing a server", () => {
     expect(readdirSync(registry)).toEqual(["dev"]);
   });
 
-  test("somebody's own files stay as they are, wherever they stand", () => {
+  test("keeps the user's own files", () => {
     const own = folder.write("registry/other/a/mine.ts", "export const mine = 1;\n");
     const notes = folder.write("registry/other/a/notes.md", generatedMark);
     const inTheWay = folder.write("registry/other/a/one.ts", "// my own recipe\n");
@@ -107,7 +107,7 @@ describe("writing a server", () => {
     expect(readFileSync(inTheWay, "utf8")).toBe("// my own recipe\n");
   });
 
-  test("names that differ only in case have files of their own, also one after the other", () => {
+  test("writes separate files for names that differ only in case, even one after the other", () => {
     const before = server("a", ["Get"]);
     writeServer(registry, before, undefined);
     const after = server("a", ["get"]);
@@ -122,8 +122,8 @@ describe("writing a server", () => {
   });
 });
 
-describe("removing a server", () => {
-  test("takes its empty folders with it, and nothing of others", () => {
+describe("removeServer", () => {
+  test("removes empty folders, and nothing else", () => {
     writeServer(registry, server("a", ["one"]), undefined);
     writeServer(registry, server("b", ["one"]), undefined);
     expect(removeServer(registry, server("a", ["one"]))).toBe(4);
@@ -132,7 +132,7 @@ describe("removing a server", () => {
     expect(readdirSync(registry)).toEqual([]);
   });
 
-  test("one whose folder is gone already is fine", () => {
+  test("does nothing if the folder is already gone", () => {
     expect(removeServer(registry, server("a", ["one"]))).toBe(0);
   });
 });
@@ -145,7 +145,7 @@ describe("the index", () => {
     expect(readIndex(registry)).toEqual({ version: 1, servers: [proto, a, b] });
   });
 
-  test("is not written again when it says the same", () => {
+  test("is not written again if it is unchanged", () => {
     writeIndex(registry, [server("a", ["one"]), server("b", [])]);
     age();
     writeIndex(registry, [server("b", []), server("a", ["one"])]);
@@ -167,7 +167,7 @@ describe("the index", () => {
     ["a tool without a schema", JSON.stringify({ version: 1, servers: [{ ...good, tools: [{ name: "x" }] }] })],
     ["a folder outside", JSON.stringify({ version: 1, servers: [{ ...good, folder: "../../etc" }] })],
     ["a folder at the root", JSON.stringify({ version: 1, servers: [{ ...good, folder: "/etc" }] })],
-  ])("damaged: %s", (_, text) => {
+  ])("is refused if it is damaged: %s", (_, text) => {
     const path = folder.write("registry/index.json", text);
     expect(() => readIndex(registry)).toThrow(
       expect.objectContaining({
@@ -180,7 +180,7 @@ describe("the index", () => {
   });
 });
 
-describe("what cannot be written", () => {
+describe("a failed write is an error", () => {
   /** The error without the system's words, which differ between systems. */
   const refusal = (path: string) =>
     expect.objectContaining({
@@ -189,7 +189,7 @@ describe("what cannot be written", () => {
       message: expect.stringContaining(`Cannot write ${path}: E`),
     });
 
-  test("a file stands where the registry should be", () => {
+  test("if a file is in the place of the registry", () => {
     writeFileSync(registry, "");
     expect(() => writeServer(registry, server("a", ["one"]), undefined)).toThrow(
       refusal(join(registry, "other/a/index.ts")),
@@ -197,7 +197,7 @@ describe("what cannot be written", () => {
     expect(() => writeIndex(registry, [])).toThrow(refusal(join(registry, "index.json")));
   });
 
-  test("a folder stands where a file should be", () => {
+  test("if a folder is in the place of a file", () => {
     mkdirSync(join(registry, "other/a/one.ts"), { recursive: true });
     expect(() => writeServer(registry, server("a", ["one"]), undefined)).toThrow(
       refusal(join(registry, "other/a/one.ts")),

@@ -15,7 +15,7 @@ const order = {
   additionalProperties: false,
 };
 
-describe("problems", () => {
+describe("argument problems", () => {
   const cases: [string, object, string[]][] = [
     ["none", { order_id: "x", when: "no date, and not our business" }, []],
     ["a missing argument", {}, ['the argument "order_id" is missing']],
@@ -44,18 +44,18 @@ describe("problems", () => {
       ],
     ],
   ];
-  test.each(cases)("%s", async (_, args, problems) => {
+  test.each(cases)("are found: %s", async (_, args, problems) => {
     expect(await argumentProblems(order, args as Record<string, unknown>)).toEqual(problems);
   });
 
-  test("at most five", async () => {
+  test("are at most five", async () => {
     const properties = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`p${i}`, { type: "string" }]));
     const problems = await argumentProblems({ type: "object", properties, required: Object.keys(properties) }, {});
     expect(problems).toHaveLength(5);
   });
 });
 
-describe("schemas", () => {
+describe("a schema", () => {
   const draft07 = {
     $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",
@@ -79,7 +79,7 @@ describe("schemas", () => {
     ["2020-12", draft2020],
     ["draft-07 without saying so", { ...draft07, $schema: undefined }],
     ["an unknown dialect", { ...draft2020, $schema: "https://example.com/own" }],
-  ])("%s: tuples and references", async (_, schema) => {
+  ])("supports tuples and references in %s", async (_, schema) => {
     expect(await argumentProblems(schema, { pair: ["a", 1], id: "x" })).toEqual([]);
     expect(await argumentProblems(schema, { pair: ["a", "b"], id: 1 })).toEqual([
       '"pair.1" must be number, got "b"',
@@ -87,7 +87,7 @@ describe("schemas", () => {
     ]);
   });
 
-  test("two servers may give their schemas the same id", async () => {
+  test("may have the same id on two servers", async () => {
     for (const type of ["string", "number"]) {
       expect(
         await argumentProblems({ $id: "same", type: "object", properties: { a: { type } } }, { a: true }),
@@ -101,7 +101,7 @@ describe("schemas", () => {
     ["a broken pattern", { type: "object", properties: { a: { pattern: "(" } } }],
     ["properties that are none", { type: "object", properties: [] }],
     ["required that is no list", { type: "object", required: "a" }],
-  ])("%s refuses nothing", async (_, schema) => {
+  ])("refuses nothing if it is %s", async (_, schema) => {
     expect(await argumentProblems(schema, { a: 1 })).toEqual([]);
   });
 });

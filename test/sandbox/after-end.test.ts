@@ -1,4 +1,4 @@
-/** What code still does when its execution is over reaches nobody: not the next execution, no tool, no file, no worker. */
+/** Code that continues after its execution has ended reaches nothing: not the next execution, a tool or a file. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { BindingCall } from "../../src/sandbox/contract.ts";
@@ -10,17 +10,17 @@ setDefaultTimeout(30_000);
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
 
-/** Code that goes on with something when its value is there already: it waits for longer than the program ends. */
+/** Code that continues after its value is returned, for longer than the program waits. */
 const goesOn = (later: string) =>
   `const going = (async () => { for (let i = 0; i < 50; i++) await null; ${later} })(); [going].length; return "over"`;
 
-/** Every kept worker has it behind it. */
+/** Runs the code in every kept worker. */
 async function runEverywhere(code: string, timeoutMs: number): Promise<void> {
   const outcomes = await Promise.all([harness.run(code, { timeoutMs }), harness.run(code, { timeoutMs })]);
   expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual(["over", "over"]);
 }
 
-describe("the next execution finds its worker free", () => {
+describe("the next execution gets a free worker", () => {
   test.each([
     ["a loop", "for (;;);"],
     ["a loop of the engine", "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)"],
@@ -38,7 +38,7 @@ describe("the next execution finds its worker free", () => {
   });
 });
 
-test("what it says is not said by the next execution, and its calls are not made", async () => {
+test("code after the end adds no logs to the next execution, and makes no calls", async () => {
   const calls: BindingCall[] = [];
   const call: typeof answer = (asked, signal) => {
     calls.push(asked);
@@ -52,13 +52,13 @@ test("what it says is not said by the next execution, and its calls are not made
   expect(calls).toEqual([]);
 });
 
-test("it writes no files", async () => {
+test("code after the end writes no files", async () => {
   const late = "for (;;) try { require('node:fs').writeFileSync('./workspace/late.txt', 'late') } catch {}";
   expect(await harness.value(goesOn(late))).toBe("over");
   expect(await harness.value("return require('node:fs').existsSync('./workspace/late.txt')")).toBe(false);
 });
 
-test("a sandbox that is disposed while code is being read keeps no worker, and so the process ends", async () => {
+test("a sandbox that is disposed while code is parsed keeps no worker, so the process ends", async () => {
   const ended = await runProgram([process.execPath, join(import.meta.dir, "disposed.ts")]);
   expect(ended).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
 });

@@ -1,4 +1,4 @@
-/** Calls that are certainly wrong are told of all at once, before anything runs; nothing that may be right is refused. */
+/** Calls that are certainly wrong are all reported before anything runs; calls that may be right are not. */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -64,7 +64,7 @@ const run = (source: string, check: CheckMode = "error") =>
     check,
   });
 
-test("of very many mistakes the first are listed, and the others counted", async () => {
+test("the first of many mistakes are listed, and the others counted", async () => {
   const outcome = await run(Array.from({ length: 500 }, (_, n) => `shop.nope${n}({});`).join("\n"));
   const message = outcome.ok ? "" : outcome.error.message;
   expect(message).toStartWith("500 mistakes; nothing was run:\n  1:1 ");
@@ -72,7 +72,7 @@ test("of very many mistakes the first are listed, and the others counted", async
   expect(message).toEndWith("  and 480 more");
 });
 
-describe("refused", () => {
+describe("a program is refused", () => {
   const wrong: [string, string, string, object?][] = [
     [
       "an unknown tool",
@@ -139,7 +139,7 @@ describe("refused", () => {
     });
   });
 
-  test("all findings at once, with their places in the TypeScript", async () => {
+  test("with all findings at once, and their places in the TypeScript", async () => {
     const source =
       "interface A { a: string }\nconst a: A = { a: 'x' };\nawait shop.list_order({});\nawait shop.get_order({ id: a.a as string });";
     const outcome = await run(source);
@@ -154,7 +154,7 @@ describe("refused", () => {
   });
 });
 
-describe("not refused", () => {
+describe("a program is not refused", () => {
   const right = [
     "return shop.get_order({ order_id: 'x', 'odd-name': 'y' })",
     "const args = { id: 1 }; return shop.get_order({ order_id: 'x', ...args })",
@@ -183,10 +183,10 @@ describe("not refused", () => {
   });
 });
 
-describe("modes", () => {
+describe("the check", () => {
   afterEach(async () => expect((await run("return 1")).ok).toBe(true));
 
-  test("warn runs the code and says it in the logs", async () => {
+  test('runs the code and logs the problems with "warn"', async () => {
     const outcome = await run("await shop.get_order({ id: 'x' });\nreturn 1", "warn");
     expect(outcome).toMatchObject({ ok: true, value: 1 });
     expect(outcome.logs).toEqual([
@@ -195,7 +195,7 @@ describe("modes", () => {
     ]);
   });
 
-  test("off says nothing", async () => {
+  test('reports nothing with "off"', async () => {
     expect(await run("await shop.get_order({ id: 'x' });\nreturn 1", "off")).toMatchObject({
       ok: true,
       value: 1,

@@ -1,8 +1,8 @@
-/** The same expression inside the sandbox and out here, where it is what it should be. */
+/** The same expression in the sandbox and in this process, where its value is correct. */
 import { expect } from "bun:test";
 import type { Harness } from "./harness.ts";
 
-// In the sandbox it always is; out here `bun test` has it so unless the environment says otherwise.
+// The sandbox always uses UTC; `bun test` does too, unless the environment sets another time zone.
 process.env["TZ"] = "UTC";
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null");

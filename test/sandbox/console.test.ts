@@ -1,4 +1,4 @@
-/** What code logs looks the way a person expects. */
+/** console in the sandbox formats values as Node does. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Harness } from "./harness.ts";
 
@@ -7,7 +7,7 @@ setDefaultTimeout(20_000);
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
 
-/** All that a program logs, a line break between the entries; levels other than log in front. */
+/** Everything that a program logs, one entry per line; levels other than log come first. */
 async function logged(code: string): Promise<string> {
   const { logs } = await harness.run(code);
   return logs.map(({ level, text }) => (level === "log" ? text : `${level}: ${text}`)).join("\n");
@@ -35,11 +35,11 @@ test.each<[string, string]>([
   ],
   ["'100% of', 'it'", "100% of it"],
   ["''", ""],
-])("console.log(%s)", async (values, expected) => {
+])("console.log(%s) is formatted", async (values, expected) => {
   expect(await logged(`console.log(${values})`)).toBe(expected);
 });
 
-test("errors are shown with the lines of the code, their properties and their cause", async () => {
+test("errors are logged with their lines of code, properties and cause", async () => {
   const code = `function inner() {
   return Object.assign(new TypeError("bad", { cause: new Error("root") }), { code: "E_BAD" });
 }
@@ -65,7 +65,7 @@ console.log(new (class Mine extends Error { name = "Mine" })("own"));`;
   `);
 });
 
-test("tables", async () => {
+test("console.table logs tables", async () => {
   const code = `
     console.table([{ id: 1, name: "Ann" }, { id: 22, name: "日本", extra: null }]);
     console.table([["a", 1], ["b", 2]]);
@@ -102,7 +102,7 @@ test("tables", async () => {
   `);
 });
 
-test("groups, counts, times and assertions", async () => {
+test("console supports groups, counts, times and assertions", async () => {
   const code = `
     console.group("outer"); console.log("a\\nb"); console.group(); console.warn("deep"); console.groupEnd(); console.groupEnd();
     console.count(); console.count("x"); console.count(); console.countReset(); console.count();
@@ -129,7 +129,7 @@ test("groups, counts, times and assertions", async () => {
   `);
 });
 
-test("it works on when the code has broken the prototypes", async () => {
+test("console works after code has broken the prototypes", async () => {
   const code = `
     for (const [type, names] of [[Array, ["map", "join", "forEach"]], [String, ["replace", "slice", "split"]]] as any)
       for (const name of names) type.prototype[name] = () => { throw new Error("broken") };

@@ -1,4 +1,4 @@
-/** Disposes a sandbox whose execution is still being read. The process ends by itself where no worker is left. */
+/** Disposes a sandbox whose execution is still being parsed. The process ends by itself if no worker is left. */
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { someLimits } from "./some-limits.ts";
 

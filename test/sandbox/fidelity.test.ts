@@ -1,4 +1,4 @@
-/** Programs mean what they mean elsewhere: JavaScript runs as it was written, and TypeScript without its types is the same program. */
+/** Programs mean the same as elsewhere: JavaScript runs unchanged, and TypeScript without its types. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { transpile } from "../../src/sandbox/code/transpile.ts";
 import { Harness } from "./harness.ts";
@@ -11,7 +11,7 @@ const valueIn = async (source: string) => {
   return outcome.ok ? outcome.value : outcome.error.message;
 };
 
-/** Each ends with a value, and has a comparison, which alone could be the beginning of type arguments. */
+/** Programs that end with a value, and contain a comparison that could begin type arguments. */
 const programs: [string, string, unknown][] = [
   [
     "yield in a spread list",
@@ -33,7 +33,7 @@ const programs: [string, string, unknown][] = [
   ["a function and a variable of its name", "var f = 1;\nfunction f() {}\nf", 1],
 ];
 
-describe("the same value", () => {
+describe("a program has the same value as elsewhere", () => {
   test.each(programs)("%s", async (_, source, value) => {
     expect(await valueIn(source)).toEqual(value);
     expect(await valueIn(`if (2 < 1) throw 1;\n${source}`)).toEqual(value);
@@ -42,7 +42,7 @@ describe("the same value", () => {
     expect(await valueIn(`if (1 < 2 && 3 > (4)) throw 1;\n${source}`)).toEqual(value);
   });
 
-  test("names that are no operand stay: members, keys, enums, texts", async () => {
+  test("with reserved words as members, keys, enum members and texts", async () => {
     const source = `enum E { yield, other }
       const o: { yield: number } = { yield: 1 };
       const text: string = "yield)" + \`yield]\`;
@@ -51,13 +51,13 @@ describe("the same value", () => {
   });
 });
 
-test("JavaScript with comparisons is left as it was written", async () => {
+test("JavaScript with comparisons is not changed", async () => {
   const source = "for (let i = 0; i < 3; i++) if (i > 1 && i <= 2) console.log(i << 1, i >> 1);";
   const { plain } = await transpile(source);
   expect(plain.code).toBe(source);
 });
 
-test("what may be type arguments is TypeScript", async () => {
+test("possible type arguments are read as TypeScript", async () => {
   const f = "function f(x) { return x }\nconst T = 1, U = 2, g = (a) => a;\n";
   const calls = [
     "f<T>(7)",
@@ -72,7 +72,7 @@ test("what may be type arguments is TypeScript", async () => {
   for (const call of calls) expect([call, await valueIn(`${f}${call}`)]).toEqual([call, 7]);
   expect(await valueIn(`${f}new Array<T>(3).length`)).toBe(3);
   expect(await valueIn(`${f}String.raw<T>\`a\``)).toBe("a");
-  // Without a type in it these are comparisons, in TypeScript as well.
+  // Without a type these are comparisons, in TypeScript too.
   expect(await valueIn("const a = 1, b = 2, c = 3;\n[a < b, a < b && c > (b), (a < b) > (c), a < b == c > 1]")).toEqual(
     [true, true, false, true],
   );

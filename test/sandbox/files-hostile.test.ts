@@ -1,4 +1,4 @@
-/** Nothing but the two mounts can be reached: not by any spelling, any link, or being fast. */
+/** Only the two mounts can be reached, with any spelling, link or race. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   linkSync,
@@ -18,7 +18,7 @@ import { bothWays, GuestFiles } from "./guest-files.ts";
 
 setDefaultTimeout(20_000);
 
-/** Path, and what every operation on it says. */
+/** A path, and the result of every operation on it. */
 const paths: [string, string, string][] = [
   ["nothing", "", "ENOENT"],
   ["the parent", "..", ""],
@@ -88,7 +88,7 @@ const paths: [string, string, string][] = [
   ["an unfinished file", "./workspace/.claudikins-00000000-0000-4000-8000-000000000000.tmp", "EINVAL"],
 ];
 
-describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) => {
+describe.each(bothWays)("hostile paths with byDescriptor=%p:", (byDescriptor) => {
   let files: GuestFiles;
   let secret: string;
   beforeEach(() => {
@@ -130,10 +130,10 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   ];
 
   test.each(paths)("%s", (_, path, code) => {
-    // Some are names like any other, of something that is not there and may be made.
+    // Some are ordinary names of a file that does not exist and may be created.
     const plain = /^\.\/workspace\/[^/]+$/.test(path) && code === "ENOENT";
     for (const [operation, more] of [...attempts, ...(plain ? [] : creations)]) {
-      // What it makes has a longer name, which may be a fine one.
+      // The created file has a longer name, which may be valid.
       if (operation === "mkdtemp" && code === "EINVAL") continue;
       const { error, value } = files.run(operation, path, more);
       if (code !== "") expect([operation, error?.code]).toEqual([operation, code]);
@@ -147,7 +147,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   });
 
   test.each([[undefined], [null], [7], [["./workspace/a.txt"]], [{ path: "./workspace/a.txt" }], [true]])(
-    "a path that is no text: %j",
+    "a path that is not text is refused: %j",
     (path) => {
       for (const [operation, more] of [...attempts, ...creations])
         expect(files.code(operation, path, more)).toBe("EINVAL");
@@ -175,7 +175,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     "$(id)",
     "; rm -rf x",
     "x".repeat(255),
-  ])("a name like any other: %s", (name) => {
+  ])("an unusual name is ordinary: %s", (name) => {
     files.write(`./workspace/${name}`, name);
     expect(files.read(`./workspace/${name}`)).toBe(name);
     expect(files.names("./workspace").sort()).toEqual([name, "a.txt"].sort());
@@ -199,7 +199,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     ["to this process", () => "/proc/self/environ"],
     ["to the registry", () => "../registry"],
   ];
-  test.each(links)("a link %s", (_, target) => {
+  test.each(links)("a link %s is not followed", (_, target) => {
     symlinkSync(target(), inWorkspace("link"));
     const path = "./workspace/link";
     const copying = ["copyFile", { dest: "./workspace/got" }] as [string, object];
@@ -235,7 +235,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.names("./workspace")).toEqual(["a.txt"]);
   });
 
-  test("links in a folder that is removed are removed, and not what they lead to", () => {
+  test("links in a removed folder are removed, and not their targets", () => {
     mkdirSync(inWorkspace("folder/inner"), { recursive: true });
     symlinkSync(outside(), inWorkspace("folder/inner/link"));
     symlinkSync(secret, inWorkspace("folder/file"));
@@ -243,7 +243,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.names("./workspace")).toEqual(["a.txt"]);
   });
 
-  test("a folder that becomes a link between two calls", () => {
+  test("a folder that becomes a link between two calls is not followed", () => {
     files.value("mkdir", "./workspace/folder");
     files.write("./workspace/folder/x", "mine");
     renameSync(inWorkspace("folder"), inWorkspace("before"));
@@ -253,7 +253,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.read("./workspace/before/x")).toBe("mine");
   });
 
-  test("a workspace that becomes a link between two calls", () => {
+  test("a workspace that becomes a link between two calls is not followed", () => {
     expect(files.read("./workspace/a.txt")).toBe("a");
     renameSync(files.mounts.workspace, join(files.around.path, "moved"));
     symlinkSync(outside(), files.mounts.workspace);
@@ -263,7 +263,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     renameSync(join(files.around.path, "moved"), files.mounts.workspace);
   });
 
-  test("a file with hard links is neither read nor added to; replacing it leaves the other names alone", () => {
+  test("a file with hard links is not read or appended to, and replacing it does not change the other names", () => {
     linkSync(secret, inWorkspace("hard"));
     linkSync(secret, join(files.mounts.registry, "hard"));
     for (const path of ["./workspace/hard", "./registry/hard"]) {
@@ -299,7 +299,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.names("./workspace")).toEqual(["a.txt"]);
   });
 
-  test("folders deeper than code can make are refused, and nothing overflows", () => {
+  test("folders deeper than code can create are refused without an overflow", () => {
     const deep = inWorkspace("deep/".repeat(200));
     mkdirSync(deep, { recursive: true });
     for (const operation of ["readdir", "rm"])
@@ -309,7 +309,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   });
 });
 
-/** In a process of its own, until it is ended. */
+/** Runs in its own process until it is disposed. */
 function meanwhile(code: string, ...args: string[]): Disposable {
   const child = Bun.spawn([process.execPath, "-e", code, "--", ...args], { stdout: "ignore", stderr: "inherit" });
   return { [Symbol.dispose]: () => child.kill("SIGKILL") };
@@ -318,13 +318,13 @@ function meanwhile(code: string, ...args: string[]): Disposable {
 const swapping = `
   const fs = require("node:fs");
   const [folder, link, held, target] = process.argv.slice(-4);
-  // The link is made anew each time: a write that replaces it would end the race otherwise.
+  // The link is created again each time, because a write that replaces it would end the race.
   const relink = () => { try { fs.unlinkSync(link); } catch {} try { fs.symlinkSync(target, link); } catch {} };
   for (;;) { relink(); try { fs.renameSync(folder, held); fs.renameSync(link, folder); fs.renameSync(folder, link); fs.renameSync(held, folder); } catch {} }`;
 
-// Where only paths are known, this race can be lost; see folder.ts.
-describe.if(descriptorsHaveNames)("being fast", () => {
-  test.each(["folder", "file"])("a %s that is swapped for a link all the time", async (what) => {
+// Without descriptors, this race can be lost; see folder.ts.
+describe.if(descriptorsHaveNames)("a race", () => {
+  test.each(["folder", "file"])("with a %s that is constantly swapped for a link cannot be won", async (what) => {
     using files = new GuestFiles();
     const inside = (name: string) => join(files.mounts.workspace, name);
     files.around.write(what === "folder" ? "workspace/x/secret.txt" : "workspace/x", "mine");
@@ -348,7 +348,7 @@ describe.if(descriptorsHaveNames)("being fast", () => {
   });
 });
 
-describe.each(bothWays)("side by side, with folders named by descriptors: %p", (byDescriptor) => {
+describe.each(bothWays)("concurrent processes with byDescriptor=%p", (byDescriptor) => {
   const writer = (how: string) => `
     const { Files } = await import(${JSON.stringify(join(root, "src/sandbox/host/files.ts"))});
     const [workspace, registry, letter] = process.argv.slice(-3);
@@ -372,7 +372,7 @@ describe.each(bothWays)("side by side, with folders named by descriptors: %p", (
     expect(await all).toEqual([0, 0, 0]);
   }
 
-  test("several that replace one file: whoever reads sees one of them, whole", async () => {
+  test("replace one file so that a reader always sees one complete version", async () => {
     using files = new GuestFiles({ byDescriptor });
     files.write("./workspace/file", "a".repeat(300_000));
     let reads = 0;
@@ -387,7 +387,7 @@ describe.each(bothWays)("side by side, with folders named by descriptors: %p", (
     expect(readdirSync(files.mounts.workspace)).toEqual(["file"]);
   });
 
-  test("several that add to one file: nothing is lost or torn", async () => {
+  test("append to one file without losing or mixing lines", async () => {
     using files = new GuestFiles({ byDescriptor });
     const how = `const { error } = JSON.parse(files.run("writeFile", JSON.stringify({ path: "./workspace/log", data: letter.repeat(999) + "\\n", flag: "a" }))); if (error) throw error;`;
     await runWriters(files, how, () => {});
@@ -397,7 +397,7 @@ describe.each(bothWays)("side by side, with folders named by descriptors: %p", (
     expect(lines.filter((line) => !/^(?:a{999}|b{999}|c{999})$/.test(line))).toEqual([]);
   });
 
-  test("several that make one file: one succeeds", async () => {
+  test("create one file so that exactly one succeeds", async () => {
     using files = new GuestFiles({ byDescriptor });
     const how = `const { error } = JSON.parse(files.run("writeFile", JSON.stringify({ path: "./workspace/f" + i, data: letter, flag: "wx" })));
       if (error && error.code !== "EEXIST") throw error;

@@ -1,4 +1,4 @@
-/** What each operation on files does, and what it says when it cannot. */
+/** The operations on files, and their errors. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { bothWays, GuestFiles } from "./guest-files.ts";
 
 setDefaultTimeout(20_000);
 
-describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) => {
+describe.each(bothWays)("with byDescriptor=%p", (byDescriptor) => {
   let files: GuestFiles;
   beforeEach(() => {
     files = new GuestFiles({ byDescriptor });
@@ -16,7 +16,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   });
   afterEach(() => files[Symbol.dispose]());
 
-  test("the workspace is there before it exists, and is made by the first write", () => {
+  test("the workspace can be read before it exists, and is created by the first write", () => {
     expect(files.value("readdir", "./workspace")).toEqual([]);
     expect(files.value("stat", "./workspace")).toMatchObject({ kind: "folder" });
     expect(files.code("access", "./workspace", { write: true })).toBe("");
@@ -31,7 +31,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   });
 
   test.each(["./workspace/a b.txt", "workspace/a b.txt", "/workspace/a b.txt", ".//workspace/./x/..//a b.txt"])(
-    "%s is the file of the workspace",
+    "%s names the file in the workspace",
     (path) => {
       files.around.write("workspace/a b.txt", "there");
       expect(files.read(path)).toBe("there");
@@ -39,7 +39,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     },
   );
 
-  test("text and bytes, in every encoding, come back as they went", () => {
+  test("text and bytes in every encoding are read as they were written", () => {
     const bytes = Buffer.from([0, 1, 127, 128, 195, 169, 254, 255]);
     for (const encoding of ["latin1", "base64", "base64url", "hex", "utf16le"] as const) {
       files.value("writeFile", "./workspace/b", { data: bytes.toString(encoding), encoding, flag: "w" });
@@ -52,7 +52,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.code("readFile", "./workspace/t", { encoding: "klingon" })).toBe("EINVAL");
   });
 
-  test("the flags of writing", () => {
+  test("writing supports Node's flags", () => {
     files.write("./workspace/a", "1");
     files.write("./workspace/a", "2", "a");
     files.write("./workspace/a", "3", "a+");
@@ -67,14 +67,14 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
       expect(files.code("writeFile", "./workspace/a", { data: "no", flag })).toBe("EINVAL");
   });
 
-  test("a file keeps its permissions when it is replaced", () => {
+  test("a replaced file keeps its permissions", () => {
     const path = files.around.write("workspace/run.sh", "old");
     chmodSync(path, 0o755);
     files.write("./workspace/run.sh", "new");
     expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
-  test("folders are made, listed in order and removed", () => {
+  test("folders are created, listed in order and removed", () => {
     expect(files.value("mkdir", "./workspace/a/b/c", { recursive: true })).toBe("/workspace/a");
     expect(files.value("mkdir", "./workspace/a/b/d", { recursive: true })).toBe("/workspace/a/b/d");
     expect(files.value("mkdir", "./workspace/a/b/d", { recursive: true })).toBeUndefined();
@@ -109,7 +109,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(readdirSync(files.mounts.workspace)).toEqual([]);
   });
 
-  test("files are moved and copied, also out of the registry, never into it", () => {
+  test("files are moved and copied, also from the registry, but never into it", () => {
     files.write("./workspace/a", "a");
     files.write("./workspace/b", "b");
     files.value("rename", "./workspace/a", { dest: "./workspace/b" });
@@ -132,7 +132,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.code("copyFile", "./workspace/b", { dest: "./workspace/moved" })).toBe("EISDIR");
   });
 
-  test("stat says what Node's says, and nothing of the host", () => {
+  test("stat returns what Node's does, and nothing of the host", () => {
     const path = files.around.write("workspace/a.txt", "12345");
     utimesSync(path, 1_000, 2_000);
     const stats = files.value("stat", "./workspace/a.txt") as object;
@@ -146,7 +146,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.value("lstat", "/")).toMatchObject({ kind: "folder" });
   });
 
-  test("folders with a name of their own are made for the time being", () => {
+  test("mkdtemp creates folders with unique names", () => {
     const made = [1, 2, 3].map(() => String(files.value("mkdtemp", "./workspace/tmp-")));
     for (const path of made) expect(path).toMatch(/^\.\/workspace\/tmp-[0-9a-f]{6}$/);
     expect(new Set(made).size).toBe(3);
@@ -163,7 +163,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     ["unlink", {}, "EBUSY"],
     ["rename", { dest: "./workspace/x" }, "EBUSY"],
     ["mkdir", {}, "EEXIST"],
-  ])("the workspace itself, and what holds the mounts: %s", (operation, more, code) => {
+  ])("the workspace itself and its parents cannot be changed by %s", (operation, more, code) => {
     files.write("./workspace/keep", "kept");
     for (const path of ["./workspace", "workspace/", "/", ".", "./workspace/.."])
       expect([path, files.code(operation, path, more)]).toEqual([path, code]);
@@ -184,7 +184,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     ["rename", { dest: "./workspace/x" }],
     ["rename", { dest: "./registry/x" }],
     ["access", { write: true }],
-  ])("the registry cannot be changed: %s %j", (operation, more) => {
+  ])("the registry cannot be changed by %s %j", (operation, more) => {
     for (const path of ["./registry/index.ts", "/registry/deep", "./workspace/../registry/index.ts"])
       expect(files.run(operation, path, more).error).toMatchObject({ code: "EROFS", hint: expect.any(String) });
     files.write("./workspace/a", "a");
@@ -194,7 +194,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(files.read("./registry/index.ts")).toBe("export const registry = 1;");
   });
 
-  test("errors are Node's, in the paths that were given, with the next step", () => {
+  test("errors are Node's, with the given paths and the next step", () => {
     expect(files.run("readFile", "./workspace/x").error).toEqual({
       code: "ENOENT",
       message: "ENOENT: no such file or directory, open './workspace/x'",
@@ -216,7 +216,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
     expect(() => files.files.run("format", "{}")).toThrow("there is no operation format");
   });
 
-  test("a mount may be reached through a link, and may be a folder that is none", () => {
+  test("a mount may be a link, or a folder that does not exist", () => {
     mkdirSync(join(files.around.path, "real"));
     symlinkSync("real", files.mounts.workspace);
     files.write("./workspace/a", "a");
@@ -232,7 +232,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
   });
 });
 
-describe("quotas", () => {
+describe("a quota limits", () => {
   const quotas = { fileBytes: 1_000, workspaceBytes: 2_500, workspaceEntries: 5 };
   const text = (length: number) => "x".repeat(length);
   let files: GuestFiles;
@@ -243,7 +243,7 @@ describe("quotas", () => {
   const code = (path: string, length: number, flag = "w") =>
     files.code("writeFile", path, { data: text(length), flag });
 
-  test("of one file", () => {
+  test("the size of one file", () => {
     expect(code("./workspace/a", 1_000)).toBe("");
     expect(code("./workspace/a", 1_001)).toBe("EFBIG");
     expect(code("./workspace/a", 1, "a")).toBe("EFBIG");
@@ -257,7 +257,7 @@ describe("quotas", () => {
     expect(files.names("./workspace")).toEqual(["a"]);
   });
 
-  test("of the workspace, whoever has filled it", () => {
+  test("the size of the workspace, including files of others", () => {
     files.around.write("workspace/theirs/a", text(1_600));
     expect(code("./workspace/a", 900)).toBe("");
     expect(code("./workspace/b", 1)).toBe("EDQUOT");
@@ -274,7 +274,7 @@ describe("quotas", () => {
     expect(code("./workspace/c", 1_000)).toBe("");
   });
 
-  test("of the number of files and folders", () => {
+  test("the number of files and folders", () => {
     expect(files.code("mkdir", "./workspace/1/2/3/4/5/6", { recursive: true })).toBe("EDQUOT");
     expect(files.names("./workspace").length).toBe(5);
     expect(code("./workspace/a", 0)).toBe("EDQUOT");
@@ -289,7 +289,7 @@ describe("quotas", () => {
     expect(code("./workspace/c", 0, "wx")).toBe("");
   });
 
-  test("what a writer that died has left is not seen, cannot be named, and is swept", () => {
+  test("nothing of a temporary file of a dead writer, which is hidden and removed", () => {
     const name = ".claudikins-00000000-0000-4000-8000-000000000000.tmp";
     const path = files.around.write(`workspace/${name}`, text(900));
     expect(files.names("./workspace")).toEqual([]);

@@ -1,4 +1,4 @@
-/** Code that writes, shows or asks without end: what is too much is dropped or refused where it is made. */
+/** Code that writes, displays or asks without end: the excess is dropped or refused in the worker. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
 
@@ -9,7 +9,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 const patient = { timeoutMs: 90_000, cpuMs: 90_000 };
 
-/** By how much the process grew at most while the code ran, in MB. */
+/** The largest growth of the process while the code ran, in MB. */
 async function growthOf(code: string, options: HarnessOptions = {}): Promise<number> {
   await harness.value("return 1", options);
   const before = process.memoryUsage.rss();
@@ -22,7 +22,7 @@ async function growthOf(code: string, options: HarnessOptions = {}): Promise<num
   return Math.round((most - before) / megabyte);
 }
 
-describe("a million times, without a wait, code may", () => {
+describe("code may do a million times without waiting:", () => {
   const memoryBytes = 256 * megabyte;
   const times = (body: string) => `for (let n = 0; n < 1_000_000; n++) { ${body} } return "done"`;
 
@@ -31,13 +31,13 @@ describe("a million times, without a wait, code may", () => {
     ["ask for the time", "performance.now()"],
     ["write to stdout without a line break", "process.stdout.write('.')"],
     ["set a timer and clear it", "clearTimeout(setTimeout(() => {}, 1_000))"],
-  ])("%s, and takes no more than 600 MB", async (_, body) => {
+  ])("%s, with less than 600 MB", async (_, body) => {
     expect(await growthOf(times(body), { memoryBytes })).toBeLessThan(600);
   });
 });
 
-describe("what is displayed", () => {
-  test("is a thousand values at most, however small they are", async () => {
+describe("displayed values", () => {
+  test("are limited to a thousand, however small", async () => {
     const code = `for (let n = 0; ; n++) { try { display(n) } catch (error) { return [n, error.code, error.message] } }`;
     const outcome = await harness.run(code);
     if (!outcome.ok) throw new Error(outcome.error.message);
@@ -49,7 +49,7 @@ describe("what is displayed", () => {
     expect(outcome.display).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   });
 
-  test("without end does not make another execution wait", async () => {
+  test("without end do not delay another execution", async () => {
     const flood = harness.run('for (;;) { try { display("") } catch {} }', { timeoutMs: 1_500 });
     expect(await harness.value("return 6 * 7")).toBe(42);
     const { ok, display } = await flood;
@@ -57,10 +57,10 @@ describe("what is displayed", () => {
   });
 });
 
-describe("questions about the tools", () => {
+describe("requests of tools.list and tools.search", () => {
   const call = async () => ({ json: "1" });
 
-  test("are a thousand at most", async () => {
+  test("are limited to a thousand", async () => {
     const code = `let n = 0; try { for (;; n++) await tools.list() } catch (error) { return [n, error.code, error.message] }`;
     expect(await harness.value(code, { call, calls: 1 })).toEqual([
       1_000,
@@ -69,7 +69,7 @@ describe("questions about the tools", () => {
     ]);
   });
 
-  test("that are asked at once and without end reach nobody beyond the limit", async () => {
+  test("in a flood are not passed on beyond the limit", async () => {
     let asked = 0;
     const counted = async () => {
       asked += 1;
@@ -81,7 +81,7 @@ describe("questions about the tools", () => {
   });
 });
 
-test("calls that are made at once and without end are handed on a hundred at a time", async () => {
+test("calls in a flood are passed on a hundred at a time", async () => {
   let [running, most] = [0, 0];
   const call = async () => {
     running += 1;
@@ -95,7 +95,7 @@ test("calls that are made at once and without end are handed on a hundred at a t
   expect(most).toBeLessThanOrEqual(100);
 });
 
-test("lines beyond the limit do not reach the host's thread: their number does", async () => {
+test("log lines beyond the limit are counted, and do not reach the host's thread", async () => {
   const { logs, ok } = await harness.run("for (let n = 0; n < 200_000; n++) console.log('n')", {
     logBytes: 10_000,
     ...patient,

@@ -1,4 +1,4 @@
-/** The forms in which agents write programs: imports, exports, `main`, fences, and what of them is the value. */
+/** The forms in which agents write programs: imports, exports, `main`, fences, and which part is the value. */
 import { afterAll, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { Harness } from "./harness.ts";
@@ -116,7 +116,7 @@ const values: [string, string, unknown][] = [
   ["a label and a block at the end", "a: { break a }", undefined],
 ];
 
-/** Files of the workspace, and a program with them. */
+/** Files of the workspace, and a program that uses them. */
 const skills: [string, Record<string, string>, string, unknown][] = [
   [
     "an enum, and a variable that changes",
@@ -161,7 +161,7 @@ const skills: [string, Record<string, string>, string, unknown][] = [
   ],
 ];
 
-test.each(skills)("skills: %s", async (_, files, code, expected) => {
+test.each(skills)("a program uses skills: %s", async (_, files, code, expected) => {
   for (const [path, text] of Object.entries(files)) {
     await harness.run(
       `await fs.mkdir(${JSON.stringify(`workspace/${dirname(path)}`)}, { recursive: true });\nawait fs.writeFile(${JSON.stringify(`workspace/${path}`)}, ${JSON.stringify(text)});`,
@@ -171,7 +171,7 @@ test.each(skills)("skills: %s", async (_, files, code, expected) => {
   expect(outcome.ok ? { value: outcome.value } : outcome.error).toEqual({ value: expected });
 });
 
-test.each(values)("%s", async (_, code, expected) => {
+test.each(values)("a program has the expected value: %s", async (_, code, expected) => {
   const outcome = await harness.run(code);
   expect(outcome.ok ? { value: outcome.value } : outcome.error).toEqual({ value: expected });
 });
@@ -200,11 +200,11 @@ const failures: [string, string, object][] = [
   ["an error in a fence", "```\n\nnull.x\n```", { line: 3 }],
 ];
 
-test.each(failures)("failing: %s", async (_, code, error) => {
+test.each(failures)("a program fails with an explanation: %s", async (_, code, error) => {
   expect(await harness.run(code)).toMatchObject({ ok: false, reason: "threw", error });
 });
 
-test("content blocks are a list that also answers to what people write", async () => {
+test("content blocks are a list with additional properties for common mistakes", async () => {
   const blocks = [{ type: "text", text: "a" }, { type: "image", data: "AAAA", mimeType: "image/png" }, null];
   const outcome = await harness.run(
     "const r: any = await test.echo({});\nreturn [r.length, r.content === r, r.content.find((b) => b?.type === 'image').data, r.data, r.mimeType, r.text, Object.keys(r), JSON.stringify(r)]",

@@ -1,4 +1,4 @@
-/** `fs` as code finds it: Node's names, arguments, answers and errors. */
+/** `fs` in code: Node's names, arguments, results and errors. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
   writeFileSync(join(registry, "index.ts"), "registry");
 });
 
-describe("what agents write", () => {
+describe("code can use fs as agents write it:", () => {
   const programs: [string, string, unknown][] = [
     [
       "the global, with promises",
@@ -165,7 +165,7 @@ describe("what agents write", () => {
     expect(outcome.ok && outcome.value).toEqual(expected as never);
   });
 
-  test("a callback that nobody waits for is waited for", async () => {
+  test("a callback that is not awaited still runs", async () => {
     await harness.value(
       `fs.readdir("./workspace", () => fs.readdir("./workspace", () => fs.writeFileSync("./workspace/late", "x")))`,
     );
@@ -177,14 +177,14 @@ describe("what agents write", () => {
     ]);
   });
 
-  test("what was written is a file of the host, and is there for the next execution", async () => {
+  test("written files are on the host, and in the next execution", async () => {
     await harness.value(`await fs.writeFile("./workspace/report.md", "# é")`);
     expect(readFileSync(join(workspace, "report.md"), "utf8")).toBe("# é");
     expect(await harness.value(`return fs.readFile("./workspace/report.md", "utf8")`)).toBe("# é");
   });
 });
 
-describe("what goes wrong", () => {
+describe("fs fails as in Node:", () => {
   const failures: [string, string, object][] = [
     [
       "what is not there",
@@ -265,7 +265,7 @@ describe("what goes wrong", () => {
     expect(JSON.stringify(outcome)).not.toContain(workspace);
   });
 
-  test("an error has what Node's has", async () => {
+  test("with Node's properties of an error", async () => {
     expect(
       await harness.value(`try { fs.renameSync("./workspace/a", "./workspace/b") } catch (e) {
         return [e instanceof Error, e.code, e.syscall, e.path, e.dest];
@@ -273,7 +273,7 @@ describe("what goes wrong", () => {
     ).toEqual([true, "ENOENT", "rename", "./workspace/a", "./workspace/b"]);
   });
 
-  test("a link of somebody else's leads nowhere", async () => {
+  test("at a link of another user", async () => {
     symlinkSync("/etc", join(workspace, "link"));
     expect(
       await harness.value(`return [
@@ -284,7 +284,7 @@ describe("what goes wrong", () => {
     ).toEqual([["link"], true, false, "EACCES", "EACCES"]);
   });
 
-  test("a file that is larger than the engine's memory ends the execution, and no other", async () => {
+  test("if a file is larger than the engine's memory, without affecting other executions", async () => {
     writeFileSync(join(workspace, "large"), Buffer.alloc(40 * 1_048_576, "x"));
     expect(await harness.run(`return (await fs.readFile("./workspace/large", "utf8")).length`)).toMatchObject({
       ok: false,

@@ -1,4 +1,4 @@
-/** Globals of the web and of Node inside the sandbox are what they are elsewhere, on every machine alike. */
+/** Globals of the web and of Node are the same in the sandbox as elsewhere, on every machine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { compute } from "../../src/sandbox/host/compute.ts";
@@ -13,7 +13,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 const time = "Date.UTC(2024, 1, 29, 13, 5, 9, 123)";
 
-describe("as elsewhere", () => {
+describe("the same as elsewhere is", () => {
   test.each([
     // Numbers
     "(1234567.891).toLocaleString()",
@@ -64,7 +64,7 @@ describe("as elsewhere", () => {
     "['résumé', 'resume', 'Resume', 'ab', 'a b', 'a-b', '_', 'B', 'b', '10', '9', '', '€', 'a\\tb'].sort((a, b) => a.localeCompare(b))",
     "'a'.localeCompare('á', 'en', { sensitivity: 'base' })",
     "['istanbul'.toLocaleUpperCase('tr'), 'I'.toLocaleLowerCase('tr'), 'ß'.toLocaleUpperCase()]",
-    // What is refused
+    // Errors
     "new Intl.NumberFormat('en', { style: 'currency' })",
     "new Intl.NumberFormat('en', { maximumFractionDigits: 999 })",
     "new Intl.DateTimeFormat('en', { timeZone: 'Mars/Olympus' })",
@@ -109,7 +109,7 @@ describe("as elsewhere", () => {
   ])("%s", (expression) => expectSame(harness, expression));
 });
 
-describe("of its own", () => {
+describe("the sandbox's own value is that of", () => {
   test.each<[string, unknown]>([
     ["new Intl.NumberFormat().resolvedOptions().locale", "en-US"],
     ["new Intl.NumberFormat('xx-YY').resolvedOptions().locale", "en-US"],
@@ -127,7 +127,7 @@ describe("of its own", () => {
     expect(await harness.value(`return ${expression}`)).toEqual(expected);
   });
 
-  test("time zone and locale of the machine show nowhere", async () => {
+  test("nothing of the machine's time zone and locale", async () => {
     const script = join(import.meta.dir, "machine.ts");
     const env = { TZ: "America/New_York", LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8", SECRET: "s3cret" };
     const { stdout } = await runProgram([process.execPath, script], { env });
@@ -149,13 +149,13 @@ describe("of its own", () => {
     ["new XMLHttpRequest()", "The sandbox has no network: call a server"],
     ["new Worker('x')", "The sandbox has no threads"],
     ["process.exit(1)", "Use return to end the program"],
-  ])("%s says what to do instead", async (code, hint) => {
+  ])("the hint for %s", async (code, hint) => {
     const outcome = await harness.run(code);
     expect(outcome).toMatchObject({ ok: false, reason: "threw" });
     expect(!outcome.ok && outcome.error.message).toContain(hint);
   });
 
-  test("structuredClone copies what can be copied, and refuses functions", async () => {
+  test("structuredClone, which copies data and refuses functions", async () => {
     const value = await harness.value(`
       const shared = { n: 1 };
       const original: any = { map: new Map([[shared, new Set([shared])]]), re: /x/gi, error: new RangeError("r", { cause: shared }), views: [] };
@@ -175,7 +175,7 @@ describe("of its own", () => {
     ]);
   });
 
-  test("AbortSignal.timeout aborts, and what waits for it goes on", async () => {
+  test("AbortSignal.timeout, which aborts its waiters", async () => {
     expect(
       await harness.value(`
         const signal = AbortSignal.timeout(10);
@@ -184,7 +184,7 @@ describe("of its own", () => {
     ).toEqual([true, "TimeoutError"]);
   });
 
-  test("what is written to the streams becomes lines of the log", async () => {
+  test("process.stdout.write, which writes lines to the log", async () => {
     const { logs } = await harness.run(
       "process.stdout.write('a'); process.stdout.write('b\\nc'); await 1; process.stderr.write('d\\n')",
     );
@@ -196,13 +196,13 @@ describe("of its own", () => {
   });
 });
 
-// A library that another test file loads may have replaced the host's own.
+// A library of another test file may have replaced the host's own.
 test("process.cwd has its name", async () => {
   expect(await harness.value("return process.cwd.name")).toBe("cwd");
 });
 
 describe("sorting", () => {
-  test("plain ASCII is compared in here as the host compares it", async () => {
+  test("plain ASCII is compared as by the host", async () => {
     const chars = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
     let state = 7;
     const pick = (below: number) => {
@@ -221,7 +221,7 @@ describe("sorting", () => {
   });
 });
 
-describe("the host's side", () => {
+describe("compute on the host", () => {
   test.each<[string, string, object]>([
     ["an unknown function", "there is no function", { name: "nope", args: {} }],
     ["a name of the prototype", "there is no function", { name: "constructor", args: {} }],

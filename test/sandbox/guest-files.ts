@@ -1,9 +1,9 @@
-/** The two mounts in folders of their own, asked the way the sandbox asks. */
+/** The two mounts in temporary folders, with the operations that the sandbox uses. */
 import { join } from "node:path";
 import { Files, type FilesOptions } from "../../src/sandbox/host/files.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-/** Whether or not the system names open folders: both ways hold everywhere. */
+/** With and without paths of open folders: both must work everywhere. */
 export const bothWays = [true, false].filter((byDescriptor) => !byDescriptor || process.platform === "linux");
 
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 export class GuestFiles implements Disposable {
-  /** What stands around the mounts: a `secret.txt` in it is none of the code's business. */
+  /** The folder around the mounts: code must not reach the `secret.txt` in it. */
   readonly around: TemporaryFolder = temporaryFolder();
   readonly mounts = { workspace: join(this.around.path, "workspace"), registry: join(this.around.path, "registry") };
   readonly files: Files;
@@ -33,7 +33,7 @@ export class GuestFiles implements Disposable {
     return answer.value;
   }
 
-  /** The code of the error; "" for none. */
+  /** The code of the error, or "" without an error. */
   code(operation: string, path: unknown, more: object = {}): string {
     return this.run(operation, path, more).error?.code ?? "";
   }
@@ -46,7 +46,7 @@ export class GuestFiles implements Disposable {
     this.value("writeFile", path, { data, flag });
   }
 
-  /** The names in a folder, with those below. */
+  /** The names in a folder and its subfolders. */
   names(path: string): string[] {
     const entries = this.value("readdir", path, { recursive: true }) as { name: string; parent: string }[];
     return entries.map(({ name, parent }) => (parent ? `${parent}/${name}` : name));

@@ -1,4 +1,4 @@
-/** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
+/** Runs code in a real sandbox with a few bindings, without MCP. */
 import { join } from "node:path";
 import type {
   BindingCall,
@@ -21,7 +21,7 @@ export interface HarnessOptions extends Partial<Limits> {
   watch?: CallWatcher;
 }
 
-/** Tools of the server `test`: `echo` gives its arguments, `fail` throws, `slow` takes `ms`, `text` gives text. */
+/** Tools of the server `test`: `echo` returns its arguments, `fail` throws, `slow` takes `ms`, `text` returns text. */
 export async function answer({ name, args }: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   switch (name) {
     case "echo":
@@ -52,7 +52,7 @@ export class Harness implements Disposable {
     this.sandbox = new Sandbox(options);
   }
 
-  /** Two folders of its own, gone with the harness. */
+  /** Two temporary folders, which are removed with the harness. */
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {

@@ -1,4 +1,4 @@
-/** Errors that the engine words badly come with what to do: by the code, the tools, and what they returned. */
+/** Unclear errors of the engine get a hint, from the code, the tools and their results. */
 import { afterAll, expect, test } from "bun:test";
 import type { BindingCall, Bindings } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -101,7 +101,7 @@ const cases: [string, string, string][] = [
   ],
 ];
 
-test.each(cases)("%s", async (_, source, hint) => {
+test.each(cases)("the error of a program has a hint: %s", async (_, source, hint) => {
   const outcome = await sandbox.execute(source, {
     bindings,
     limits: someLimits({ timeoutMs: 5_000 }),

@@ -1,4 +1,4 @@
-/** Every hostile program has the outcome that it has to have, says nothing of the host, and leaves the next one alone. */
+/** Every hostile program has its expected outcome, reveals nothing of the host, and does not affect the next one. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { homedir } from "node:os";
 import { Harness, megabyte } from "./harness.ts";
@@ -7,15 +7,15 @@ import { hostile } from "./hostile.ts";
 setDefaultTimeout(60_000);
 
 const harness = new Harness();
-// What the check would refuse has to be harmless as well.
+// Programs that the check would refuse must be harmless too.
 harness.check = "off";
 afterAll(() => harness[Symbol.dispose]());
 
-/** Time enough for what is to run into another limit, and little for what has no other. */
+/** Enough time for programs that reach another limit, and little for the others. */
 const timeoutMs: Record<string, number> = { floods: 300 };
 const memoryBytes: Record<string, number> = { memory: 32 * megabyte };
 
-/** Text of this process that must not be in any answer. */
+/** Text of this process that must not appear in any answer. */
 const secrets = [
   process.cwd(),
   homedir(),
@@ -26,8 +26,8 @@ const secrets = [
   "bunfs",
 ];
 
-describe.each(Object.entries(hostile))("%s", (group, rows) => {
-  test.each(rows)("%s", async (_, code, expected) => {
+describe.each(Object.entries(hostile))("hostile programs of the kind %s", (group, rows) => {
+  test.each(rows)("have the expected outcome: %s", async (_, code, expected) => {
     const outcome = await harness.run(code, {
       timeoutMs: timeoutMs[group] ?? 30_000,
       memoryBytes: memoryBytes[group] ?? 64 * megabyte,
@@ -46,6 +46,6 @@ describe.each(Object.entries(hostile))("%s", (group, rows) => {
   });
 });
 
-test("there are enough of them", () => {
+test("hostile programs are numerous", () => {
   expect(Object.values(hostile).flat().length).toBeGreaterThanOrEqual(150);
 });

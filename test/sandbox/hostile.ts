@@ -1,4 +1,4 @@
-/** Programs that try to get out, to stay behind, or to take the engine down, with what has to come of each. */
+/** Programs that try to escape, to outlive their end, or to break the engine, with the expected outcome of each. */
 
 /** The reason of the failure, or the value. */
 export type Expected = { reason: string; message?: string } | { value: unknown };

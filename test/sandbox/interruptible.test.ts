@@ -1,8 +1,8 @@
-/** The engine's own loops can be stopped; what is not understood of a program is refused. */
+/** The engine's own loops can be interrupted, and a program that is not understood is refused. */
 import { expect, test } from "bun:test";
 import { instantiateInterruptible, makeInterruptible } from "../../src/sandbox/engine/interruptible.ts";
 
-/** A program by hand: it imports `env.ping: () → ()`, and its export `run` calls it in a loop without end. */
+/** A handwritten program: it imports `env.ping: () → ()`, and its export `run` calls it in an endless loop. */
 const program = (loopBody: number[]) =>
   Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -26,7 +26,7 @@ async function instantiate(bytes: Uint8Array<ArrayBuffer>, ping: () => void, onT
   return instance.exports["run"] as () => void;
 }
 
-test("a loop without end calls the host now and then, and ends when the host throws", async () => {
+test("an endless loop calls the host regularly, and ends when the host throws", async () => {
   let pings = 0;
   let ticks = 0;
   const run = await instantiate(
@@ -41,7 +41,7 @@ test("a loop without end calls the host now and then, and ends when the host thr
   );
   expect(run).toThrow("enough");
   expect(ticks).toBe(3);
-  // The import that is used for it still does what it did.
+  // The import that is used for this still works.
   expect(pings).toBeGreaterThan(1_000);
   expect(Number.isInteger((pings + 1) / 3)).toBe(true);
 });
@@ -56,7 +56,7 @@ test("a program that was not made interruptible is refused", async () => {
   ).rejects.toThrow("not made interruptible");
 });
 
-test("loops that compare texts are checked as well, since a search runs them again and again", () => {
+test("loops that compare texts are interruptible too, since a search repeats them", () => {
   const get = [0x20, 0];
   const load = (opcode: number) => [...get, opcode, 0, 0];
   const bodies: Record<string, number[]> = {
@@ -73,7 +73,7 @@ test("loops that compare texts are checked as well, since a search runs them aga
   expect(checked).toEqual(["calls", "comparesBytes", "comparesWideAndNarrow"]);
 });
 
-test("an unknown instruction is an error and not passed over", () => {
+test("an unknown instruction is an error", () => {
   expect(() => makeInterruptible(program([0xfd, 0]))).toThrow("an unknown instruction: 0xfd");
   expect(() => makeInterruptible(program(callPing).subarray(0, 60))).toThrow();
 });

@@ -72,7 +72,7 @@ function hostStateOf(runtime: QuickJSRuntime, quickjs: object): Record<string, n
   };
 }
 
-/** As the worker and its owner do it; `timers` counts what the execution has of the event loop at its end. */
+/** Runs code as the worker and its owner do; `timers` counts the timers that are left at the end. */
 async function execute(cell: ReusableContext, code: string): Promise<CodeResult> {
   const functions = ["echo", "text", "fail"].map((name) => ({ name, jsName: name }));
   const { promise, resolve } = Promise.withResolvers<CodeResult>();
@@ -105,7 +105,7 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
   return promise;
 }
 
-/** All programs, with the memory laid back after each. */
+/** Runs all programs, and restores the memory after each. */
 async function round(cell: ReusableContext): Promise<void> {
   for (const code of programs) {
     const result = await execute(cell, code);
@@ -115,7 +115,7 @@ async function round(cell: ReusableContext): Promise<void> {
   }
 }
 
-test("after an execution the engine can be freed: it finds no object that somebody still holds", async () => {
+test("after an execution the engine can be freed, because no object is still referenced", async () => {
   for (const code of programs) {
     const { cell } = await makeContext();
     await execute(cell, code);
@@ -124,13 +124,13 @@ test("after an execution the engine can be freed: it finds no object that somebo
   }
 });
 
-test("it would find one", async () => {
+test("the check for leaks finds a leaked object", async () => {
   const { cell } = await makeContext((context) => context.newObject());
   await execute(cell, "return 1");
   expect(() => cell[Symbol.dispose]()).toThrow("list_empty(&rt->gc_obj_list)");
 });
 
-test("what the host keeps for an engine does not grow, and neither does the engine", async () => {
+test("neither the host's state for an engine nor the engine grows", async () => {
   const { cell, context, hostState } = await makeContext();
   cell.remember();
   const counted = () => ({ host: hostState(), engine: context.runtime.dumpMemoryUsage() });
@@ -142,7 +142,7 @@ test("what the host keeps for an engine does not grow, and neither does the engi
   cell[Symbol.dispose]();
 });
 
-test("objects are freed by the engine itself as well, where its memory is not laid back", async () => {
+test("the engine frees objects itself if its memory is not restored", async () => {
   const { cell, context } = await makeContext();
   const objects = (): number => {
     cell.enter({ stopped: () => false } as HostCalls, someLimits());
@@ -161,8 +161,8 @@ test("objects are freed by the engine itself as well, where its memory is not la
   cell[Symbol.dispose]();
 });
 
-test("a process does not grow by executions", async () => {
-  // `bun scripts/bench/growth.ts` says it of 5,000, after a longer warm-up: less than 20 MB.
+test("a process does not grow with the number of executions", async () => {
+  // `bun scripts/bench/growth.ts` measures 5,000 executions after a longer warm-up: less than 20 MB.
   const growth = await measureGrowth(400, 100);
   expect({ ...growth, bounded: growth.growthMb < 60 }).toEqual({ ...growth, bounded: true });
 });

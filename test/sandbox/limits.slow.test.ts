@@ -1,4 +1,4 @@
-/** Every limit of an execution has an outcome of its own, says what to do, and leaves the next execution alone. */
+/** Every limit of an execution has its own outcome with the next step, and does not affect the next execution. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
 import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
@@ -16,7 +16,7 @@ function failed(outcome: Outcome) {
 
 const spin = "const until = performance.now() + 10_000; while (performance.now() < until);";
 
-describe("time", () => {
+describe("the limit of", () => {
   test.each([
     ["wall time, while the code computes", spin, { timeoutMs: 60 }, "timeout", "did not finish within 0.06 s"],
     ["wall time, while it waits", "await test.slow({ ms: 20_000 })", { timeoutMs: 60 }, "timeout", "within 0.06 s"],
@@ -41,15 +41,15 @@ describe("time", () => {
     expect(outcome.error.hint).toBeString();
   });
 
-  test("waiting is not computing", async () => {
+  test("CPU time does not include waiting", async () => {
     expect(await harness.value("await test.slow({ ms: 300 }); return 1", { cpuMs: 150 })).toBe(1);
   });
 });
 
-describe("stack", () => {
+describe("the stack limit", () => {
   const deep = "let deepest = 0; const down = (n) => { deepest = n; down(n + 1); };";
 
-  test("less of it is less depth", async () => {
+  test("decreases the possible depth", async () => {
     const depth = (stackBytes: number) =>
       harness.value(`${deep} try { down(1) } catch { return deepest }`, { stackBytes }) as Promise<number>;
     const [little, much] = [await depth(65_536), await depth(262_144)];
@@ -57,20 +57,20 @@ describe("stack", () => {
     expect(much).toBeGreaterThan(little * 3);
   });
 
-  test("its end is an outcome", async () => {
+  test("ends in an outcome", async () => {
     expect(failed(await harness.run(`${deep} down(1)`, { stackBytes: 65_536 })).reason).toBe("stack");
   });
 });
 
 describe("tool calls", () => {
-  test("more than there may be are errors that the code sees", async () => {
+  test("beyond the limit are errors that the code can catch", async () => {
     const code = `const answers = await Promise.allSettled(Array.from({ length: 7 }, (_, n) => test.echo({ n })));
       return answers.map(({ value, reason }) => value?.n ?? [reason.name, reason.code, reason.message])`;
     const refused = ["ToolError", "TOO_MANY_CALLS", "The code has made 5 tool calls, which is the limit"];
     expect(await harness.value(code, { calls: 5 })).toEqual([0, 1, 2, 3, 4, refused, refused]);
   });
 
-  test("a loop of them ends", async () => {
+  test("in an endless loop end", async () => {
     let made = 0;
     const call = async (): Promise<{ json: string }> => ({ json: String(++made) });
     const outcome = failed(await harness.run("for (;;) await test.echo()", { calls: 20, call }));
@@ -80,13 +80,13 @@ describe("tool calls", () => {
     expect(made).toBe(20);
   });
 
-  test("questions about the tools do not count", async () => {
+  test("do not include requests of tools.list", async () => {
     const call = async ({ namespace }: BindingCall) => ({ json: JSON.stringify(namespace) });
     const code = `for (let n = 0; n < 5; n++) await tools.list(); return await test.echo()`;
     expect(await harness.value(code, { calls: 1, call })).toBe("test");
   });
 
-  test("more than may run together wait for their turn", async () => {
+  test("beyond the limit of concurrent calls wait", async () => {
     let running = 0;
     let most = 0;
     const call = async ({ args }: BindingCall) => {
@@ -101,7 +101,7 @@ describe("tool calls", () => {
     expect(most).toBe(4);
   });
 
-  test("calls that nobody waits for do not pile up outside the code's memory", async () => {
+  test("do not accumulate outside the code's memory if they are not awaited", async () => {
     const code = `const text = "x".repeat(900_000); let refused;
       for (let n = 0; n < 100; n++) test.slow({ ms: 500, text }).catch((error) => { refused ??= error.message });
       await test.slow({ ms: 100 }); return refused`;
@@ -111,7 +111,7 @@ describe("tool calls", () => {
     expect(await harness.value(inTurn, { argumentBytes: megabyte })).toBe("all");
   });
 
-  test("those that wait are dropped with the execution", async () => {
+  test("are dropped with the execution if they wait", async () => {
     let made = 0;
     const call = async (_: BindingCall, signal: AbortSignal): Promise<never> => {
       made += 1;
@@ -139,14 +139,17 @@ describe("tool calls", () => {
       "RESULT_TOO_LARGE",
       "The result of test.echo is 3 MB; the limit is 1 MB",
     ],
-  ] as [string, string, HarnessOptions, string, string][])("%s too large", async (_, code, limits, name, message) => {
-    expect(failed(await harness.run(code, limits)).error).toMatchObject({ code: name, message, line: 1 });
-    expect(await harness.value(`try { ${code} } catch (error) { return error.code }`, limits)).toBe(name);
-  });
+  ] as [string, string, HarnessOptions, string, string][])(
+    "fail if %s is too large",
+    async (_, code, limits, name, message) => {
+      expect(failed(await harness.run(code, limits)).error).toMatchObject({ code: name, message, line: 1 });
+      expect(await harness.value(`try { ${code} } catch (error) { return error.code }`, limits)).toBe(name);
+    },
+  );
 });
 
-describe("what comes out", () => {
-  test("a value too large is told of and not sent", async () => {
+describe("the output", () => {
+  test("is an error if a value is too large", async () => {
     const outcome = failed(await harness.run("return 'x'.repeat(2 * 1024 * 1024)", { valueBytes: megabyte }));
     expect(outcome.error).toMatchObject({
       code: "VALUE_TOO_LARGE",
@@ -155,7 +158,7 @@ describe("what comes out", () => {
     });
   });
 
-  test("what is displayed counts together", async () => {
+  test("includes all displayed values", async () => {
     const picture = "{ type: 'text', text: 'x'.repeat(600_000) }";
     const outcome = failed(await harness.run(`display(${picture}); display(${picture})`, { valueBytes: megabyte }));
     expect(outcome.error).toMatchObject({
@@ -165,7 +168,7 @@ describe("what comes out", () => {
     expect(outcome.display).toHaveLength(1);
   });
 
-  test("a million lines: the beginning and the end are kept, and the number of the others is told", async () => {
+  test("keeps the first and last of a million lines, and the number of the others", async () => {
     const { logs, ok } = await harness.run("for (let n = 0; n < 1_000_000; n++) console.log('line ' + n)", {
       logBytes: 100_000,
     });
@@ -180,13 +183,13 @@ describe("what comes out", () => {
     expect(gap + missing + (texts.length - gap - 1)).toBe(1_000_000);
   });
 
-  test("lines before a failure are kept as well, the last ones too", async () => {
+  test("keeps the last lines before a failure", async () => {
     const code = "for (let n = 0; n < 50_000; n++) console.log(n); throw new Error('at the end')";
     const outcome = failed(await harness.run(code, { logBytes: 10_000 }));
     expect(outcome.logs.at(-1)).toEqual({ level: "log", text: "49999" });
   });
 
-  test("one line that is too long is cut, and says so", async () => {
+  test("cuts a line that is too long, with a note", async () => {
     const { logs } = await harness.run("console.log('a'.repeat(1_000_000)); console.log('b')", { logBytes: 40_000 });
     expect(logs).toHaveLength(2);
     expect(logs[0]!.text).toMatch(/^a{1000,}… \(\d+ more characters in this line\)$/);
@@ -194,15 +197,15 @@ describe("what comes out", () => {
   });
 });
 
-describe("executions at once", () => {
-  test("the time limit of an execution that waits for its turn begins when it starts", async () => {
+describe("concurrent executions", () => {
+  test("the time limit of an execution that waits begins when it starts", async () => {
     using narrow = new Harness({ atOnce: 1 });
     const first = narrow.value("await test.slow({ ms: 4_000 }); return 1");
     const second = narrow.value("return 2", { timeoutMs: 3_000 });
     expect(await Promise.all([first, second])).toEqual([1, 2]);
   });
 
-  test("no more executions run at once than the limit allows", async () => {
+  test("at most as many executions run as the limit allows", async () => {
     using narrow = new Harness({ atOnce: 2 });
     let running = 0;
     let most = 0;
@@ -221,7 +224,7 @@ describe("executions at once", () => {
     expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("one that waits can be cancelled, and takes nobody's turn", async () => {
+  test("can be cancelled while they wait, without delaying others", async () => {
     using narrow = new Harness({ atOnce: 1 });
     const controller = new AbortController();
     const first = narrow.value("await test.slow({ ms: 100 }); return 1");
@@ -233,7 +236,7 @@ describe("executions at once", () => {
     expect(await Promise.all([first, third])).toEqual([1, 3]);
   });
 
-  test("those that wait end with the sandbox", async () => {
+  test("end with the sandbox", async () => {
     const narrow = new Harness({ atOnce: 1 });
     void narrow.run("for (;;);");
     const waiting = narrow.run("return 2");
@@ -243,7 +246,7 @@ describe("executions at once", () => {
   });
 });
 
-describe("cancelling", () => {
+describe("cancelling ends", () => {
   test.each([
     ["code that computes", spin],
     ["code in a loop of the engine", "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)"],
@@ -258,12 +261,12 @@ describe("cancelling", () => {
     const cancelledAt = performance.now();
     controller.abort();
     const outcome = failed(await running);
-    // It takes a few milliseconds; what is asserted is that nothing of it waits for something to end by itself.
+    // This takes milliseconds; the test only checks that it does not wait for something to end by itself.
     expect(performance.now() - cancelledAt).toBeLessThan(2_000);
     expect(outcome.reason).toBe("cancelled");
   });
 
-  test("the tool calls that run are cancelled with it", async () => {
+  test("running tool calls", async () => {
     const controller = new AbortController();
     const { promise: cancelled, resolve } = Promise.withResolvers<string>();
     const call = async ({ name }: BindingCall, signal: AbortSignal): Promise<never> =>

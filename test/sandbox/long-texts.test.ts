@@ -1,4 +1,4 @@
-/** Long texts on their way into the engine: the same inside as outside, whatever they hold. */
+/** Long texts enter the engine unchanged, whatever they contain. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BindingValue } from "../../src/sandbox/contract.ts";
 import { Harness, megabyte } from "./harness.ts";
@@ -10,7 +10,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 const given = (value: BindingValue, memoryBytes = 64 * megabyte) => ({ call: async () => value, memoryBytes });
 
-describe("the same text inside", () => {
+describe("a long text is the same inside:", () => {
   test.each([
     ["one byte a character", "plain ".repeat(1_000)],
     ["two, three and four bytes", "é€😀".repeat(1_000)],
@@ -32,25 +32,25 @@ describe("the same text inside", () => {
 describe("text that may be JSON", () => {
   const value = (jsonOrText: string) => harness.value("return test.text()", given({ jsonOrText }));
 
-  test("is its value where it is", async () => {
+  test("is parsed if it is valid", async () => {
     expect(await value('[{"a": 1}, null]')).toEqual([{ a: 1 }, null]);
     expect(await value(' {"b": "\\u00e9"}\n')).toEqual({ b: "é" });
   });
 
-  test("stays text where it only begins so", async () => {
+  test("stays text if only its beginning looks like JSON", async () => {
     for (const text of ["[INFO] ready", '{"a": 1', "[1, 2,]", "{a: 1}", "['a']", '["a\tb"]', "[01]", "{} {}"]) {
       expect(await value(text)).toBe(text);
     }
   });
 
-  test("that is nested too deeply is a failure, as with JSON", async () => {
+  test("is an error if it is nested too deeply, like other JSON", async () => {
     const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
     for (const each of [{ json: deep }, { jsonOrText: deep }]) {
       expect(await harness.run("return test.text()", given(each))).toMatchObject({ ok: false, reason: "stack" });
     }
   });
 
-  test("names its keys to whoever misses one", async () => {
+  test("lists its keys in the error for a missing one", async () => {
     const code = "const t = await test.text(); return t.order.id";
     const hint = async (jsonOrText: string) => (await harness.run(code, given({ jsonOrText }))) as object;
     const saying = (words: string) => ({ ok: false, error: { hint: expect.stringContaining(words) } });
@@ -59,7 +59,7 @@ describe("text that may be JSON", () => {
   });
 });
 
-test("a text that the engine has no room for is the memory's limit, and breaks nothing", async () => {
+test("a text that does not fit the engine's memory ends with the memory limit, and affects nothing else", async () => {
   const outcome = await harness.run("return test.text()", given({ text: "x".repeat(18 * megabyte) }, 16 * megabyte));
   expect(outcome).toMatchObject({ ok: false, reason: "memory" });
   expect(await harness.value("return 1", { memoryBytes: 16 * megabyte })).toBe(1);

@@ -1,4 +1,4 @@
-/** Prints what code sees of the machine it runs on: of its time zone, its locale and its environment. */
+/** Prints what code sees of the machine: time zone, locale and environment. */
 import { Harness } from "./harness.ts";
 
 using harness = new Harness();

@@ -1,4 +1,4 @@
-/** Node's modules inside the sandbox answer as Node's do, and know nothing of the machine. */
+/** Node's modules in the sandbox return what Node's do, and know nothing of the machine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expectSame } from "./compare.ts";
 import { Harness } from "./harness.ts";
@@ -8,7 +8,7 @@ setDefaultTimeout(20_000);
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
 
-describe("as elsewhere", () => {
+describe("the same as elsewhere is", () => {
   test.each([
     // path
     "require('path').join('a', '..', 'b', 'c.txt')",
@@ -74,7 +74,7 @@ describe("as elsewhere", () => {
   ])("%s", (expression) => expectSame(harness, expression));
 });
 
-test("import in every form gives the same modules", async () => {
+test("every form of import returns the same modules", async () => {
   expect(
     await harness.value(`
       import path, { join } from "node:path";
@@ -90,7 +90,7 @@ test("import in every form gives the same modules", async () => {
   ).toEqual(["[ 1 ]", "d41d", "function", false]);
 });
 
-test("nothing of the machine is in them", async () => {
+test("modules contain nothing of the machine", async () => {
   expect(
     await harness.value(`
       const os = require("os"), process = require("process");
@@ -98,7 +98,7 @@ test("nothing of the machine is in them", async () => {
   ).toEqual(["sandbox", [{ model: "", speed: 0, times: expect.anything() }], "/", {}, "user", {}, "/"]);
 });
 
-test("assertions say what was expected and what was there", async () => {
+test("assertion errors name the expected and the actual value", async () => {
   const said = async (assertion: string) => {
     const outcome = await harness.run(`const assert = require("assert");\nassert.${assertion}`);
     return outcome.ok ? "nothing" : outcome.error.message;
@@ -113,7 +113,7 @@ test("assertions say what was expected and what was there", async () => {
   expect(await said("ok(null)")).toBe("The expression evaluated to a falsy value: null");
 });
 
-test("paths are URLs and back, and other URLs are no paths", async () => {
+test("paths convert to URLs and back, and other URLs are refused", async () => {
   const url = (code: string) => harness.run(`return require("url").${code}`);
   expect(await url("fileURLToPath(new URL('file:///a%20b/c'))")).toMatchObject({ value: "/a b/c" });
   expect(await url("pathToFileURL('./workspace/a#?%.md').href")).toMatchObject({

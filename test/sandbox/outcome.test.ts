@@ -10,7 +10,7 @@ afterEach(async () => {
   expect(await harness.value("return 'still works'")).toBe("still works");
 });
 
-describe("values", () => {
+describe("a program has the value of", () => {
   const cases: [string, string, unknown][] = [
     ["return", "return 1", 1],
     ["a final expression", "const a = 20;\na + 22", 42],
@@ -50,7 +50,7 @@ describe("values", () => {
   });
 });
 
-describe("failures", () => {
+describe("a program fails", () => {
   const threw: [string, string, object][] = [
     ["a text", 'throw "x"', { name: "Thrown", message: "x" }],
     ["undefined", "throw undefined", { name: "Thrown", message: "undefined" }],
@@ -111,7 +111,7 @@ describe("failures", () => {
       { code: "SERVER_NOT_FOUND", hint: expect.stringContaining("my-server") },
     ],
   ];
-  test.each(threw)("throwing: %s", async (_, code, error) => {
+  test.each(threw)("by throwing %s", async (_, code, error) => {
     const outcome = await harness.run(code);
     expect(outcome).toMatchObject({ ok: false, reason: "threw", error });
   });
@@ -139,14 +139,14 @@ describe("failures", () => {
     ["deep JSON", "stack", "JSON.parse('['.repeat(200_000))"],
     ["recursion through toString", "stack", "const a: any = {}; a.toString = () => '' + a; '' + a"],
   ];
-  test.each(limits)("%s: %s", async (_, reason, code) => {
+  test.each(limits)("with the limit of %s: %s", async (_, reason, code) => {
     const outcome = await harness.run(code, { timeoutMs: reason === "timeout" ? 500 : 10_000 });
     expect(outcome).toMatchObject({ ok: false, reason });
     expect(!outcome.ok && outcome.error.message).not.toBe("");
     expect(!outcome.ok && outcome.error.hint).toBeTruthy();
   });
 
-  test("without the check, a tool that does not exist is explained where it is called", async () => {
+  test("with an explanation of an unknown tool, if the check is off", async () => {
     harness.check = "off";
     expect(await harness.run("\nawait test.eccho({})")).toMatchObject({
       reason: "threw",
@@ -155,7 +155,7 @@ describe("failures", () => {
     harness.check = "error";
   });
 
-  test("syntax errors are found before anything runs, with their place", async () => {
+  test("with the place of a syntax error, before anything runs", async () => {
     const outcome = await harness.run("await test.echo({});\nconst x: = 1;");
     expect(outcome).toMatchObject({
       ok: false,
@@ -165,7 +165,7 @@ describe("failures", () => {
     });
   });
 
-  test("an execution can be cancelled, and its calls with it", async () => {
+  test("if it is cancelled, together with its calls", async () => {
     const controller = new AbortController();
     const aborted = Promise.withResolvers<void>();
     const outcome = harness.run("await test.slow({ ms: 60_000 })", {
@@ -180,7 +180,7 @@ describe("failures", () => {
     await aborted.promise;
   });
 
-  test("what was logged before a failure is returned with it", async () => {
+  test("with the logs before the failure", async () => {
     const outcome = await harness.run("console.log('one', { a: 1 });\nconsole.warn('two');\nthrow new Error('three')");
     expect(outcome.logs).toEqual([
       { level: "log", text: "one { a: 1 }" },
@@ -190,7 +190,7 @@ describe("failures", () => {
     expect(stopped.logs).toEqual([{ level: "log", text: "before" }]);
   });
 
-  test("stacks name the lines of the original and nothing of ours", async () => {
+  test("with a stack that has only lines of the original", async () => {
     const code =
       "interface A { a: number }\nfunction inner(a: A) {\n  return (a as any).b.c;\n}\nfunction outer() { return inner({ a: 1 }) }\nouter();";
     const outcome = await harness.run(code);
@@ -203,11 +203,11 @@ describe("failures", () => {
   });
 });
 
-describe("running", () => {
-  test("calls are really in flight together", async () => {
+describe("an execution", () => {
+  test("makes concurrent calls", async () => {
     let running = 0;
     const all = Promise.withResolvers<void>();
-    // None is answered before all have come.
+    // No call is answered before all have arrived.
     const call = async () => {
       running += 1;
       if (running === 4) all.resolve();
@@ -218,7 +218,7 @@ describe("running", () => {
     expect(await harness.value(code, { call })).toBe(4);
   });
 
-  test("what the program left floating is waited for; the loser of a race is not", async () => {
+  test("waits for promises that are not awaited, except for losers of a race", async () => {
     const logs = (await harness.run("(async () => { await test.slow({ ms: 30 }); console.log('late') })();\nreturn 1"))
       .logs;
     expect(logs).toEqual([{ level: "log", text: "late" }]);
@@ -253,11 +253,11 @@ describe("running", () => {
       "async listeners",
       "const e = new (require('events'))(); e.on('a', async () => { await test.slow({ ms: 20 }); console.log('x') }); e.emit('a')",
     ],
-  ])("without a value, what a program does is waited for: %s", async (_, code) => {
+  ])("waits for everything if the program has no value: %s", async (_, code) => {
     expect((await harness.run(code)).logs).toEqual([{ level: "log", text: "x" }]);
   });
 
-  test("what fails in them is the program's failure", async () => {
+  test("fails if one of them fails", async () => {
     for (const code of [
       "setTimeout(() => { throw new Error('late') }, 5)",
       "const p = (async () => { await null; throw new Error('late') })();",
@@ -280,7 +280,7 @@ describe("running", () => {
     expect(performance.now() - started).toBeLessThan(4_000);
   });
 
-  test("an interval that nobody clears ends with the time, and is told of", async () => {
+  test("with an endless interval ends with its time limit, and says so", async () => {
     const { ok, logs } = await harness.run("console.log('a'); setInterval(() => {}, 50)", { timeoutMs: 1_000 });
     expect(ok).toBe(true);
     expect(logs).toEqual([
@@ -289,7 +289,7 @@ describe("running", () => {
     ]);
   });
 
-  test("what is written piece by piece is one line, until the line ends", async () => {
+  test("joins partial writes to one line", async () => {
     const code = `for (let n = 0; n < 3; n++) { process.stdout.write("."); await test.slow({ ms: 1 }) }
       process.stderr.write("e"); process.stdout.write(" done\\nnext"); await null; console.log(" line"); process.stdout.write("last");`;
     expect((await harness.run(code)).logs).toEqual([
@@ -300,7 +300,7 @@ describe("running", () => {
     ]);
   });
 
-  test("every way to name a tool makes the same call", async () => {
+  test("makes the same call for every spelling of a tool's name", async () => {
     const seen: string[] = [];
     await harness.value(
       `const bare = test.echo;
@@ -331,13 +331,13 @@ describe("running", () => {
     ]);
   });
 
-  test("names that are no tools are undefined, and names that are can be listed", async () => {
+  test("has undefined for unknown names, and can list known ones", async () => {
     expect(await harness.value("return [typeof test.nope, 'nope' in test, 'echo' in test, Object.keys(test)]")).toEqual(
       ["undefined", false, true, ["echo", "text", "slow", "fail", "with_dash", "constructor"]],
     );
   });
 
-  test("executions share nothing, side by side or one after the other", async () => {
+  test("shares nothing with others, concurrent or later", async () => {
     await harness
       .value("globalThis.left = 1; Array.prototype.map = () => 'broken'; Object.prototype.polluted = 1; test.extra = 1")
       .catch(() => {});
@@ -352,13 +352,13 @@ describe("running", () => {
     expect(values).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("there is no way to the host by its usual names", async () => {
+  test("cannot reach the host by usual names", async () => {
     const names = "Bun Deno WebAssembly postMessage __host __guest importScripts navigator".split(" ");
     const value = await harness.value(`return [${names.map((name) => `typeof ${name}`).join(", ")}]`);
     expect(value).toEqual(names.map(() => "undefined"));
   });
 
-  test("code of any depth has an outcome, also where it can just be read", async () => {
+  test("has an outcome for code of any depth, even at the limit of parsing", async () => {
     const shapes = [(n: number) => `0${"+1".repeat(n)}`, (n: number) => `a${".b".repeat(n)}`];
     for (let depth = 3_000; depth <= 8_000; depth += 500) {
       for (const shape of shapes) {
@@ -368,7 +368,7 @@ describe("running", () => {
     }
   });
 
-  test("the receipt counts calls, failures and characters", async () => {
+  test("has a receipt with calls, failures and characters", async () => {
     const outcome = await harness.run(
       "await test.echo({ a: 'xxxxxxxxxx' }); await test.echo({}); await test.fail({}).catch(() => {}); return 'ok'",
     );
@@ -385,7 +385,7 @@ describe("running", () => {
     });
   });
 
-  test("the memory limit is the one that was given", async () => {
+  test("has the configured memory limit", async () => {
     const fill = (mb: number) => `return new Uint8Array(${mb} * 1048576).fill(1).length`;
     expect(await harness.value(fill(50), { memoryBytes: 128 * megabyte })).toBe(50 * megabyte);
     expect(await harness.run(fill(50), { memoryBytes: 32 * megabyte })).toMatchObject({ ok: false, reason: "memory" });

@@ -1,4 +1,4 @@
-/** Restores the snapshot of a file in a fresh engine and runs code in it; prints what came of it. */
+/** Restores the snapshot in a file to a new engine, runs code in it, and prints the result. */
 
 import { createEngine } from "../../src/sandbox/engine/engine.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";

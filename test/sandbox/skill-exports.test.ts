@@ -1,4 +1,4 @@
-/** What skills export is told from their text: typed signatures, and the comments. */
+/** The exports of a skill are read from its text: typed signatures and comments. */
 import { describe, expect, test } from "bun:test";
 import { exportsOf } from "../../src/sandbox/code/skill-exports.ts";
 
@@ -40,11 +40,11 @@ test.each([
   ["export default async () => 1;", "default", "default(): Promise<unknown>"],
   ["export default { a: 1 };", "default", "default"],
   ["export default async function (n: number) {}", "default", "default(n: number): Promise<unknown>"],
-])("%s", (source, name, signature) => {
+])("exportsOf reads %s", (source, name, signature) => {
   expect(exportsOf(source)).toMatchObject([{ name, signature }]);
 });
 
-test("comments say what it does", () => {
+test("exportsOf returns comments as descriptions", () => {
   const source = `// Reports of the shop.
 import { x } from "./x";
 
@@ -70,14 +70,14 @@ export function none() {}
   ]);
 });
 
-test("what is no module, or is broken, gives what can be told and does not hang", () => {
+test("exportsOf returns what it can for invalid files, without hanging", () => {
   expect(exportsOf("const a = 1;")).toEqual([]);
   expect(exportsOf("export function broken(a: string")).toMatchObject([{ name: "broken", signature: "broken()" }]);
   expect(exportsOf(`export const deep = ${"(".repeat(50_000)}`)).toMatchObject([{ name: "deep" }]);
   expect(exportsOf(`export function long(${"a: string, ".repeat(1_000)}) {}`)[0]?.signature).toHaveLength(300);
 });
 
-describe("a file that is written to take long is looked through at once", () => {
+describe("exportsOf is fast for", () => {
   const large = 250_000;
   const times = (text: string) => text.repeat(Math.ceil(large / text.length));
   test.each<[string, string]>([
@@ -94,7 +94,7 @@ describe("a file that is written to take long is looked through at once", () => 
   ])("%s", (_, source) => {
     const startedAt = performance.now();
     const found = exportsOf(source);
-    // On the code before, some of these took a minute and more.
+    // An earlier version took a minute or more for some of these.
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(found.length).toBeLessThanOrEqual(100);
     for (const { signature, description } of found) {

@@ -1,4 +1,4 @@
-/** The snapshot that the executable starts from fits every fresh engine, wherever and however big it is. */
+/** The snapshot of the executable fits every new engine, on any machine and with any memory size. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
@@ -16,7 +16,7 @@ const script: string = guestScript();
 const endAddress = await findEndAddress(await compiledEngine());
 const freshEngine = async (megabytes = 64) => createEngine(await compiledEngine(), megabytes * megabyte);
 
-test("it is small, and of the same size each time", async () => {
+test("the snapshot is small, and always of the same size", async () => {
   const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
   expect(snapshot.length).toBeLessThan(4 * megabyte);
   expect(takeSnapshot(await freshEngine(), endAddress, script).length).toBe(snapshot.length);
@@ -25,7 +25,7 @@ test("it is small, and of the same size each time", async () => {
 test.each([
   ["another size", "16", {}],
   ["another locale and path", "64", { LANG: "de_DE.UTF-8", PATH: `${process.env["PATH"]}:/somewhere/else` }],
-])("it is restored in another process with %s", async (_, memoryMb, env) => {
+])("the snapshot is restored in another process with %s", async (_, memoryMb, env) => {
   using folder = temporaryFolder();
   const file = join(folder.path, "snapshot");
   await Bun.write(file, takeSnapshot(await freshEngine(), endAddress, script));
@@ -39,7 +39,7 @@ test.each([
   });
 });
 
-test("it is refused where anything went another way before", async () => {
+test("the snapshot is refused by an engine with another history", async () => {
   const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
   const engine = await freshEngine();
   let restored: boolean | undefined;
@@ -51,7 +51,7 @@ test("it is refused where anything went another way before", async () => {
   expect(restored).toBe(false);
 });
 
-test("random numbers differ between executions all the same", async () => {
+test("random numbers still differ between executions", async () => {
   using harness = new Harness();
   const values = await Promise.all([1, 2, 3].map(() => harness.value("return [Math.random(), Math.random()]")));
   const numbers = values.flat() as number[];

@@ -1,4 +1,4 @@
-/** The usual limits, less memory, and what a test wants otherwise. */
+/** The default limits with less memory, and with the changes of a test. */
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { limitsFrom } from "../../src/execution/execute.ts";
 import type { Limits } from "../../src/sandbox/contract.ts";

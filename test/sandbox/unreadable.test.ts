@@ -1,4 +1,4 @@
-/** Whatever the text of a program is, reading it takes a bounded time, in its own worker: nobody else waits for it. */
+/** Parsing any program takes limited time in its own worker, and does not delay others. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { hostileProgram, hostileSources } from "./fuzz/hostile-sources.ts";
@@ -12,7 +12,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 const timeoutMs = 500;
 
-/** Runs a program and, while it is read, another one, whose answer it returns as well. */
+/** Runs a program and, while it is parsed, another one; returns both results. */
 async function besides(source: string): Promise<{ outcome: Outcome; other: unknown; otherFirst: boolean }> {
   let ended = false;
   const hostile = harness.run(source, { timeoutMs, cpuMs: timeoutMs }).finally(() => {
@@ -31,13 +31,13 @@ const failed = (outcome: Outcome) => {
 /** 38 levels take 2^38 attempts. */
 const endless = hostileSources.find(({ name }) => name === "38 arrow defaults")?.make(1_000) ?? "";
 
-describe("a program that no parser gets to the end of", () => {
-  test("is as short as a tweet", () => {
+describe("a program that takes forever to parse", () => {
+  test("can be as short as a tweet", () => {
     expect(endless.length).toBeLessThan(400);
   });
 
-  test("ends with its time, and says that it was not run", async () => {
-    // The worker has what it needs for reading.
+  test("ends with its time limit, and the error says that it did not run", async () => {
+    // The worker has loaded everything it needs for parsing.
     for (let time = 0; time < 4; time++) await harness.value("const a: number = 1; return a");
     const { reason, error } = failed(await harness.run(endless, { timeoutMs: 500 }));
     expect({ reason, ...error }).toEqual({
@@ -49,7 +49,7 @@ describe("a program that no parser gets to the end of", () => {
     });
   });
 
-  test("is refused after five seconds, however much time it was given", async () => {
+  test("is refused after five seconds, even with a longer time limit", async () => {
     const { reason, error } = failed(await harness.run(endless, { timeoutMs: 600_000 }));
     expect({ reason, code: error.code, message: error.message }).toEqual({
       reason: "check",
@@ -66,13 +66,13 @@ describe("a program that no parser gets to the end of", () => {
     expect(failed(await running).reason).toBe("cancelled");
   });
 
-  test("does not make others wait, even where many of them are read at the same time", async () => {
+  test("does not delay others, even if many are parsed concurrently", async () => {
     const many = Array.from({ length: 8 }, () => harness.run(endless, { timeoutMs }));
     expect(await harness.value("const n: number = 20; return n + 1")).toBe(21);
     for (const outcome of await Promise.all(many)) expect(failed(outcome).reason).toBe("timeout");
   });
 
-  test("may be a skill: then the import ends with the execution's time", async () => {
+  test("may be a skill, whose import then ends with the execution's time limit", async () => {
     const write = `await fs.mkdir("./workspace/skills", { recursive: true });
       await fs.writeFile("./workspace/skills/endless.ts", ${JSON.stringify(endless)});`;
     await harness.run(write);
@@ -81,15 +81,15 @@ describe("a program that no parser gets to the end of", () => {
     expect(failed(await importing).reason).toBe("timeout");
   });
 
-  test("ends the sandbox without a wait when the sandbox is disposed of", async () => {
+  test("does not delay the end of the sandbox", async () => {
     using other = new Harness();
     void other.run(endless, { timeoutMs: 600_000 });
     await Bun.sleep(300);
   });
 });
 
-describe.each([400, 6_000])("of %i characters", (characters) => {
-  test.each(hostileSources.map((each) => [each.name, each] as const))("%s end as an outcome", async (_, { make }) => {
+describe.each([400, 6_000])("a hostile program of %i characters", (characters) => {
+  test.each(hostileSources.map((each) => [each.name, each] as const))("ends as an outcome: %s", async (_, { make }) => {
     const { outcome, other } = await besides(make(characters));
     expect(other).toBe(42);
     if (!outcome.ok) expect(outcome.error.message).not.toBe("");
@@ -105,37 +105,37 @@ test("random nestings end as outcomes", async () => {
   }
 });
 
-describe("what is repeated is read in a time that grows with its length", () => {
+describe("repeated code is parsed in linear time:", () => {
   const make = (name: string, characters: number) =>
     hostileSources.find((each) => each.name === name)?.make(characters) ?? "";
 
   test.each(["namespaces", "dotted namespaces", "sorts", "throws", "enums", "declares", "interfaces"])(
     "%s",
     async (name) => {
-      // What the code then does is not looked at: it is there to be read.
+      // The result of the code does not matter: it only has to be parsed.
       const outcome = await harness.run(`return "read";\n${make(name, 60_000)}`, { timeoutMs: 20_000 });
       expect(outcome.ok ? outcome.value : outcome.error.message).toBe("read");
     },
   );
 
   test.each(["line breaks", "spaces", "fences", "fences with words", "regular expressions", "parentheses, not closed"])(
-    "%s are told to be no program",
+    "%s, which are not a program",
     async (name) => {
       expect(failed(await harness.run(make(name, 140_000), { timeoutMs: 20_000 })).reason).toBe("check");
     },
   );
 
-  test.each(["wrong calls", "wrong calls with types", "promises as values"])("%s are listed", async (name) => {
+  test.each(["wrong calls", "wrong calls with types", "promises as values"])("%s, which are listed", async (name) => {
     const { reason, error } = failed(await harness.run(make(name, 60_000), { timeoutMs: 20_000 }));
     expect(reason).toBe("check");
     expect(error.message).toMatch(/^\d+ mistakes; nothing was run:/);
   });
 });
 
-describe("programs that are too large", () => {
+describe("a program that is too large", () => {
   const data = (count: number) => `return [${"1,".repeat(count)}].length`;
 
-  test("by their words and signs are refused, with what to do", async () => {
+  test("is refused by its number of tokens, with the next step", async () => {
     const { reason, error } = failed(await harness.run(data(100_000)));
     expect({ reason, code: error.code, message: error.message }).toEqual({
       reason: "check",
@@ -145,14 +145,14 @@ describe("programs that are too large", () => {
     expect(error.hint).toContain("get it from a tool");
   });
 
-  test("are those of half a million characters and more; a long text is one of few words", async () => {
+  test("is one of half a million characters; a long text has few tokens", async () => {
     const text = "x".repeat(490_000);
     expect(await harness.value(`return ${JSON.stringify(text)}.length`)).toBe(490_000);
     const { error } = failed(await harness.run(`return ${JSON.stringify(text + text)}`));
     expect(error.message).toBe("The code has 980009 characters; the limit is 500000");
   });
 
-  test("a table of 70,000 numbers is not", async () => {
+  test("is not a table of 70,000 numbers", async () => {
     expect(await harness.value(data(70_000))).toBe(70_000);
   });
 });

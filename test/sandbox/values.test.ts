@@ -1,4 +1,4 @@
-/** What a returned value becomes when JSON has no word for it. */
+/** Returned values that JSON cannot represent. */
 import { afterAll, expect, test } from "bun:test";
 import { Harness } from "./harness.ts";
 
@@ -21,6 +21,6 @@ test.each<[string, unknown]>([
     ],
   ],
   ["new DOMException('gone', 'AbortError')", "AbortError: gone"],
-])("%s", async (expression, expected) => {
+])("returning %s gives JSON", async (expression, expected) => {
   expect(await harness.value(`return ${expression}`)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-/** Warnings about programs that succeed: certain ones are given, and right programs get none. */
+/** Warnings about programs that succeed but are certainly wrong; correct programs get none. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -59,7 +59,7 @@ async function warningsOf(source: string, check: CheckMode = "error"): Promise<s
 const read = "const { entries } = await log.list({});\n";
 const readDeclared = "const { entries } = await log.declared({});\n";
 
-describe("a program that is certainly wrong is warned about", () => {
+describe("a program that is certainly wrong gets a warning", () => {
   test.each<[string, string, string]>([
     [
       "a property in another spelling",

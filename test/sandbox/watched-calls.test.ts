@@ -1,4 +1,4 @@
-/** Who watches an execution is told of every call: by which line it was made, with what, and what became of it. */
+/** Observers of an execution get every call: its line, its arguments, and its end. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { CallWatcher } from "../../src/sandbox/contract.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => harness[Symbol.dispose]());
 
-/** A line each, in the order in which it happened. */
+/** One line per event, in order. */
 async function seen(source: string, options: HarnessOptions = {}): Promise<string[]> {
   const lines: string[] = [];
   const watch: CallWatcher = ({ namespace, group, name, line, args }) => {
@@ -25,7 +25,7 @@ async function seen(source: string, options: HarnessOptions = {}): Promise<strin
   return lines;
 }
 
-test("calls in a row, in functions, callbacks and after an await, of JavaScript and TypeScript", async () => {
+test("calls are observed with their lines, in functions, callbacks and after an await", async () => {
   const code = [
     "const first = await test.echo({ a: 1 });",
     "async function again(n: number): Promise<unknown> {",
@@ -49,7 +49,7 @@ test("calls in a row, in functions, callbacks and after an await, of JavaScript 
   ]);
 });
 
-test("calls side by side, each with its own line", async () => {
+test("concurrent calls are observed, each with its own line", async () => {
   const code = "await Promise.all([\n  test.slow({ ms: 20 }),\n  test.echo({}),\n  test.echo.raw({ raw: true }),\n]);";
   expect((await seen(code)).sort()).toEqual([
     '2: test.tools.slow {"ms":20}',
@@ -61,7 +61,7 @@ test("calls side by side, each with its own line", async () => {
   ]);
 });
 
-test("calls that are broken off with the execution", async () => {
+test("calls that end with the execution are observed", async () => {
   expect(await seen("test.slow({ ms: 60_000 }); throw new Error('x')")).toEqual([
     '1: test.tools.slow {"ms":60000}',
     "1: test.tools.slow → cancelled",

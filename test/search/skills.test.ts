@@ -1,4 +1,4 @@
-/** Skills of the workspace are listed, found and described like tools, as they are now. */
+/** Skills of the workspace are listed, found and described like tools, in their current version. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ export const currency: string = "EUR";
 await fs.writeFile("./workspace/skills/stats/index.ts", "export default (xs: number[]): number => xs.length;");
 await fs.writeFile("./workspace/skills/notes.md", "no skill");`;
 
-test("tools.list names them with their signatures, once there are some", async () => {
+test("tools.list returns skills with their signatures, once there are some", async () => {
   expect(await value("return (await tools.list()).map(({ server }) => server)")).toEqual(["shop"]);
   await value(save);
   expect(await value("return (await tools.list()).at(-1)")).toEqual({
@@ -62,7 +62,7 @@ test("tools.list names them with their signatures, once there are some", async (
   );
 });
 
-test("search finds them beside tools, and what search gives works", async () => {
+test("search finds skills beside tools, and its result can be used", async () => {
   await toolbox.catalog.fetch("shop");
   expect(search("revenue by month", 5, toolbox.catalog).tools).toEqual([]);
   await value(save);
@@ -73,7 +73,7 @@ test("search finds them beside tools, and what search gives works", async () => 
   expect(await value(code)).toEqual({ "2025-03": 5 });
 });
 
-test("changes to files take effect at once", async () => {
+test("changes to a skill's files take effect at once", async () => {
   await value(save);
   await value('await fs.writeFile("./workspace/skills/revenue.ts", "export function revenueOfDay(day: string) {}")');
   expect(search("revenue", 5, toolbox.catalog).tools.map(({ name }) => name)).toEqual(["revenueOfDay"]);
@@ -81,7 +81,7 @@ test("changes to files take effect at once", async () => {
   expect(search("revenue", 5, toolbox.catalog).tools).toEqual([]);
 });
 
-test("a changed skill is another one for the next import, in the same worker as well", async () => {
+test("a changed skill is imported in its new version, even in the same worker", async () => {
   const write = (n: number) => `await fs.mkdir("workspace/skills", { recursive: true });
     await fs.writeFile("workspace/skills/n.ts", "export const n: number = ${n}");`;
   const read = 'const { n } = await import("./skills/n"); return n';
@@ -90,7 +90,7 @@ test("a changed skill is another one for the next import, in the same worker as 
   expect(await value(write(2) + read)).toBe(2);
 });
 
-test("links out of the folder are not skills", async () => {
+test("links to files outside the folder are not skills", async () => {
   const { workspace } = toolbox.config.folders;
   mkdirSync(join(workspace, "skills"), { recursive: true });
   folder.write("secret.ts", "/** A secret of the machine. */\nexport function secret() {}");

@@ -1,4 +1,4 @@
-/** What a session costs and saves, counted by hand and by the ledger; what led to us; and nothing of what was said. */
+/** The costs and savings of a session, counted by hand and by the ledger; the texts that led to claudikins; and no stored contents. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ async function call(client: Client, name: string, args: object): Promise<{ text:
   return { text, meta: result._meta?.["claudikins/receipt"] };
 }
 
-/** The server itself, with nobody between. */
+/** Runs work with the server itself, without claudikins. */
 async function directly<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: "test", version: "1" });
   const [command, ...args] = [...claudikinsCommand, "demo"];
@@ -100,7 +100,7 @@ describe("figures", () => {
       ],
       ["demo", "list_orders", { ...use, calls: 2, failures: 0, argumentChars: 2 * '{"limit":3}'.length }],
     ]);
-    // The receipt itself is not in what it counts.
+    // The receipt does not count itself.
     const [shown = ""] = seen.executed.text.split("\n\n[");
     expect(seen.executed.meta).toEqual({
       id: expect.any(String),
@@ -114,7 +114,7 @@ describe("figures", () => {
     expect(seen.found.meta).toEqual({ durationMs: expect.any(Number), charsOut: seen.found.text.length });
   });
 
-  test("a session without any call is a cost, and one that did not take our tools is none", async () => {
+  test("a session without calls is only a cost, and a session that did not list our tools is not counted", async () => {
     folder.write("claudikins.json", demo);
     await inSession(folder.path, async () => {});
     expect(await ledgerOf(folder.path)).toBeUndefined();
@@ -127,7 +127,7 @@ describe("figures", () => {
     expect(sums).toMatchObject({ sessions: 1, surfaceChars: surface, definitionChars: 0, executions: 0 });
   });
 
-  test("what came long or as an image is not counted for more than a host would have shown", async () => {
+  test("long results and images count only as much as a host would have shown", async () => {
     folder.write("claudikins.json", demo);
     await inSession(folder.path, (client) =>
       call(client, "execute_code", {
@@ -144,7 +144,7 @@ describe("figures", () => {
     expect(chart?.takenChars).toBeLessThan(8_000);
   });
 
-  test("in direct mode definitions are loaded as they are, and results come whole: nothing is kept out", async () => {
+  test("direct mode counts definitions and results in full, and nothing as kept out", async () => {
     folder.write("claudikins.json", { ...demo, mode: "direct", prefix: "never" });
     const seen = await inSession(folder.path, async (client) => {
       const { tools } = await client.listTools();
@@ -204,7 +204,7 @@ describe("figures", () => {
     expect(existsSync(ledgerFolder())).toBe(false);
   });
 
-  test("exec: an execution from a shell counts, but in no comparison of tokens", async () => {
+  test("an execution from a shell counts, but not in the comparison of tokens", async () => {
     const env = { HOME: folder.path, XDG_DATA_HOME: "" };
     const code = "return (await demo.list_orders({ limit: 2 })).orders.length";
     const { stdout } = await runProgram([...claudikinsCommand, "exec", "-e", code], { cwd: folder.path, env });
@@ -227,7 +227,7 @@ test("a ledger that cannot be written has no effect on calls, and no message", a
   });
 });
 
-describe("processes", () => {
+describe("sessions", () => {
   async function serve(): Promise<{ client: Client; pid: number }> {
     const client = new Client({ name: "test", version: "1" });
     const env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: "" });
@@ -240,7 +240,7 @@ describe("processes", () => {
 
   const order = { code: "return (await demo.list_orders({ limit: 1 })).total" };
 
-  test("a host that takes our tools and leaves is a session, a host that only says hello is none", async () => {
+  test("a host that lists tools counts as a session, and a host that only initializes does not", async () => {
     const { client } = await serve();
     await client.close();
     const env = { HOME: folder.path, XDG_DATA_HOME: "" };
@@ -251,7 +251,7 @@ describe("processes", () => {
     expect((await ledgerOf(folder.path))?.sums).toMatchObject({ sessions: 1, executions: 0, searches: 0 });
   });
 
-  test("two hosts at once, one killed with what it has written: everything else is counted, once", async () => {
+  test("two concurrent hosts are counted exactly, even if one is killed", async () => {
     const [killed, whole] = [await serve(), await serve()];
     await Promise.all([call(killed.client, "execute_code", order), call(whole.client, "execute_code", order)]);
     while ((await ledgerOf(folder.path))?.sums.executions !== 2) await Bun.sleep(50);
@@ -269,20 +269,32 @@ describe("marks of the texts that led to claudikins", () => {
   const execute = (code: string) => (client: Client) => call(client, "execute_code", { code });
 
   const cases: [name: string, hooks: [string, number][], ...steps: ((client: Client) => Promise<unknown>)[]][] = [
-    ["a plain search: its description", [["serve description", 1]], search("list orders")],
-    ["a mark in a query", [["serve claude-md", 1]], search("list orders via:claude-md")],
-    ["a mark in code", [["serve skill", 1]], execute("// via:skill\nreturn demo.list_orders({ limit: 1 })")],
-    ["code that asks tools", [["serve description", 1]], execute('return tools.search("refund")')],
-    ["the mark in a query of code", [["serve readme", 1]], execute('return tools.search("refund via:readme")')],
+    ["a search without a mark counts for the description", [["serve description", 1]], search("list orders")],
+    ["a mark in a query counts", [["serve claude-md", 1]], search("list orders via:claude-md")],
+    ["a mark in code counts", [["serve skill", 1]], execute("// via:skill\nreturn demo.list_orders({ limit: 1 })")],
     [
-      "code that reads the README",
+      "tools.search in code counts for the description",
+      [["serve description", 1]],
+      execute('return tools.search("refund")'),
+    ],
+    [
+      "a mark in a query of tools.search counts",
+      [["serve readme", 1]],
+      execute('return tools.search("refund via:readme")'),
+    ],
+    [
+      "reading the README in code counts for the README",
       [["serve readme", 1]],
       execute('return fs.readFile("./workspace/../registry/README.md", "utf8").catch(() => 0)'),
     ],
-    ["code that reads the registry", [["serve none", 1]], execute('return fs.readdir("./registry")')],
-    ["code that only calls", [], execute("return 1")],
     [
-      "the first access alone",
+      "reading the registry in code counts without a mark",
+      [["serve none", 1]],
+      execute('return fs.readdir("./registry")'),
+    ],
+    ["code that only computes does not count", [], execute("return 1")],
+    [
+      "only the first access of a session counts",
       [["serve skill", 1]],
       execute("return 1"),
       search("a via:skill"),

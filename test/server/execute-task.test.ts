@@ -1,4 +1,4 @@
-/** The tool execute_task as a host has it: with the user's own model, and with the one that the host lends. */
+/** The tool execute_task for a host: with the user's model, and with the host's own. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,13 +36,13 @@ const configure = (settings: object) =>
 const picking = (tool: string, given: object) => (isChoice: boolean) => (isChoice ? { choice: tool } : given);
 type Answers = ReturnType<typeof picking>;
 
-/** The first question is which tool, since there is one category and one server; its answers have a choice. */
+/** There is one category and one server, so the first question is for the tool; its answers have a choice. */
 const scripted =
   (answers: Answers): Script =>
   ({ body }) =>
     answers(body.response_format?.json_schema?.name === "tool_choice");
 
-/** A host whose model answers like that; what it was asked is kept. */
+/** A host whose model gives these answers; its requests are added to `asked`. */
 function lending(answers: Answers, asked: CreateMessageRequest["params"][] = []) {
   return (client: Client) =>
     client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
@@ -80,13 +80,13 @@ const namesOf = async (host: TestHost) =>
 const two = ["search_tools", "execute_code"];
 const three = [...two, "execute_task"];
 
-describe.each(["stdio", "http"])("over %s", (way) => {
+describe.each(["stdio", "http"])("execute_task over %s", (way) => {
   test.each<[string, object, object, string[]]>([
     ["not turned on", { llm: { preset: "ollama" } }, { sampling: {} }, two],
     ["turned on with a model", { llm: { preset: "cerebras" }, executeTask: true }, {}, three],
-    ["turned on without one", { executeTask: true }, { roots: {}, elicitation: {} }, two],
-    ["turned on, and the host lends its own", { executeTask: true }, { sampling: {} }, three],
-  ])("%s: it is offered or not, at first and later", async (_, settings, capabilities, names) => {
+    ["turned on without a model", { executeTask: true }, { roots: {}, elicitation: {} }, two],
+    ["turned on with the host's model", { executeTask: true }, { sampling: {} }, three],
+  ])("%s is offered, or not, by the first list and later ones", async (_, settings, capabilities, names) => {
     configure(settings);
     await asHost(
       way,
@@ -103,7 +103,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     );
   });
 
-  test("with the user's model: one tool, one result", async () => {
+  test("calls one tool with the user's model, and returns one result", async () => {
     await using llm = startLlm(scripted(picking("get_order", { order_id: "ord_00042" })));
     configure({ executeTask: true, llm: { baseUrl: llm.baseUrl, model: "small", apiKey: "${A_KEY}" } });
     await asHost(way, {}, async (host) => {
@@ -122,7 +122,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     expect(llm.problems).toEqual([]);
   });
 
-  test("with the host's model: asked for JSON in words, quick and cheap", async () => {
+  test("asks the host's model for JSON in words, with hints for speed and cost", async () => {
     configure({ executeTask: true });
     const asked: CreateMessageRequest["params"][] = [];
     const prepare = lending(picking("get_order", { order_id: "ord_00042" }), asked);
@@ -140,7 +140,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     }
   });
 
-  test("the person, or the host, refuses to lend it", async () => {
+  test("says that the person or the host refused the model", async () => {
     configure({ executeTask: true });
     const prepare = (client: Client) =>
       client.setRequestHandler(CreateMessageRequestSchema, () => {
@@ -160,7 +160,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     });
   });
 
-  test("what the task does not say is asked of the person, where the host has forms", async () => {
+  test("asks the person for missing arguments if the host has forms", async () => {
     configure({ executeTask: true });
     const forms: unknown[] = [];
     const prepare = (client: Client) => {
@@ -179,7 +179,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
   });
 });
 
-test("what the task does not say, and nobody can be asked: the schema of it", async () => {
+test("missing arguments are described by their schema if nobody can be asked", async () => {
   configure({ executeTask: true });
   await asHost(
     "stdio",
@@ -197,7 +197,7 @@ test("what the task does not say, and nobody can be asked: the schema of it", as
   );
 });
 
-test("a long result is shown by its shape, and kept whole", async () => {
+test("a long result is abridged, and stored completely", async () => {
   configure({ executeTask: true, limits: { outputChars: 1_000 } });
   const prepare = lending(picking("list_orders", { limit: 100 }));
   await asHost("stdio", { capabilities: { sampling: {} }, prepare }, async (host) => {
@@ -212,7 +212,7 @@ test("a long result is shown by its shape, and kept whole", async () => {
   });
 });
 
-test("a key that is missing is said, and takes nothing else down", async () => {
+test("a missing key of the model is reported, and other tools work", async () => {
   configure({ executeTask: true, llm: { preset: "cerebras" } });
   await asHost("stdio", {}, async (host) => {
     const result = await host.call("execute_task", { task: "an order" });
@@ -228,7 +228,7 @@ test.each([
   [{}, 'execute_task needs "task"'],
   [{ task: " " }, 'execute_task needs "task"'],
   [{ task: "x", dry_run: "yes" }, '"dry_run" must be true or false'],
-])("%j is refused", async (given, message) => {
+])("execute_task refuses %j", async (given, message) => {
   configure({ executeTask: true, llm: { preset: "ollama" } });
   await asHost("stdio", {}, async (host) => {
     const result = await host.call("execute_task", given);

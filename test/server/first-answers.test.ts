@@ -1,4 +1,4 @@
-/** A host's first questions: answered as the SDK's server would, and nothing of the rest lost, however the bytes come. */
+/** A host's first requests get the same answers as from the SDK's server, and later messages are passed on, in any chunks. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -10,7 +10,7 @@ import { claudikinsCommand } from "../support/command.ts";
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 const inputSchema = { type: "object" as const };
@@ -39,7 +39,7 @@ const call = line({ id: 3, method: "tools/call", params: { name: "one", argument
 
 interface Heard {
   answers: unknown[];
-  /** What is left to the SDK. */
+  /** The text that is left to the SDK. */
   left: string;
   initializeId: unknown;
 }
@@ -61,7 +61,7 @@ async function hear(chunks: (string | Buffer)[]): Promise<Heard> {
 
 const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JSON.parse(each)] : []));
 
-/** What a server of the SDK answers that knows the same. */
+/** The answers of an SDK server with the same capabilities and tools. */
 async function answersOfSdk(text: string): Promise<unknown[]> {
   const { serverInfo, capabilities, instructions } = known;
   const server = new Server(serverInfo, { capabilities, instructions });
@@ -86,7 +86,7 @@ test("the protocol versions are those of the SDK, in its order", () => {
   expect(protocolVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
 });
 
-describe("gets the same answer as from the SDK", () => {
+describe("the first answers are those of the SDK for", () => {
   test.each([...protocolVersions, "2099-01-01", "", "x"])("a host of version %p", async (version) => {
     const text = initialize(version) + initialized + list() + ping + list("a", {});
     const { answers, left, initializeId } = await hear([text]);
@@ -97,8 +97,8 @@ describe("gets the same answer as from the SDK", () => {
   });
 
   test.each([
-    ["one that lends its model", { sampling: {} }, ["one", "two"]],
-    ["one that does not", { elicitation: {} }, ["one"]],
+    ["a host with sampling", { sampling: {} }, ["one", "two"]],
+    ["a host without sampling", { elicitation: {} }, ["one"]],
   ])("%s", async (_, capabilities, names) => {
     const text = initialize("2025-06-18", 0, { capabilities }) + initialized + list();
     const { answers } = await hear([text]);
@@ -107,7 +107,7 @@ describe("gets the same answer as from the SDK", () => {
   });
 });
 
-describe("is left to the SDK, with all later messages", () => {
+describe("left to the SDK with all later messages is", () => {
   const begin = initialize() + initialized;
   test.each<[string, string]>([
     ["a call", call + ping],
@@ -120,9 +120,9 @@ describe("is left to the SDK, with all later messages", () => {
     ["a broken line", `{nonsense\n${list()}`],
     ["an empty line", `\n${list()}`],
     ["a batch", `[${line({ id: 1, method: "ping" }).trim()}]\n`],
-    ["an id that is none", list(null) + list(1.5)],
+    ["an invalid id", list(null) + list(1.5)],
     ["another protocol", '{"jsonrpc":"1.0","id":1,"method":"ping"}\n'],
-    ["parameters that are none", '{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}\n'],
+    ["invalid parameters", '{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}\n'],
     ["half a line", '{"jsonrpc":"2.0","id":1,"meth'],
     [
       "a line of 100 KB",
@@ -158,7 +158,7 @@ test("messages may be split at any byte, even within a character", async () => {
   }
 });
 
-test("the end of the input ends the wait", async () => {
+test("the end of the input rejects the wait", async () => {
   const over = new AbortController();
   const stdin = new PassThrough();
   const begun = answerFirst(stdin, new PassThrough(), known, over.signal);
@@ -167,8 +167,8 @@ test("the end of the input ends the wait", async () => {
   expect(await begun).toMatchObject({ input: expect.anything() });
 });
 
-describe("serve itself", () => {
-  /** All that it writes when it is given this and then the end. */
+describe("serve", () => {
+  /** Everything that serve writes when it gets this text and then the end of its input. */
   async function serve(text: string): Promise<{ said: unknown[]; exitCode: number }> {
     using folder = temporaryFolder();
     const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });

@@ -1,4 +1,4 @@
-/** What servers ask goes to the host's model, its person and its folders, and back: in both modes, over both transports. */
+/** Requests of servers go to the host's model, person and roots, in both modes and over both transports. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 type Ask = (tool: string, args?: object, options?: object) => Promise<unknown>;
 
-/** In each mode the value of one tool call of the server `asker`. */
+/** For each mode, the value of one tool call of the server `asker`. */
 const modes: Record<string, (host: TestHost) => Ask> = {
   code:
     (host) =>
@@ -84,7 +84,7 @@ function answering(asked: unknown[]) {
 
 describe.each(Object.keys(modes))("%s mode", (mode) => {
   describe.each(["stdio", "http"])("over %s", (way) => {
-    /** Does something as a host, which is gone after that. */
+    /** Runs work with a host, which disconnects after it. */
     async function asHost<T>(work: (ask: Ask, host: TestHost) => Promise<T>, options: object = {}): Promise<T> {
       await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
       const reached = door ? { url: door.url } : { flags: ["--mode", mode] };
@@ -92,7 +92,7 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
       return await work(modes[mode]!(host), host);
     }
 
-    test("sampling, elicitation and roots are asked of the host, and its answers are the server's", async () => {
+    test("sampling, elicitation and roots are requested from the host, and its answers go to the server", async () => {
       const asked: unknown[] = [];
       const ask = (tool: Ask, method: string, params: object = {}) => tool("ask", { method, params });
       await asHost(
@@ -122,7 +122,7 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
       ]);
     });
 
-    test("a host that has none of it is not asked, and its servers are told so", async () => {
+    test("a host without these capabilities gets no requests, and its servers get an error", async () => {
       await asHost(async (tool) => {
         expect(await tool("capabilities")).toEqual({});
         expect(await tool("ask", { method: "sampling/createMessage", params: question })).toEqual({
@@ -131,7 +131,7 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
       });
     });
 
-    test("whoever does not wait any more ends the question, on both sides", async () => {
+    test("cancelling a call cancels the server's question at the host, and cancelling at the server does too", async () => {
       const asked = Promise.withResolvers<void>();
       const ended: string[] = [];
       const prepare = (client: Client) =>
@@ -157,7 +157,7 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
   });
 });
 
-test("in direct mode the pages that a server wants opened reach the host as they are, without those that deceive", async () => {
+test("in direct mode the pages of a server reach the host unchanged, except deceptive ones", async () => {
   await using host = await openHost(folder, { flags: ["--mode", "direct"], capabilities });
   const error = await host.request("tools/call", { name: "needs-page" }).then(
     () => undefined,

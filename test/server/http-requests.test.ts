@@ -1,4 +1,4 @@
-/** What `serve --http` answers to requests that are not as they should be, and who may come in at all. */
+/** How `serve --http` answers invalid requests, and who may call it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -42,7 +42,7 @@ const text = JSON.stringify;
 
 interface Case {
   method?: string;
-  /** Those of a right request, with these in their place; undefined takes one away. */
+  /** The headers of a valid request, with these in their place; undefined removes one. */
   headers?: Record<string, string | undefined>;
   body?: string;
   path?: string;
@@ -73,52 +73,57 @@ const batch = text([ping, { ...ping, id: 2 }]);
 test.each<[string, Case, number, number | undefined]>([
   ["another path", { path: "/other" }, 404, -32000],
   ["PUT", { method: "PUT" }, 405, -32000],
-  ["no JSON in it", { body: "{" }, 400, -32700],
-  ["nothing in it", { body: "" }, 400, -32700],
-  ["no message in it", { body: text({ hello: 1 }) }, 400, -32600],
-  ["a method that is no text", { body: text({ jsonrpc: "2.0", id: 1, method: 5 }) }, 400, -32600],
+  ["invalid JSON", { body: "{" }, 400, -32700],
+  ["an empty body", { body: "" }, 400, -32700],
+  ["JSON that is not a message", { body: text({ hello: 1 }) }, 400, -32600],
+  ["a method that is not text", { body: text({ jsonrpc: "2.0", id: 1, method: 5 }) }, 400, -32600],
   ["another version of JSON-RPC", { body: text({ ...ping, jsonrpc: "1.0" }) }, 400, -32600],
-  ["text for a type", { headers: { "content-type": "text/plain" } }, 415, -32000],
-  ["a type that only looks right", { headers: { "content-type": "application/jsonp" } }, 415, -32000],
-  ["a client that wants JSON alone", { headers: { accept: "application/json" } }, 406, -32000],
-  ["a listener that wants JSON", { method: "GET", headers: { accept: "application/json" } }, 406, -32000],
-  ["no session", { headers: none }, 400, -32000],
-  ["no session, to listen", { method: "GET", headers: none }, 400, -32000],
-  ["no session, to end", { method: "DELETE", headers: none }, 400, -32000],
-  ["a session that is none", { headers: { "mcp-session-id": "nobody" } }, 404, -32001],
-  ["the end of one that is none", { method: "DELETE", headers: { "mcp-session-id": "nobody" } }, 404, -32001],
+  ["a text content type", { headers: { "content-type": "text/plain" } }, 415, -32000],
+  ["a content type that only resembles JSON", { headers: { "content-type": "application/jsonp" } }, 415, -32000],
+  ["a client that accepts only JSON", { headers: { accept: "application/json" } }, 406, -32000],
+  ["a listener that accepts only JSON", { method: "GET", headers: { accept: "application/json" } }, 406, -32000],
+  ["a request without a session", { headers: none }, 400, -32000],
+  ["a listener without a session", { method: "GET", headers: none }, 400, -32000],
+  ["a DELETE without a session", { method: "DELETE", headers: none }, 400, -32000],
+  ["an unknown session", { headers: { "mcp-session-id": "nobody" } }, 404, -32001],
+  ["a DELETE of an unknown session", { method: "DELETE", headers: { "mcp-session-id": "nobody" } }, 404, -32001],
   ["an unknown version", { headers: { "mcp-protocol-version": "1999-01-01" } }, 400, -32000],
   ["initialize in a session", { body: text(initialize()) }, 400, -32600],
   ["initialize in a batch", { body: text([initialize(), ping]), headers: none }, 400, -32600],
   ["initialize without its parameters", { body: text({ ...ping, method: "initialize" }), headers: none }, 400, -32000],
-  ["a batch, in a version that has none", { body: batch }, 400, -32600],
+  ["a batch in a version without batches", { body: batch }, 400, -32600],
   ["an empty batch", { body: "[]" }, 400, -32600],
   ["an event that was never sent", { method: "GET", headers: { "last-event-id": "999-1" } }, 400, -32000],
-  ["an event that is none", { method: "GET", headers: { "last-event-id": "x" } }, 400, -32000],
-  ["too large a body", { body: text({ ...ping, params: { a: "x".repeat(17 * 1_048_576) } }) }, 413, -32000],
-  ["another name of ours", { headers: { host: "evil.example.com" } }, 403, -32000],
-  ["an address that is not ours", { headers: { host: "192.168.1.1:80" } }, 403, -32000],
-  ["a foreign page", { headers: { origin: "http://evil.example.com" } }, 403, -32000],
-  ["a page of no origin", { headers: { origin: "null" } }, 403, -32000],
-  ["right", {}, 200, undefined],
-  ["right, of a page of this machine", { headers: { origin: "http://localhost:6274" } }, 200, undefined],
-  ["right, by another name of this machine", { headers: { host: "localhost:1" } }, 200, undefined],
-  ["right, with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }, 200, undefined],
-  ["right, to whoever takes anything", { headers: { accept: "*/*" } }, 200, undefined],
-  ["right, of an older version", { headers: { "mcp-protocol-version": "2025-03-26" } }, 200, undefined],
+  ["an invalid event id", { method: "GET", headers: { "last-event-id": "x" } }, 400, -32000],
+  ["a body that is too large", { body: text({ ...ping, params: { a: "x".repeat(17 * 1_048_576) } }) }, 413, -32000],
+  ["another host name", { headers: { host: "evil.example.com" } }, 403, -32000],
+  ["an address of another machine", { headers: { host: "192.168.1.1:80" } }, 403, -32000],
+  ["a page of another origin", { headers: { origin: "http://evil.example.com" } }, 403, -32000],
+  ["a page with the origin null", { headers: { origin: "null" } }, 403, -32000],
+  ["a valid request", {}, 200, undefined],
+  ["a valid request of a page on this machine", { headers: { origin: "http://localhost:6274" } }, 200, undefined],
+  ["a valid request by another name of this machine", { headers: { host: "localhost:1" } }, 200, undefined],
+  [
+    "a valid request with a charset",
+    { headers: { "content-type": "application/json; charset=utf-8" } },
+    200,
+    undefined,
+  ],
+  ["a valid request that accepts anything", { headers: { accept: "*/*" } }, 200, undefined],
+  ["a valid request of an older version", { headers: { "mcp-protocol-version": "2025-03-26" } }, 200, undefined],
   ["a notification", { body: text({ jsonrpc: "2.0", method: "notifications/roots/list_changed" }) }, 202, undefined],
-  ["an answer that nobody waits for", { body: text({ jsonrpc: "2.0", id: 77, result: {} }) }, 202, undefined],
-])("%s", async (_, request, status, code) => {
+  ["an answer that is not awaited", { body: text({ jsonrpc: "2.0", id: 77, result: {} }) }, 202, undefined],
+])("%s gets its status and error code", async (_, request, status, code) => {
   const { response, error, ...answer } = await send(request);
   await response.text().catch(() => {});
   expect([answer.status, error?.code]).toEqual([status, code] as never);
   if (code !== undefined) expect(error?.message.length).toBeGreaterThan(10);
   if (status === 405) expect(response.headers.get("allow")).toBe("GET, POST, DELETE");
-  // Whatever it was, the session lives on.
+  // The session works after any request.
   expect(await resultText(await session.post(executeRequest(8, "return 8")))).toBe("8");
 });
 
-test("a body without an announced length is not read beyond the limit", async () => {
+test("a body without Content-Length is read up to the limit only", async () => {
   const piece = new Uint8Array(1_048_576).fill(32);
   let sent = 0;
   const body = new ReadableStream({
@@ -137,7 +142,7 @@ test("a body without an announced length is not read beyond the limit", async ()
   expect(sent).toBeLessThan(200);
 });
 
-test("headers without end are refused", async () => {
+test("headers of unlimited size are refused", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(door.url).port), "127.0.0.1");
   socket.once("data", (data) => resolve(data.toString().split("\r\n")[0] ?? ""));
@@ -146,14 +151,14 @@ test("headers without end are refused", async () => {
   socket.destroy();
 });
 
-test("a request whose id is running already is refused, and the first one is not disturbed", async () => {
+test("a request with the id of a running request is refused, and the running one continues", async () => {
   const code = "await new Promise((resolve) => setTimeout(resolve, 500)); return 'first'";
   const first = await session.post(executeRequest(20, code));
   expect((await session.post(executeRequest(20, "return 2"))).status).toBe(400);
   expect(await resultText(first)).toBe("first");
 });
 
-test("a batch is answered in the one version that has them", async () => {
+test("a batch is answered in the only version that has batches", async () => {
   const old = await rawSession(door.url, "2025-03-26");
   const response = await old.post([ping, { ...ping, id: 2 }, { jsonrpc: "2.0", method: "notifications/x" }]);
   const ids = (await Array.fromAsync(eventsOf(response))).map(({ message }) => message?.id);
@@ -161,7 +166,7 @@ test("a batch is answered in the one version that has them", async () => {
   expect((await old.post([{ jsonrpc: "2.0", method: "notifications/x" }])).status).toBe(202);
 });
 
-test("a stream is primed for clients that know what that is, whatever version they write above a single request", async () => {
+test("a stream begins with an event id for clients that can resume, whatever version they send with a single request", async () => {
   const eventsIn = async (each: RawSession, headers: object = {}) => {
     const response = await fetch(door.url, {
       method: "POST",
@@ -175,7 +180,7 @@ test("a stream is primed for clients that know what that is, whatever version th
   expect(await eventsIn(await rawSession(door.url, "2025-06-18"))).toEqual([expect.anything()]);
 });
 
-test("whether it is well can be asked without a token, and under no name but its own", async () => {
+test("/health answers without a token, but only to allowed hosts", async () => {
   await using guarded = await httpServe(folder, ["--allow-host", "mcp.example.com"], { token: "kept" });
   const health = async (host?: string) => {
     const response = await fetch(new URL("/health", guarded.url), host === undefined ? {} : { headers: { host } });
@@ -195,7 +200,7 @@ test("whether it is well can be asked without a token, and under no name but its
   }
 });
 
-describe("the token that claudikins keeps", () => {
+describe("the stored token", () => {
   const begin = (url: string, authorization?: string) =>
     fetch(url, {
       method: "POST",
@@ -204,7 +209,7 @@ describe("the token that claudikins keeps", () => {
     });
   const kept = () => httpServe(folder, [], { token: "kept" });
 
-  test("is asked of everybody where none was given, and is in a file that nobody else can read", async () => {
+  test("is required by default, and its file is private", async () => {
     await using guarded = await kept();
     const file = guarded.tokenFile ?? "";
     const token = readFileSync(file, "utf8").trim();
@@ -215,18 +220,18 @@ describe("the token that claudikins keeps", () => {
     }
     const right = await begin(guarded.url, `Bearer ${token}`);
     expect(right.status).toBe(200);
-    // A session is no key.
+    // A session id is not enough.
     const headers = { ...json, "mcp-session-id": right.headers.get("mcp-session-id") ?? "" };
     expect((await fetch(guarded.url, { method: "POST", headers, body: text(ping) })).status).toBe(401);
     await using host = await sdkHost(guarded.url, {}, { headers: { authorization: `Bearer ${token}` } });
     expect(await host.execute("return 1")).toBe("1");
-    // Nor is it anywhere that others can read.
+    // The token is not in any file that others can read.
     const { stdout: processes } = await runProgram(["ps", "-eo", "args"]);
     expect(processes).not.toContain(token);
     expect(guarded.stderr()).not.toContain(token);
   });
 
-  test("stays the same, and processes that start together make one", async () => {
+  test("stays the same, and processes that start together create one token", async () => {
     using fresh = temporaryFolder();
     fresh.write("claudikins.json", { mcpServers: {} });
     const doors = await Promise.all([1, 2, 3].map(() => httpServe(fresh, [], { token: "kept" })));
@@ -237,7 +242,7 @@ describe("the token that claudikins keeps", () => {
     expect((await begin(again.url, `Bearer ${token}`)).status).toBe(200);
   });
 
-  test("is shown to a person at a terminal once, and to nothing that could be a log", async () => {
+  test("is shown once to a person at a terminal, and never in a log", async () => {
     using fresh = temporaryFolder();
     fresh.write("claudikins.json", { mcpServers: {} });
     const env = { XDG_DATA_HOME: `${fresh.path}/data`, CLAUDIKINS_LOG: "debug" };
@@ -264,7 +269,7 @@ describe("the token that claudikins keeps", () => {
     ["can be read by others", (file: string) => chmodSync(file, 0o644), "Others can read or change"],
     ["can be changed by others", (file: string) => chmodSync(file, 0o620), "Others can read or change"],
     ["is empty", (file: string) => writeFileSync(file, "\n"), "has no usable token"],
-    ["has a short one", (file: string) => writeFileSync(file, "short"), "has no usable token"],
+    ["has a token that is too short", (file: string) => writeFileSync(file, "short"), "has no usable token"],
     [
       "is a link",
       (file: string) => {
@@ -273,7 +278,7 @@ describe("the token that claudikins keeps", () => {
       },
       "Cannot read the token",
     ],
-  ])("is not taken from a file that %s", async (_, spoil, message) => {
+  ])("is not read from a file that %s", async (_, spoil, message) => {
     using fresh = temporaryFolder();
     fresh.write("claudikins.json", { mcpServers: {} });
     const file = fresh.write("data/claudikins/http-token", "0123456789abcdef-token\n");
@@ -286,7 +291,7 @@ describe("the token that claudikins keeps", () => {
     expect(ended.stderr).not.toContain("0123456789abcdef");
   });
 
-  test("is not asked for with --without-token, which says what that means", async () => {
+  test("is not required with --without-token, which warns", async () => {
     const child = Bun.spawn([...claudikinsCommand, "serve", "--http", "0", "--without-token"], {
       cwd: folder.path,
       stdin: "ignore",
@@ -304,7 +309,7 @@ describe("the token that claudikins keeps", () => {
 describe("a token", () => {
   const token = "0123456789abcdef-token";
 
-  test("from a variable is asked of everybody", async () => {
+  test("from a variable is required", async () => {
     await using guarded = await httpServe(folder, ["--token-env", "MY_TOKEN"], { env: { MY_TOKEN: token } });
     const begin = (headers: object = {}) =>
       fetch(guarded.url, { method: "POST", headers: { ...json, ...headers }, body: text(initialize()) });
@@ -319,14 +324,14 @@ describe("a token", () => {
     expect(refused.headers.get("www-authenticate")).toBe('Bearer realm="claudikins", error="invalid_token"');
     await using host = await sdkHost(guarded.url, {}, { headers: { authorization: `Bearer ${token}` } });
     expect(await host.execute("return 1")).toBe("1");
-    // A session is no key.
+    // A session id is not enough.
     const headers = { ...json, "mcp-session-id": host.transport.sessionId! };
     expect((await fetch(guarded.url, { method: "DELETE", headers })).status).toBe(401);
     expect((await fetch(new URL("/other", guarded.url))).status).toBe(401);
     expect(guarded.stderr()).toBe("");
   });
 
-  test("from a file, which may end with a line break", async () => {
+  test("from a file may end with a line break", async () => {
     folder.write("token", `${token}\n`);
     await using guarded = await httpServe(folder, ["--token-file", "token"]);
     await using host = await sdkHost(guarded.url, {}, { headers: { Authorization: `bearer ${token}` } });
@@ -334,16 +339,31 @@ describe("a token", () => {
   });
 
   test.each([
-    ["is needed where other machines can call", ["--http", "0.0.0.0:0"], 2, "a token is required"],
-    ["is needed for any address but this machine's own", ["--http", "[::]:0"], 2, "a token is required"],
-    ["must be there", ["--http", "0", "--token-env", "NO_SUCH"], 2, "The variable NO_SUCH has no token"],
-    ["must be in the file", ["--http", "0", "--token-file", "none"], 2, "Cannot read the token"],
-    ["must not be short", ["--http", "0", "--token-env", "SHORT"], 2, "16 or more ASCII characters"],
-    ["comes from one place", ["--http", "0", "--token-env", "A", "--without-token"], 2, "only one of"],
-    ["is for --http", ["--token-env", "SHORT"], 2, "--token-env works only with --http"],
-    ["is not to be had without --http", ["--without-token"], 2, "--without-token works only with --http"],
-    ["stands beside hosts that are names", ["--http", "0", "--allow-host", "a b"], 2, "--allow-host takes a host name"],
-    ["stands beside origins", ["--http", "0", "--allow-origin", "app.example.com/x"], 2, "--allow-origin takes"],
+    ["is required if other machines can call", ["--http", "0.0.0.0:0"], 2, "a token is required"],
+    ["is required for any address that is not loopback", ["--http", "[::]:0"], 2, "a token is required"],
+    [
+      "must be in the named variable",
+      ["--http", "0", "--token-env", "NO_SUCH"],
+      2,
+      "The variable NO_SUCH has no token",
+    ],
+    ["must be in the named file", ["--http", "0", "--token-file", "none"], 2, "Cannot read the token"],
+    ["must be long enough", ["--http", "0", "--token-env", "SHORT"], 2, "16 or more ASCII characters"],
+    ["must come from one place only", ["--http", "0", "--token-env", "A", "--without-token"], 2, "only one of"],
+    ["needs --http", ["--token-env", "SHORT"], 2, "--token-env works only with --http"],
+    ["cannot be turned off without --http", ["--without-token"], 2, "--without-token works only with --http"],
+    [
+      "does not make up for an invalid --allow-host",
+      ["--http", "0", "--allow-host", "a b"],
+      2,
+      "--allow-host takes a host name",
+    ],
+    [
+      "does not make up for an invalid --allow-origin",
+      ["--http", "0", "--allow-origin", "app.example.com/x"],
+      2,
+      "--allow-origin takes",
+    ],
   ])("%s", async (_, flags, exitCode, message) => {
     const options = { cwd: folder.path, env: { SHORT: "too-short" } };
     const { stdout, stderr, ...ended } = await runProgram([...claudikinsCommand, "serve", ...flags], options);
@@ -354,7 +374,7 @@ describe("a token", () => {
 });
 
 describe("other machines", () => {
-  test("call by any address of this one, or by a name that is allowed", async () => {
+  test("can call by any address of this machine, and by the names in --allow-host", async () => {
     await using open = await httpServe(folder, ["--without-token", "--allow-host", "mcp.example.com"], {
       port: "0.0.0.0:0",
     });
@@ -377,7 +397,7 @@ describe("other machines", () => {
     if (other) expect(await begin({}, `http://${other.address}:${port}/mcp`)).toBe(200);
   });
 
-  test("pages call where they were named, and a browser may show them the answer", async () => {
+  test("can send pages of the origins in --allow-origin, with CORS headers", async () => {
     const origin = "https://app.example.com";
     await using open = await httpServe(folder, ["--allow-origin", origin]);
     const asked = await fetch(open.url, {
@@ -389,7 +409,7 @@ describe("other machines", () => {
     const begun = await fetch(open.url, { method: "POST", headers: { ...json, origin }, body: text(initialize()) });
     expect([begun.status, begun.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
     expect(begun.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
-    // Refusals as well: else the page would not learn why.
+    // Refusals have the headers too, otherwise the page could not read the error.
     const refused = await fetch(open.url, { method: "POST", headers: { ...json, origin }, body: "{" });
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([400, origin]);
     const foreign = { origin: "https://other.example.com", "access-control-request-method": "POST" };

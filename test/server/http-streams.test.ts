@@ -1,4 +1,4 @@
-/** Streams of one session over real sockets: closed early, broken, read slowly, come back to; and how much is kept for that. */
+/** Streams of one session over real sockets: closed early, broken, read slowly and resumed; and which events are kept. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -14,7 +14,7 @@ setDefaultTimeout(30_000);
 let close = async () => {};
 afterEach(() => close());
 
-/** Ends the calls that wait. */
+/** Ends the waiting calls. */
 let finish = () => {};
 
 /** One session at an address, already initialized, with tools that fill its streams. */
@@ -97,7 +97,7 @@ describe("a stream", () => {
   test("that is closed early loses nothing for the SDK's client, which reconnects by itself", async () => {
     const { url } = await serve({ maxConnectionMs: 0 });
     const transport = new StreamableHTTPClientTransport(new URL(url));
-    // It is initialized already, and there is nobody to do that again.
+    // The session is already initialized.
     transport.setProtocolVersion("2025-11-25");
     await transport.start();
     const { promise, resolve } = Promise.withResolvers<unknown>();
@@ -107,7 +107,7 @@ describe("a stream", () => {
     await transport.close();
   });
 
-  test("that has been open for long is closed, and its call continues", async () => {
+  test("is closed after a long time, and its call continues", async () => {
     const { call, listen, transport, aborted } = await serve({ maxConnectionMs: 1 });
     const response = await call("wait", { count: 0 });
     const events = eventsOf(response);
@@ -128,7 +128,7 @@ describe("a stream", () => {
     expect(aborted).toEqual([]);
   });
 
-  test("of an older client is never closed early", async () => {
+  test("is never closed early for an older client", async () => {
     const { call, transport } = await serve({ version: "2025-06-18", maxConnectionMs: 1 });
     const response = call("wait", { count: 0 });
     while (transport.running === 0) await Bun.sleep(5);
@@ -139,7 +139,7 @@ describe("a stream", () => {
     expect(events.at(-1)?.message).toMatchObject({ result });
   });
 
-  test("has what was said to nobody in particular, where nobody listens; else the listener has it", async () => {
+  test("gets messages without a request if no stream listens, otherwise the listener gets them", async () => {
     const { call, listen } = await serve();
     const alone = await Array.fromAsync(eventsOf(await call("announce", { count: 0 })));
     expect(alone.map(({ message }) => message?.method ?? message?.id)).toEqual([undefined, "notifications/message", 1]);
@@ -150,7 +150,7 @@ describe("a stream", () => {
     expect((await listening.next()).value?.message?.params).toMatchObject({ data: "to all" });
   });
 
-  test("of a listener who comes a second time replaces the first, and what was said between them is not lost", async () => {
+  test("replaces the first one of a listener, and loses no messages between them", async () => {
     const { transport, listen } = await serve();
     await transport.send({ jsonrpc: "2.0", method: "notifications/x" });
     const first = eventsOf(await listen());
@@ -162,7 +162,7 @@ describe("a stream", () => {
     await transport.send({ jsonrpc: "2.0", method: "notifications/y" });
     const { value } = await second.next();
     expect(value?.message?.method).toBe("notifications/y");
-    // And once more from the beginning.
+    // Resumed once more from the beginning.
     const third = await listen("0-0");
     const methods: unknown[] = [];
     for await (const { message } of eventsOf(third)) {
@@ -172,7 +172,7 @@ describe("a stream", () => {
     expect(methods).toEqual(["notifications/x", "notifications/y"]);
   });
 
-  test("that is not read is closed, holds no memory, and sends the rest later", async () => {
+  test("is closed if it is not read, uses no memory, and is sent later", async () => {
     const { url, transport, listen } = await serve({ events: { maxBytes: 3_000_000, maxAgeMs: 60_000 } });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const body = JSON.stringify({
@@ -186,7 +186,7 @@ describe("a stream", () => {
     socket.pause();
     socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     while (transport.running === 0) await Bun.sleep(5);
-    // Everything was sent when this comes through; of 50 MB nobody has read any.
+    // Everything was sent when this arrives, and none of the 50 MB was read.
     let size = 0;
     socket.on("data", (data) => {
       size += data.length;
@@ -224,10 +224,10 @@ describe("calls of one session", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("the event log", () => {
   const frame = (size: number) => new Uint8Array(size);
 
-  test("is so many bytes, the newest ones, and the newest always", () => {
+  test("keeps the newest events up to a number of bytes, and always the last one", () => {
     const log = new EventLog({ maxBytes: 100, maxAgeMs: 60_000 });
     for (let number = 1; number <= 10; number++) log.add(number % 2, number, frame(20));
     expect([log.after(0, 0).length, log.after(1, 0).length]).toEqual([3, 2]);
@@ -238,7 +238,7 @@ describe("what is kept", () => {
     expect([log.after(7, 0).length, log.after(8, 0).length]).toEqual([0, 1]);
   });
 
-  test("is not kept for ever", async () => {
+  test("forgets old events", async () => {
     const log = new EventLog({ maxBytes: 100, maxAgeMs: 1 });
     log.add(1, 1, frame(20));
     await Bun.sleep(5);

@@ -1,4 +1,4 @@
-/** `serve --http` as hosts see it: sessions that do not meet, calls that outlive a connection, and an orderly end. */
+/** `serve --http` for hosts: separate sessions, calls that outlive their connections, and an orderly end. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { lean } from "../../src/server/http/body.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
 const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
 const askWho = `return (await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })})).result.content.name`;
 
-/** A host whose person gives this name, and how often it was asked. */
+/** A host whose person answers with this name, and the number of questions. */
 async function hostOfPerson(url: string, name: string) {
   let asked = 0;
   const host = await sdkHost(
@@ -49,7 +49,7 @@ async function hostOfPerson(url: string, name: string) {
   return { host, asked: () => asked };
 }
 
-/** Resolves when there are so many processes of the fixture. */
+/** Resolves when this many processes of the fixture run. */
 async function processes(count: number): Promise<void> {
   while (processesWith(folder.path).filter((pid) => pid !== serving).length !== count) await Bun.sleep(20);
 }
@@ -73,7 +73,7 @@ describe("sessions", () => {
     expect(after.status).toBe(404);
   });
 
-  test("whose agents can ask a person are separate: each person is asked only about their own calls", async () => {
+  test("are separate if their agents can ask a person: each person is asked only about their own calls", async () => {
     await using door = await httpServe(folder);
     const people = await Promise.all(["Ada", "Bo", "Cy"].map((name) => hostOfPerson(door.url, name)));
     const answers = await Promise.all(
@@ -81,13 +81,13 @@ describe("sessions", () => {
     );
     expect(answers).toEqual(["Ada", "Bo", "Cy"].map((name) => Array(5).fill(name)));
     expect(people.map(({ asked }) => asked())).toEqual([5, 5, 5]);
-    // One that can be asked nothing is asked nothing.
+    // A host without elicitation gets no questions.
     await using mute = await sdkHost(door.url);
     expect(await mute.execute("return asker.capabilities()")).toBe("{}");
     await Promise.all(people.map(({ host }) => host[Symbol.asyncDispose]()));
   });
 
-  test("whose agents can ask a person have their own servers, which end with them; other sessions share servers", async () => {
+  test("have their own servers if their agents can ask a person; other sessions share servers", async () => {
     await using door = await httpServe(folder);
     serving = door.pid;
     await using one = await sdkHost(door.url);
@@ -138,7 +138,7 @@ describe("sessions", () => {
     while ((await other.execute(begun)) !== "true") await Bun.sleep(20);
     expect((await session.end()).status).toBe(200);
     expect(await resultText(running)).toBe("(no result)");
-    // Nothing is left that an end would wait for.
+    // There is nothing left that the end would have to wait for.
     door.signal("SIGTERM");
     expect(await door.exited).toBe(0);
     expect(door.stderr()).toBe("");
@@ -161,14 +161,14 @@ describe("sessions", () => {
     expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
   });
 
-  test("of one client, all listening and idle, do not lock other clients out", async () => {
+  test("do not lock other clients out if one client has many idle listeners", async () => {
     await using door = await httpServe(folder);
     const hoard = await Promise.all(Array.from({ length: 100 }, () => rawSession(door.url)));
     const streams = await Promise.all(hoard.map((each) => each.get()));
     const other = await begin(door.url, "another");
     expect(other.status).toBe(200);
     const id = other.headers.get("mcp-session-id") ?? "";
-    // However many more come, it is those of the same client that end.
+    // More sessions of the same client replace sessions of the same client.
     await Promise.all(Array.from({ length: 20 }, () => rawSession(door.url)));
     const headers = { ...json, "mcp-session-id": id };
     expect((await fetch(door.url, { method: "POST", headers, body: JSON.stringify(ping) })).status).toBe(200);
@@ -190,13 +190,13 @@ describe("sessions", () => {
     await using door = await httpServe(folder, ["--session-idle", "300ms"]);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
     const listening = await one.get();
-    // Asking would be a use of it.
+    // A request would count as use.
     await Bun.sleep(1_500);
     expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
     await listening.body?.cancel();
   });
 
-  test("keep nothing of an initialize but what claudikins uses of it, and refuse one that is large", async () => {
+  test("keep only what claudikins needs of initialize, and refuse a large one", async () => {
     await using door = await httpServe(folder);
     const large = async (bytes: number) => {
       const params = {
@@ -258,13 +258,13 @@ describe("a broken connection", () => {
     const [again, answer] = await Array.fromAsync(eventsOf(back));
     expect(again).toMatchObject({ data: "" });
     expect(answer?.message).toMatchObject({ id: 3, result: { content: [{ text: expect.stringContaining("whole") }] } });
-    // Also once more, and then there is nothing more to come.
+    // Resumed again, there is nothing more.
     const replayed = await Array.fromAsync(eventsOf(await session.get(primer!.id!)));
     expect(replayed.map(({ message }) => message?.id)).toEqual([3]);
     expect((await session.get(answer!.id!)).status).toBe(204);
   });
 
-  test("that claudikins itself ends, since it is old, is made again by the client, and nothing is lost", async () => {
+  test("is reopened by the client if claudikins closed it after --reconnect-after, and no event is lost", async () => {
     await using door = await httpServe(folder, ["--reconnect-after", "100ms"]);
     const session = await rawSession(door.url);
     let last = "";
@@ -284,7 +284,7 @@ describe("a broken connection", () => {
     expect(await host.execute(slow)).toBe("whole");
   });
 
-  test("of a client that cannot reconnect cancels the call", async () => {
+  test("cancels the call if the client cannot reconnect", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url, "2025-06-18");
     const cut = new AbortController();
@@ -293,7 +293,7 @@ describe("a broken connection", () => {
     expect(response.status).toBe(200);
     cut.abort();
     await response.text().catch(() => {});
-    // As soon as it is cancelled its id is free.
+    // Its id is free once it is cancelled.
     let status = 0;
     while (status !== 200) {
       const next = await session.post({ jsonrpc: "2.0", id: 3, method: "ping" });
@@ -308,7 +308,7 @@ describe("a broken connection", () => {
   test("does not lose requests of servers", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url, "2025-11-25", { elicitation: {} });
-    // It comes where the answer will, whether the client listens elsewhere or not.
+    // The request comes on the same stream as the answer, whether the client listens elsewhere or not.
     const running = eventsOf(await session.post(executeRequest(1, askWho)));
     for await (const { message } of running) {
       if (message?.method === "ping") await session.post({ jsonrpc: "2.0", id: message.id, result: {} });
@@ -332,7 +332,7 @@ describe("a broken connection", () => {
 describe("the end", () => {
   const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms})); return "ended well"`;
 
-  /** A host whose code runs. */
+  /** A host that runs this code. */
   async function running(url: string, code: string) {
     const session = await rawSession(url);
     const token = { _meta: { progressToken: 1 } };
@@ -345,7 +345,7 @@ describe("the end", () => {
       for await (const { message } of events) if (message?.result) return message.result.content[0]!.text;
       return "(no result)";
     })();
-    // Not every end lets it come.
+    // Not every way to end waits for the answer.
     text.catch(() => {});
     return { session, text };
   }
@@ -367,7 +367,7 @@ describe("the end", () => {
     expect(await door.exited).toBe(0);
   });
 
-  test("cancels calls that take too long, and says so", async () => {
+  test("cancels calls after the grace period, and says so", async () => {
     await using door = await httpServe(folder, ["--grace", "200ms"]);
     const { text } = await running(door.url, wait(60_000));
     door.signal("SIGINT");
@@ -375,7 +375,7 @@ describe("the end", () => {
     expect(await door.exited).toBe(0);
   });
 
-  test("is immediate at the second signal", async () => {
+  test("is immediate after the second signal", async () => {
     await using door = await httpServe(folder);
     const { session } = await running(door.url, wait(60_000));
     door.signal("SIGINT");
@@ -386,7 +386,7 @@ describe("the end", () => {
 });
 
 describe("the address", () => {
-  test("has a free port", async () => {
+  test("has a free port if the port is 0", async () => {
     await using door = await httpServe(folder);
     const { port } = new URL(door.url);
     const second = await runProgram([...claudikinsCommand, "serve", "--http", port], { cwd: folder.path });
@@ -401,7 +401,7 @@ describe("the address", () => {
   });
 
   test.each(["no-port", "1.2.3.4:", "127.0.0.1:70000", "http://127.0.0.1:80", "::1:80", ":80"])(
-    "is refused where it is none: %s",
+    "is refused if it is invalid: %s",
     async (address) => {
       const { exitCode, stderr } = await runProgram([...claudikinsCommand, "serve", "--http", address], {
         cwd: folder.path,
@@ -410,7 +410,7 @@ describe("the address", () => {
     },
   );
 
-  test("is said plainly where no JSON is asked for", async () => {
+  test("is printed as text without --json", async () => {
     const child = Bun.spawn([...claudikinsCommand, "serve", "--http", "localhost:0"], {
       cwd: folder.path,
       env: testEnvironment(),

@@ -1,4 +1,4 @@
-/** JSON for reading: it is the same data, short things stand on one line, and long ones are broken. */
+/** JSON that is easy to read: short values stand on one line, and long ones are broken. */
 import { expect, test } from "bun:test";
 import { jsonText } from "../../src/server/content/json-text.ts";
 
@@ -8,7 +8,7 @@ test.each([
   [[], "[]"],
   [{}, "{}"],
   [{ a: 1, "b c": [true, null] }, '{"a": 1, "b c": [true, null]}'],
-])("%j", (value, text) => expect(jsonText(value)).toBe(text));
+])("%j is written in the expected lines", (value, text) => expect(jsonText(value)).toBe(text));
 
 test("an array of records has one line for each", () => {
   const records = Array.from({ length: 3 }, (_, n) => ({ id: `ord_${n}`, name: "x".repeat(60), tags: ["a", "b"] }));

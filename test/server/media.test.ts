@@ -1,4 +1,4 @@
-/** Pictures, sounds and files that code returns, displays, logs or throws: they are shown, and their base64 never stands in a text. */
+/** Images, sounds and files that code returns, displays, logs or throws are shown as such, and their base64 never appears in a text. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const bytes = (begin: number[], length: number) => Uint8Array.from({ length }, (
 const base64 = (data: Uint8Array) => Buffer.from(data).toString("base64");
 const png = bytes([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], 3_000);
 const image = { type: "image", data: base64(png), mimeType: "image/png" };
-// Nothing in its bytes says what it is.
+// Its bytes do not reveal its type.
 const sound = { type: "audio", data: base64(new Uint8Array(2_000)), mimeType: "audio/x-own" };
 const paper = {
   type: "resource",
@@ -40,7 +40,7 @@ beforeAll(() => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
-/** What stands in the text, a line each; the receipt, which has times, is left out. */
+/** The lines of each text without the receipt, which contains times. */
 async function served(codes: string[]): Promise<{ text: string; blocks: ContentBlock[] }[]> {
   return inSession(folder.path, async (client) => {
     const all = [];
@@ -53,7 +53,7 @@ async function served(codes: string[]): Promise<{ text: string; blocks: ContentB
   });
 }
 
-/** Any base64 that a test has, whole or the middle of it. */
+/** Whether the text contains the base64 of a file, or its middle. */
 const leaked = (text: string) =>
   [image.data, sound.data, paper.resource.blob].some((data) => text.includes(data.slice(40, 240)));
 
@@ -128,7 +128,7 @@ describe("exec", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("--output names the file, also for a value that is no picture; --json without it has all", async () => {
+  test("--output names the file, even for other values; --json without --output contains everything", async () => {
     const one = await run("return web.shot({ at: 0 })", "--output", "page.png");
     expect(one).toMatchObject({ stdout: "Took it\n[image/png, 3,000 bytes: page.png]\n" });
     expect(one.stderr).toContain("Wrote page.png (image/png, 3,000 bytes)");

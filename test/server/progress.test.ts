@@ -1,4 +1,4 @@
-/** Progress for the host: as often as it can be used, never lost in the end, never late. */
+/** Progress for the host is limited in rate, and the last report is always sent before the answer. */
 import { expect, test } from "bun:test";
 import { ProgressReporter } from "../../src/server/progress.ts";
 

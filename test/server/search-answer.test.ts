@@ -1,4 +1,4 @@
-/** What an agent is told by search_tools: enough for a right call, in few tokens, and what there is where nothing fits. */
+/** The answers of search_tools: enough for a correct call, in few tokens, and the next step if nothing matches. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { execute } from "../../src/execution/execute.ts";
@@ -11,7 +11,7 @@ import { type Project, project } from "../generation/project.ts";
 import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -138,7 +138,7 @@ describe("an answer", () => {
     `);
   });
 
-  test("that would be too long has only whole tools, and the number of the others", async () => {
+  test("has fewer tools if it would be too long, and the number of the others", async () => {
     const { limits } = toolbox.config;
     const outputChars = limits.outputChars;
     limits.outputChars = 1_500;
@@ -273,7 +273,7 @@ describe("tokens (o200k)", () => {
   ];
   const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 
-  test("the median answer with five signatures takes less than 600, observed results included", async () => {
+  test("are less than 600 for the median answer with five signatures and observed types", async () => {
     const code = `
       await demo.list_orders({ limit: 2 });
       await demo.list_customers({});

@@ -1,4 +1,4 @@
-/** `serve` as a host sees it: two tools, answers at once, and stays answerable whatever the code does. */
+/** `serve` for a host: two tools, immediate answers, and pings during any execution. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -15,7 +15,7 @@ afterEach(() => client.close());
 async function connect(folder: TemporaryFolder): Promise<Client> {
   const [command, ...args] = [...claudikinsCommand, "serve"];
   client = new Client({ name: "test", version: "1" });
-  // A data folder of its own: what another test generated must not be known here.
+  // Its own data folder, so that the tools of other tests are unknown.
   const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
   await client.connect(new StdioClientTransport({ command, args, cwd: folder.path, env, stderr: "pipe" }));
   return client;
@@ -28,10 +28,10 @@ async function execute(code: string, more: object = {}): Promise<{ text: string;
   return { text: content[0]?.text ?? "", isError: result.isError === true };
 }
 
-/** The receipt's time differs from run to run. */
+/** Without the time in the receipt, which differs between runs. */
 const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
 
-test("the surface: two tools, and instructions that name the servers", async () => {
+test("serve has two tools, and instructions that name the servers", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   expect(client.getServerVersion()).toMatchObject({ name: "claudikins" });
@@ -123,7 +123,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
   `);
 });
 
-test("nothing is started before it is needed: no server for initialize, tools/list and code without calls", async () => {
+test("no server is started for initialize, tools/list and code without calls", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: { one: fixture("odd", folder.path), two: fixture("never-starts", folder.path) },
@@ -138,7 +138,7 @@ test("nothing is started before it is needed: no server for initialize, tools/li
   expect(await processesLeft(folder.path)).toEqual([]);
 });
 
-test("results: value, logs and receipt; errors with place and hint", async () => {
+test("a result has the value, logs and a receipt, and a failure has its place and a hint", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   const { text } = await execute(
@@ -176,7 +176,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
   `);
 });
 
-test("search_tools finds tools on the first call, names what cannot be searched, and refuses what makes no sense", async () => {
+test("search_tools finds tools on the first call, names what cannot be searched, and refuses invalid arguments", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd"), broken: fixture("crash-on-start") } });
   await connect(folder);
@@ -220,7 +220,7 @@ test.each(endings)("%s has its own outcome, and pings are answered meanwhile", a
   const { text, isError } = await result;
   expect(isError).toBe(true);
   expect(text).toContain(expected);
-  // Those that run for a second would have held up the first one until their end.
+  // Executions that run for a second would have delayed the first one until their end.
   if (text.includes("timeout")) expect(pings).toBeGreaterThan(1);
   expect((await execute("return 'works'")).text).toStartWith("works");
 });
@@ -261,7 +261,7 @@ test("invalid calls are errors that say why", async () => {
   );
 });
 
-test("a value that is too long is written to the workspace, and the answer says where; images are blocks of their own", async () => {
+test("a value that is too long is written to the workspace, with its path in the answer; images have their own blocks", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") }, limits: { outputChars: 1_000 } });
   await connect(folder);

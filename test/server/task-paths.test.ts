@@ -1,4 +1,4 @@
-/** Every path that a task may take, as a host sees it: with an endpoint over HTTP, and with the model that the host lends over sampling. */
+/** Every path of a task for a host: with an endpoint over HTTP, and with the host's model over sampling. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ afterEach(async () => {
 const categories = ["animals", "books", "cars", "drinks", "engines"];
 const needsId = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 
-/** Five categories with one server each, which has one tool. */
+/** Five categories with one server of one tool each. */
 function configure(llm: object | undefined, inputSchema: object = { type: "object", properties: {} }): void {
   const servers = categories.map((category) => {
     const tools = folder.write(`${category}.json`, [
@@ -39,7 +39,7 @@ function configure(llm: object | undefined, inputSchema: object = { type: "objec
   });
 }
 
-/** The calls that the server of that category got. */
+/** The calls that the server of this category received. */
 function got(category: string): unknown[] {
   const file = join(folder.path, `${category}.got`);
   return existsSync(file)
@@ -53,12 +53,12 @@ function got(category: string): unknown[] {
 interface Done {
   value: Record<string, unknown>;
   receipt: string;
-  /** What the model was asked, in order. */
+  /** The requests to the model, in order. */
   questions: string[];
 }
 
 interface Given {
-  /** The answers of the model, one a question; the last one stands for all that follow. */
+  /** The answers of the model, one per request; the last one is repeated. */
   answers: string[];
   inputSchema?: object;
   options?: HostOptions;
@@ -101,11 +101,11 @@ const ways: Record<string, (given: Given) => Promise<Done>> = {
   },
 };
 
-describe.each(Object.entries(ways))("with %s", (_name, way) => {
+describe.each(Object.entries(ways))("a task with %s", (_name, way) => {
   const drinks = '{"choice": "drinks"}';
   const called = { success: true, tool_used: "my-drinks.get_drinks", result: "did get_drinks" };
 
-  test("five categories, one server, one tool that takes nothing: one question", async () => {
+  test("needs one question for five categories with one server and one tool without arguments each", async () => {
     const { value, receipt, questions } = await way({ answers: [drinks] });
     expect(value).toEqual(called);
     expect(questions).toHaveLength(1);
@@ -114,14 +114,14 @@ describe.each(Object.entries(ways))("with %s", (_name, way) => {
     expect(got("drinks")).toEqual([{ name: "get_drinks", args: {} }]);
   });
 
-  test("a choice that is none is asked for again, with those that there are", async () => {
+  test("repeats the question with the options after an unknown choice", async () => {
     const { value, questions } = await way({ answers: ['{"choice": "food"}', drinks] });
     expect(value).toEqual(called);
     expect(questions).toHaveLength(2);
     expect(questions[1]).toContain('"food" is not one of the options. The choice must be one of ["');
   });
 
-  test("twice none: nothing is called", async () => {
+  test("calls nothing after two unknown choices", async () => {
     const { value, questions } = await way({ answers: ['{"choice": "food"}'] });
     expect(value).toMatchObject({ success: false, error: { type: "MODEL_ANSWER_INVALID" } });
     expect(questions).toHaveLength(2);
@@ -130,22 +130,22 @@ describe.each(Object.entries(ways))("with %s", (_name, way) => {
 
   test.each([
     ["in a fence, with words around it", 'Let me see.\n```json\n{"choice": "drinks"}\n```\nThere.'],
-    ["as JavaScript has it", "{choice: 'drinks',}"],
-    ["after thoughts", '<think>{"choice": "cars"}? No.</think>{"choice": "drinks"}'],
-    ["as the bare name", "drinks"],
-  ])("JSON that is broken: %s", async (_, answer) => {
+    ["as a JavaScript object", "{choice: 'drinks',}"],
+    ["after thinking", '<think>{"choice": "cars"}? No.</think>{"choice": "drinks"}'],
+    ["as the name alone", "drinks"],
+  ])("accepts an answer %s", async (_, answer) => {
     const { value, questions } = await way({ answers: [answer] });
     expect(value).toEqual(called);
     expect(questions).toHaveLength(1);
   });
 
-  test("JSON that breaks off is asked for again", async () => {
+  test("repeats the question after incomplete JSON", async () => {
     const { value, questions } = await way({ answers: ['{"choi', drinks] });
     expect(value).toEqual(called);
     expect(questions).toHaveLength(2);
   });
 
-  test("arguments that are missing: the schema of them, and nothing is called", async () => {
+  test("returns the schema of missing arguments, and calls nothing", async () => {
     const { value } = await way({ answers: [drinks, "{}"], inputSchema: needsId });
     expect(value).toMatchObject({
       success: false,
@@ -165,7 +165,7 @@ describe.each(Object.entries(ways))("with %s", (_name, way) => {
     ],
     ["declines", { action: "decline" as const }, { success: false, error: { type: "CANCELLED" } }, []],
     ["cancels", { action: "cancel" as const }, { success: false, needs_input: { missing: ["id"] } }, []],
-  ])("arguments that are missing: a person is asked, and %s", async (_, answer, expected, calls) => {
+  ])("asks the person for missing arguments, who %s", async (_, answer, expected, calls) => {
     const prepare = (client: Client) => client.setRequestHandler(ElicitRequestSchema, () => answer);
     const options = { prepare, capabilities: { elicitation: { form: {} } } };
     const { value } = await way({ answers: [drinks, "{}"], inputSchema: needsId, options });
@@ -174,20 +174,20 @@ describe.each(Object.entries(ways))("with %s", (_name, way) => {
   });
 });
 
-describe("an endpoint", () => {
+describe("a task with an endpoint", () => {
   const ok: Reply = { text: '{"choice": "drinks"}' };
 
   test.each<[string, Reply[], object, number]>([
-    ["429, then an answer", [{ status: 429, headers: { "retry-after": "0" } }, ok], { success: true }, 2],
+    ["succeeds after one 429", [{ status: 429, headers: { "retry-after": "0" } }, ok], { success: true }, 2],
     [
-      "429 for an hour",
+      "fails after 429 with Retry-After of an hour",
       [{ status: 429, headers: { "retry-after": "3600" } }],
       { error: { type: "MODEL_UNAVAILABLE" } },
       1,
     ],
-    ["no answer in time", [{ hangs: true }], { error: { type: "MODEL_UNAVAILABLE" } }, 1],
-    ["a refusal", [{ refusal: "I will not" }], { error: { type: "MODEL_REFUSED" } }, 1],
-    ["401", [{ status: 401 }], { error: { type: "AUTH_REQUIRED" } }, 1],
+    ["fails without an answer in time", [{ hangs: true }], { error: { type: "MODEL_UNAVAILABLE" } }, 1],
+    ["fails after a refusal", [{ refusal: "I will not" }], { error: { type: "MODEL_REFUSED" } }, 1],
+    ["fails after 401", [{ status: 401 }], { error: { type: "AUTH_REQUIRED" } }, 1],
   ])("%s", async (_, replies, expected, requests) => {
     await using llm = startLlm(replies, null);
     configure({ baseUrl: llm.baseUrl, model: "m", timeoutMs: 500 });
@@ -197,22 +197,22 @@ describe("an endpoint", () => {
   });
 });
 
-describe("a host", () => {
+describe("a task with the host's model", () => {
   const failing = (error: Error) => (client: Client) =>
     client.setRequestHandler(CreateMessageRequestSchema, () => {
       throw error;
     });
 
   test.each<[string, Error, string]>([
-    ["whose person refuses", new McpError(-1, "User rejected sampling request"), "MODEL_REFUSED"],
-    ["whose model is busy", new McpError(-32_603, "429"), "MODEL_UNAVAILABLE"],
+    ["fails if the person refuses", new McpError(-1, "User rejected sampling request"), "MODEL_REFUSED"],
+    ["fails if the model is busy", new McpError(-32_603, "429"), "MODEL_UNAVAILABLE"],
   ])("%s", async (_, error, type) => {
     configure(undefined);
     await using host = await openHost(folder, { capabilities: { sampling: {} }, prepare: failing(error) });
     expect((await execute(host)).value).toMatchObject({ success: false, error: { type } });
   });
 
-  test("that does not wait any more: the question to its model is taken back", async () => {
+  test("cancels its question if the host cancels the call", async () => {
     configure(undefined);
     const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const prepare = (client: Client) =>

@@ -1,4 +1,4 @@
-/** `serve` with a config that is not trusted yet: it answers at once, starts nothing, and works as soon as somebody trusts it. */
+/** `serve` with a config that is not trusted: it answers at once, starts nothing, and works once the config is trusted. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** The second server leaves a trace when it is started. */
+/** Whether the second server was started. */
 const started = () => existsSync(join(folder.path, "started"));
 const write = (more: object = {}) =>
   folder.write("claudikins.json", {
@@ -42,7 +42,7 @@ const textOf = ({ content }: Record<string, unknown>) =>
   (content as { text: string }[]).map(({ text }) => text).join("\n");
 const execute = (to: TestHost) => to.call("execute_code", { code: "return (await odd.structured()).answer" });
 
-/** A host whose person is asked, and answers. */
+/** A host whose person gives these answers, and the questions that it got. */
 function answering(...answers: ElicitResult[]): { asked: ElicitRequest["params"][]; options: HostOptions } {
   const asked: ElicitRequest["params"][] = [];
   const options: HostOptions = {
@@ -91,7 +91,7 @@ describe("an agent that cannot ask a person", () => {
 });
 
 describe("an agent that can ask a person", () => {
-  test("asks once, with what would be started and read, and goes on", async () => {
+  test("asks once, shows what would be started and read, and continues", async () => {
     const file = write();
     const { asked, options } = answering(yes);
     await using agent = await host(options);
@@ -102,7 +102,7 @@ describe("an agent that can ask a person", () => {
     expect(asked[0]?.message).toContain("start: sh -c ");
     expect(asked[0]?.message).toContain("read from the environment: TOKEN");
     expect(asked[0]?.message).not.toContain("secret-of-the-user");
-    // It is written down: the next process does not ask.
+    // The trust is stored: the next process does not ask.
     await using next = await host(options);
     await execute(next);
     expect(asked).toHaveLength(1);
@@ -126,7 +126,7 @@ describe("an agent that can ask a person", () => {
     });
   }
 
-  test("is not asked what nobody would read to its end", async () => {
+  test("is not asked a question that is too long to read", async () => {
     const many = Array.from({ length: 200 }, (_, at) => [`server${at}`, { command: "true", args: ["x".repeat(40)] }]);
     folder.write("claudikins.json", { mcpServers: Object.fromEntries(many) });
     const { asked, options } = answering(yes);
@@ -137,7 +137,7 @@ describe("an agent that can ask a person", () => {
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "a config of another user is not asked about; it counts when it is the user's own",
+  "a config of another user is not asked about, and is used once it belongs to the user",
   async () => {
     const file = write();
     chownSync(file, 65_534, 65_534);
@@ -179,7 +179,7 @@ test("a daemon does not load a config that is not trusted", async () => {
   expect((await run()).exitCode).toBe(0);
 });
 
-test("call uses no daemon that runs for somebody who answered for one run only", async () => {
+test("call does not use a daemon whose config is trusted for one run only", async () => {
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
   const on = testEnvironment({ ...env, CLAUDIKINS_DAEMON: "on", XDG_RUNTIME_DIR: "" });
   const call = (...flags: string[]) =>

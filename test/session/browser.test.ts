@@ -1,4 +1,4 @@
-/** The session of the README in a real browser: it plays, ends with what it tells, stands still for who wants that, and can be read in both themes. */
+/** The session of the README in a real browser: it plays, ends with its last screen, respects reduced motion, and works as an image. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ setDefaultTimeout(60_000);
 
 const file = join(root, "scripts", "session", "session.svg");
 const receipt = /^\[7 calls · [\d,]+ ms · [\d,]+ characters kept out of the context\]$/;
-/** Of the animation that all the others are as long as. */
+/** The duration of the whole animation. */
 const durationMs = Number(/animation:([\d.]+)s/.exec(readFileSync(file, "utf8"))?.[1]) * 1_000;
 
-describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
+describe.skipIf(chromiumPath === undefined)(`the session in Chromium${browserNote}`, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -25,7 +25,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
   const open = (options?: BrowserContextOptions): Promise<WatchedPage> => openPage(browser, file, options);
   const still = { reducedMotion: "reduce" } as const;
 
-  test("it begins with a prompt, types, shows what came, and ends with the receipt and the trace", async () => {
+  test("shows a prompt, typed commands and their output, and ends with the receipt and the trace", async () => {
     await using opened = await open();
     const { page } = opened;
     const linesAt = async (ms: number) => {
@@ -48,7 +48,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect([opened.said, opened.requests]).toEqual([[], [`file://${file}`]]);
   });
 
-  test("who wants no motion has the last screen, at once and for good", async () => {
+  test("shows the last screen without animation if the person prefers reduced motion", async () => {
     await using moving = await open();
     await moving.page.evaluate(standAt, durationMs - 1);
     await using opened = await open(still);
@@ -57,14 +57,14 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
   });
 
   test.each([undefined, "serif", "DejaVu Serif", "monospace"])(
-    "every text is where its column is, in the font %p",
+    "has every text at its column in the font %p",
     async (font) => {
       await using opened = await open(still);
       expect(await opened.page.evaluate(misplaced, font)).toEqual([]);
     },
   );
 
-  test("light and dark are as the system says, and all texts can be read", async () => {
+  test("follows the system's light or dark scheme, with enough contrast", async () => {
     const pictures: Buffer[] = [];
     for (const colorScheme of ["light", "dark"] as const) {
       await using opened = await open({ ...still, colorScheme });
@@ -75,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(pictures[0]?.equals(pictures[1] ?? Buffer.alloc(0))).toBe(false);
   });
 
-  test("as an image, which is how a README has it, it plays as well", async () => {
+  test("plays as an image too, as in the README", async () => {
     using folder = temporaryFolder();
     const readme = folder.write("readme.html", `<!doctype html><img alt="" src="file://${file}">`);
     await using opened = await openPage(browser, readme);

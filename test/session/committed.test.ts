@@ -1,4 +1,4 @@
-/** The session that the README shows: it stands by itself, tells nothing of a machine, and is what the commands do today. */
+/** The session in the README needs no other files, contains nothing of the machine it was recorded on, and is up to date. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
@@ -19,10 +19,10 @@ setDefaultTimeout(120_000);
 const source = readFileSync(join(root, "scripts", "session", "session.svg"), "utf8");
 const svg = parseXml(source);
 const description = elementsOf(svg, "desc")[0]?.text ?? "";
-/** With the bars, which are drawn. */
+/** With the bars, which are drawn as rectangles. */
 const transcript = description.slice(description.indexOf("\n") + 1);
 
-test("it is small, and needs nothing but itself", () => {
+test("the SVG is small and loads nothing", () => {
   expect(source.length).toBeLessThan(100_000);
   const known = ["svg", "title", "desc", "style", "rect", "circle", "text", "g"];
   expect([...new Set(elementsOf(svg).map(({ name }) => name))].sort()).toEqual(known.sort());
@@ -32,13 +32,13 @@ test("it is small, and needs nothing but itself", () => {
   expect(source.match(/https?:\/\/[^"<\s]+/g)).toEqual(["http://www.w3.org/2000/svg"]);
 });
 
-test("nothing in it tells of the machine that it was recorded on", () => {
+test("the SVG contains nothing of the machine it was recorded on", () => {
   expect(source).not.toMatch(/(?<![\w.~])\/(?:tmp|home|root|Users|private|var|work|usr|opt|mnt)\//);
   expect(source).not.toMatch(/[A-Z]:\\|\/claudikins-session-/);
   for (const fact of [root, homedir(), `@${hostname()}`]) expect(source).not.toContain(fact);
 });
 
-test("its texts are those that its description gives to who cannot see it", () => {
+test("the SVG shows the texts of its description for screen readers", () => {
   const bars = /[\u2588-\u258f\u2590]/g;
   const shown = lastLines(svg).map((line) => line.trimEnd());
   expect(shown).toEqual(
@@ -51,7 +51,7 @@ test("its texts are those that its description gives to who cannot see it", () =
   for (const line of transcript.split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
 });
 
-/** As they are typed: what follows `>` belongs to the line before. */
+/** The typed commands; a line that begins with `>` continues the line before. */
 function commandsShown(): string[] {
   const lines = lastLines(svg).map((line) => line.trimEnd());
   return lines.flatMap((line, place) => {
@@ -62,7 +62,7 @@ function commandsShown(): string[] {
   });
 }
 
-test("its commands are the script's, and the command line knows them and their flags", async () => {
+test("the SVG shows the commands of the script, which exist with their flags", async () => {
   const shown = commandsShown();
   expect(shown).toEqual(steps.map(({ command }) => command));
   for (const command of shown) {
@@ -76,7 +76,7 @@ test("its commands are the script's, and the command line knows them and their f
   }
 });
 
-/** What is another with every run: times, what they make of bars and of calls at once, and the id of the execution. */
+/** The text, without what differs between runs: times, bars, the order of concurrent calls, and the id of the execution. */
 const steady = (text: string) =>
   text
     .replace(/^ *(?:[\d,.]+ +)*[\d,.]+ m?s\n/gm, "AXIS\n")
@@ -88,7 +88,7 @@ const steady = (text: string) =>
     .replace(/^\w+( {2}exec · )/gm, "ID$1");
 
 test.skipIf(process.platform === "win32")(
-  "the same session today looks the same; if not: bun run session",
+  "recording the session again gives the same text; otherwise, run: bun run session",
   async () => {
     const recording = await recordSession(executable(), new AbortController().signal);
     expect(steady(transcriptOf(recording))).toBe(steady(transcript));

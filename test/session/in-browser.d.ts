@@ -1,4 +1,4 @@
-/** The types of in-browser.js, which alone knows those of a page. */
+/** The types of in-browser.js, which uses those of a page. */
 export function standAt(ms: number): void;
 export function lines(): string[];
 export function misplaced(font: string | undefined): string[];

@@ -1,4 +1,4 @@
-/** The script that records the session: Ctrl-C leaves nothing behind, and a session that is not what it should be is none. */
+/** The script that records the session: Ctrl-C leaves nothing behind, and a session that goes wrong is not saved. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const script = join(root, "scripts", "session", "run.ts");
 describe.skipIf(process.platform === "win32")("bun run session", () => {
   let folder: TemporaryFolder;
   let output: string;
-  /** Where all is that the script makes, and by which its processes are known. */
+  /** The temporary folder of the script, which is also how its processes are found. */
   let scratch: string;
   beforeEach(() => {
     folder = temporaryFolder();
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === "win32")("bun run session", () => {
   const command = (binary: string) => [process.execPath, script, "--binary", binary, "--output", output];
 
   test.each(["SIGINT", "SIGTERM"] as const)(
-    "%s while servers start: 130, no process, no folder, no file",
+    "%s while servers start exits with 130, and leaves no process and no file",
     async (signal) => {
       const child = Bun.spawn(command(executable()), {
         env: testEnvironment({ TMPDIR: scratch }),
@@ -49,8 +49,8 @@ describe.skipIf(process.platform === "win32")("bun run session", () => {
 
   test.each([
     ["fails", "echo broken; exit 3", '"claudikins init --apply" ended with 3:\nbroken'],
-    ["says something else", "echo all is well", '"claudikins init --apply" did not print /\\d+ tools'],
-  ])("a command that %s ends it", async (_, body, message) => {
+    ["prints something else", "echo all is well", '"claudikins init --apply" did not print /\\d+ tools'],
+  ])("fails if a command %s", async (_, body, message) => {
     const binary = folder.write("claudikins", `#!/bin/sh\n${body}\n`);
     chmodSync(binary, 0o755);
     const ended = await runProgram(command(binary), { env: { TMPDIR: scratch } });
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === "win32")("bun run session", () => {
   test.each([
     ["home", 0, "Written: "],
     ["temporary folder", 1, "error: the session shows a temporary folder\n"],
-  ])("a path in the %s: exit code %d", async (where, exitCode, message) => {
+  ])("exits with a path in the %s with code %d", async (where, exitCode, message) => {
     const path = where === "home" ? '"$HOME/notes"' : `'${scratch}/notes'`;
     const binary = folder.write(
       "claudikins",
@@ -91,7 +91,7 @@ esac
     ]);
   });
 
-  test("a program that is not there, and a flag that is not", async () => {
+  test("refuses a missing program and an unknown flag", async () => {
     const missing = await runProgram(command(join(folder.path, "nope")));
     expect([missing.exitCode, missing.stderr]).toEqual([1, `error: there is no ${folder.path}/nope\n`]);
     const unknown = await runProgram([process.execPath, script, "--nope"]);

@@ -1,8 +1,8 @@
-/** An SVG of ours, read back: what stands on its screen where, as its elements say it. */
+/** Reads an SVG of ours back: the texts on its screen and their places. */
 import { letter } from "../../scripts/session/drawing.ts";
 import { type Element, elementsOf } from "./xml.ts";
 
-/** All lines of the session as they are at the end, those that scrolled away as well; bars are no text, and not there. */
+/** All lines at the end of the session, including those that scrolled away. Bars are not text, and not included. */
 export function lastLines(svg: Element): string[] {
   const style = elementsOf(svg, "style")[0]?.text ?? "";
   const hidden = /^(?<names>\.[^{}@]+)\{visibility:hidden\}$/m.exec(style)?.groups?.["names"] ?? "";
@@ -18,7 +18,7 @@ export function lastLines(svg: Element): string[] {
   return Array.from(lines, (line = "") => line);
 }
 
-/** What moves up when the screen is full. */
+/** The element that moves up when the screen is full. */
 export function scrolled(svg: Element): Element {
   const found = elementsOf(svg, "g").find(({ attributes }) => attributes["class"] === "scroll");
   if (!found) throw new Error("there is no screen");

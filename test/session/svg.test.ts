@@ -1,4 +1,4 @@
-/** From what a program writes to an SVG: where it stands, how it looks, and when it comes and goes. */
+/** From the output of a program to an SVG: positions, styles and times. */
 import { describe, expect, test } from "bun:test";
 import { letter } from "../../scripts/session/drawing.ts";
 import { longestWaitMs, Recorder, withShortName } from "../../scripts/session/recording.ts";
@@ -12,7 +12,7 @@ import { type Element, elementsOf, parseXml } from "./xml.ts";
 const words = { title: "t", description: "d", caption: "c" };
 const [red, bold, dim, plain] = ["\u001b[31m", "\u001b[1m", "\u001b[2m", "\u001b[0m"];
 
-/** What was written after one another, each 100 ms after what was before. */
+/** Texts that are written 100 ms apart. */
 async function svgOfTexts(texts: string[], { columns = 20, rows = 3 } = {}): Promise<Element> {
   const recorder = new Recorder(new Screen(columns, rows));
   await recorder.play(
@@ -33,7 +33,7 @@ interface Drawn {
   lengthAdjust?: string;
 }
 
-/** Without what is of the window. */
+/** Without the parts of the window. */
 function drawn(svg: Element): Drawn[] {
   const elements = scrolled(svg).children.flatMap((layer) => layer.children);
   return elements.map(({ name, text, attributes }) => ({ name, ...(text === "" ? {} : { text }), ...attributes }));
@@ -42,7 +42,7 @@ function drawn(svg: Element): Drawn[] {
 const at = (column: number) => String(Math.round(column * letter.width * 100) / 100);
 
 describe("a row", () => {
-  test("has a text for each run of letters that look alike, at its column and as wide as its columns", async () => {
+  test("has one text for each run of equal style, with its column and width", async () => {
     const svg = await svgOfTexts([`a b   ${red}c${bold}d${plain} ${dim}e f${plain}`]);
     const y = String(letter.baseline);
     const lengthAdjust = "spacingAndGlyphs";
@@ -54,7 +54,7 @@ describe("a row", () => {
     ]);
   });
 
-  test("escapes what XML would take for its own, and has nothing that XML cannot have", async () => {
+  test("escapes markup, and replaces characters that XML does not allow", async () => {
     const svg = await svgOfTexts([`<&"'>]]>&lt;\u0007\uFFFE\uD800x`], { columns: 40 });
     expect(lastLines(svg)).toEqual([`<&"'>]]>&lt;\uFFFD\uFFFDx`]);
     const { title, desc } = { title: '<script>&"', desc: "a\u0000\u001b[1mb\nc" };
@@ -67,7 +67,7 @@ describe("a row", () => {
     expect(elementsOf(root, "script")).toEqual([]);
   });
 
-  test("has wide letters two columns wide, and letters of other fonts by themselves", async () => {
+  test("gives wide letters two columns, and letters of other fonts their own text", async () => {
     const svg = await svgOfTexts(["né 漢字 a·b ──x"]);
     expect(drawn(svg).map(({ text, x, textLength }) => [text, x, textLength])).toEqual([
       ["n", at(0), at(1)],
@@ -83,7 +83,7 @@ describe("a row", () => {
     expect(lastLines(svg)).toEqual(["né 漢字 a·b ──x"]);
   });
 
-  test("has bars that are drawn, each in one piece, from and to an eighth of a letter", async () => {
+  test("draws adjacent bars as one rectangle, with a precision of an eighth of a letter", async () => {
     const svg = await svgOfTexts([`${red}▐██▌${plain} ██░░ ▏`]);
     expect(drawn(svg).map(({ name, class: style, x, width }) => [name, style, x, width])).toEqual([
       ["rect", "c1", at(0.5), at(3)],
@@ -93,7 +93,7 @@ describe("a row", () => {
     ]);
   });
 
-  test("knows 16 colours, and of all others the nearest; inverse is on the other's ground", async () => {
+  test("uses the nearest of 16 colours, and swaps colours for inverse text", async () => {
     const svg = await svgOfTexts([
       "\u001b[91ma\u001b[38;5;46mb\u001b[38;2;1;2;3mc\u001b[38;5;244md\u001b[0;7me\u001b[0;44m f\u001b[0m",
     ]);
@@ -114,8 +114,8 @@ describe("a row", () => {
   });
 });
 
-describe("over the time", () => {
-  test("a line that stays is there once; what is written over it comes when it goes", async () => {
+describe("over time", () => {
+  test("an unchanged line appears once, and a replaced line disappears when its replacement appears", async () => {
     const svg = await svgOfTexts(["first\r\n", "50 %", "\r\u001b[2Kdone", "\r\nlast"]);
     expect(drawn(svg).map(({ text }) => text)).toEqual(["first", "50 %", "done", "last"]);
     expect([...keyframesOf(svg).values()]).toEqual([
@@ -124,11 +124,11 @@ describe("over the time", () => {
       "0%{visibility:hidden}60%{visibility:visible}",
       "0%{visibility:hidden}80%{visibility:visible}",
     ]);
-    // Without animation: all but what went.
+    // Without animation, everything except replaced lines.
     expect(lastLines(svg)).toEqual(["first", "done", "last"]);
   });
 
-  test("a full screen moves up, and its end is the last screen", async () => {
+  test("a full screen scrolls, and ends at the last screen", async () => {
     const svg = await svgOfTexts(["1\r\n2\r\n", "3", "\r\n4\r\n5", "\r\n6"]);
     expect(lastLines(svg)).toEqual(["1", "2", "3", "4", "5", "6"]);
     const up = (lines: number) => `transform:translateY(${-lines * letter.height}px)`;
@@ -136,11 +136,11 @@ describe("over the time", () => {
     expect(elementsOf(svg, "style")[0]?.text).toContain(`\n.scroll{${up(3)}}\n`);
   });
 
-  test("a line wraps where the terminal ends", async () => {
+  test("a line wraps at the width of the terminal", async () => {
     expect(lastLines(await svgOfTexts(["abcdefgh"], { columns: 5 }))).toEqual(["abcde", "fgh"]);
   });
 
-  test("what is typed appears letter by letter, line by line, behind a cursor", async () => {
+  test("typed text appears letter by letter behind a cursor", async () => {
     const recorder = new Recorder(new Screen(20, 5));
     await recorder.prompt();
     recorder.pause(100);
@@ -150,7 +150,7 @@ describe("over the time", () => {
     recorder.pause(730);
     const svg = parseXml(svgOf(recorder.end(), words));
     expect(lastLines(svg)).toEqual(["$ echo '", "> ab'", "", "ab", "$"]);
-    // 100 ms, six letters, three letters, Enter; then the program; a second in all.
+    // 100 ms, six letters, three letters, Enter; then the program; a second in total.
     const typed = [...keyframesOf(svg)].filter(([name]) => name.startsWith("t")).map(([, frames]) => frames);
     const move = (columns: number) => `transform:translateX(${at(columns)}px)`;
     expect(typed).toEqual([
@@ -164,7 +164,7 @@ describe("over the time", () => {
     ]);
   });
 
-  test("a line that is too long to be typed is refused", async () => {
+  test("a line that is too long to type is refused", async () => {
     const recorder = new Recorder(new Screen(10, 5));
     await recorder.prompt();
     await recorder.type("12345678".slice(1), 10);
@@ -187,7 +187,7 @@ describe("over the time", () => {
     expect(captions).toEqual(["waits are real", "one wait is shortened to 1 s", "2 waits are shortened to 1 s"]);
   });
 
-  test("a program that takes the whole screen is refused", async () => {
+  test("a program that uses the whole screen is refused", async () => {
     const screen = new Screen(20, 5);
     await screen.write("\u001b[?1049hhello");
     expect(() => screen.view()).toThrow("took the whole screen");
@@ -196,7 +196,7 @@ describe("over the time", () => {
   });
 });
 
-test("a folder's path is written short, also where it came in parts", () => {
+test("withShortName replaces a folder's path, even if it is split into parts", () => {
   const texts = ["at /tm", "p/a1", "/x, /tmp/a", "2 /tmp/a1", "/tm"];
   const written = texts.map((text, atMs) => ({ atMs, text }));
   const short = withShortName(written, "/tmp/a1", "~");

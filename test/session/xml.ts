@@ -1,10 +1,10 @@
-/** XML, read strictly: what is not well-formed throws. As much of it as an SVG of ours may have: no doctype, no CDATA, no comments. */
+/** A strict XML parser for our SVGs: text that is not well-formed throws. It supports no doctype, CDATA or comments. */
 
 export interface Element {
   name: string;
   attributes: Record<string, string>;
   children: Element[];
-  /** Of itself and all within. */
+  /** The text of the element and its descendants. */
   text: string;
 }
 
@@ -18,7 +18,7 @@ const tokens = new RegExp(
   "y",
 );
 
-/** Its root. */
+/** The root element. */
 export function parseXml(source: string): Element {
   const outside: Element = { name: "", attributes: {}, children: [], text: "" };
   const open = [outside];
@@ -63,7 +63,7 @@ function decoded(text: string): string {
   return text.replace(/&(\w+);/g, (_, name: string) => entities[name] ?? "");
 }
 
-/** Of that name, wherever they are within. */
+/** The descendants with this name. */
 export function elementsOf(element: Element, name?: string): Element[] {
   const within = element.children.flatMap((child) => elementsOf(child, name));
   return name === undefined || element.name === name ? [element, ...within] : within;

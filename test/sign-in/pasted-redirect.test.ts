@@ -1,4 +1,4 @@
-/** What people paste: the whole address in many dresses, and everything else, with what is said of it. */
+/** Pasted addresses: complete ones in any form, and the problems of other texts. */
 import { expect, test } from "bun:test";
 import { readPasted } from "../../src/sign-in/pasted-redirect.ts";
 
@@ -21,7 +21,7 @@ test.each([
   whole.slice(whole.indexOf("?") + 1),
   whole.replace("127.0.0.1", "localhost"),
   `${whole}#`,
-])("taken: %s", (text) => {
+])("a complete address is accepted: %s", (text) => {
   const pasted = read(text);
   if ("problem" in pasted) throw new Error(pasted.problem);
   expect(Object.fromEntries(pasted.redirect.searchParams)).toEqual({
@@ -31,11 +31,11 @@ test.each([
   });
 });
 
-test("an error is an answer too", () => {
+test("an address with an error is accepted", () => {
   expect(read("http://127.0.0.1:4242/callback?error=access_denied&state=xyz")).toHaveProperty("redirect");
 });
 
-test("what is said of the rest", () => {
+test("other texts are refused with the next step", () => {
   const texts = [
     "SplxlOBeZQQYbYS6WxSbIA",
     "4/0AeanS0a.b:c",

@@ -1,4 +1,4 @@
-/** Where the browser comes back to: over real sockets, asked rightly and wrongly; and the page that it gets. */
+/** The listener for the redirect of a sign-in, over real sockets, with valid and invalid requests. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { RedirectListener, redirectPage } from "../../src/sign-in/redirect-listener.ts";
@@ -11,7 +11,7 @@ const listens = (port: string) =>
     socket.once("error", () => resolve(false)).once("connect", () => socket.destroy());
   });
 
-test("the right path is taken with all that came, and answered with the page", async () => {
+test("the listener accepts the right path with all parameters, and answers with the page", async () => {
   await using listener = new RedirectListener([0]);
   const seen: string[] = [];
   listener.onRedirect = async (redirect) => {
@@ -30,7 +30,7 @@ test("the right path is taken with all that came, and answered with the page", a
   });
 });
 
-test("other requests get 404", async () => {
+test("the listener answers other requests with 404", async () => {
   await using listener = new RedirectListener([0]);
   const early = await fetch(`${listener.url}?code=a&state=b`);
   let count = 0;
@@ -43,14 +43,14 @@ test("other requests get 404", async () => {
     fetch(`${origin}/Callback?code=a`),
     fetch(listener.url, { method: "POST", body: "code=a" }),
     fetch(listener.url, { method: "HEAD" }),
-    // By a name that somebody else gave this machine.
+    // By a name that another person gave this machine.
     fetch(listener.url, { headers: { host: "attacker.example" } }),
   ]);
   expect([early, ...others].map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404, 404]);
   expect(count).toBe(0);
 });
 
-test("the first free port is taken; nothing listens afterwards, and the last page arrives", async () => {
+test("the listener uses the first free port, and closes after the last page is sent", async () => {
   const page = Promise.withResolvers<string>();
   const asked = Promise.withResolvers<void>();
   let response: Promise<Response>;
@@ -79,7 +79,7 @@ test("the first free port is taken; nothing listens afterwards, and the last pag
   expect(again.url.port).toBe(port);
 });
 
-test("it closes despite half-sent requests and clients that wait for a page", async () => {
+test("the listener closes despite incomplete requests and clients that wait for a page", async () => {
   const closed = Promise.withResolvers<unknown>();
   let waiting: Promise<unknown>;
   {
@@ -98,7 +98,7 @@ test("it closes despite half-sent requests and clients that wait for a page", as
   await closed.promise;
 });
 
-test("the page runs and loads nothing, whatever its texts", () => {
+test("the page runs and loads nothing, whatever its texts contain", () => {
   const html = redirectPage({
     mark: "failed",
     title: '<script>alert(1)</script>"',

@@ -1,4 +1,4 @@
-/** The shape of the source: imports point one way, and a few things are done in one place only. */
+/** The structure of the source: imports point down, and some things are done in one place only. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -71,7 +71,7 @@ const below: Record<string, string[]> = {
   demo: [],
 };
 
-/** Leaves that belong to everybody, and what they may import themselves. */
+/** Files that everything may import, and what they may import themselves. */
 const leaves: Record<string, string[]> = {
   "errors.ts": [],
   "json-object.ts": [],
@@ -112,7 +112,7 @@ const files = (readdirSync(source, { recursive: true }) as string[])
   .sort();
 const text = new Map(files.map((file) => [file, readFileSync(join(source, file), "utf8")]));
 
-/** Every static, dynamic and type import of a file, also those that are only written as `import("…")` types. */
+/** Every static, dynamic and type import of a file, including types written as `import("…")`. */
 function importsOf(file: string): Import[] {
   const code = text.get(file) ?? "";
   const statements = code.matchAll(/^(?:import|export)(?<type> type)?\b[^;"']*?\bfrom\s+"(?<to>[^"]+)"/gm);
@@ -134,7 +134,7 @@ function importsOf(file: string): Import[] {
 
 const imports = files.flatMap(importsOf);
 
-/** All that is loaded with a file: what it imports, and what that imports, not what is imported later. */
+/** All files that are loaded with a file, directly or indirectly, without dynamic imports. */
 function loadedWith(file: string): string[] {
   const found = new Set([file]);
   for (const each of found) {
@@ -143,7 +143,7 @@ function loadedWith(file: string): string[] {
   return [...found];
 }
 
-/** The room of a file: its top folder, or its own name where it stands at the top. */
+/** The room of a file: its top folder, or its own name at the top. */
 const roomOf = (file: string) => (file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/^main\.ts$/, "main"));
 
 const shown = ({ from, to }: Import) => `${from} → ${to}`;
@@ -164,14 +164,14 @@ function circles(): string[] {
 }
 
 describe("imports", () => {
-  test("are seen: every kind, of every file", () => {
+  test("are found: every kind, in every file", () => {
     expect(imports.length).toBeGreaterThan(200);
     const all = imports.map(shown);
     expect(all).toContain("main.ts → cli/run.ts");
     expect(all).toContain("cli/command-table.ts → cli/commands/exec.ts");
     expect(all).toContain("clients/pool.ts → clients/connect.ts");
     expect(all).toContain("clients/connect.ts → @modelcontextprotocol/sdk/client/index.js");
-    // One for each that the text has, whatever it looks like.
+    // One import for each in the text, whatever its form.
     for (const file of files) {
       const written = text.get(file)?.match(/\bfrom "[^"]+"(?:;| with )|\bimport\("[^"]+"/g)?.length ?? 0;
       const found = imports.filter((each) => each.from === file).length;
@@ -179,7 +179,7 @@ describe("imports", () => {
     }
   });
 
-  test("every room is known, and only main and the leaves stand at the top", () => {
+  test("stand in known rooms; only main and the leaves stand at the top", () => {
     const rooms = new Set(files.map(roomOf));
     expect([...rooms].sort()).toEqual([...Object.keys(below), ...Object.keys(leaves)].sort());
   });
@@ -187,7 +187,7 @@ describe("imports", () => {
   test("point down", () => {
     const wrong = imports.filter(({ from, to, ours }) => {
       const [room, target] = [roomOf(from), roomOf(to)];
-      // package.json and other things outside src are nobody's room.
+      // package.json and other files outside src belong to no room.
       if (!ours || to.startsWith("..") || room === target) return false;
       const allowed = leaves[room] ?? [...(below[room] ?? []), ...Object.keys(leaves)];
       return !allowed.includes(target);
@@ -199,7 +199,7 @@ describe("imports", () => {
     expect(circles()).toEqual([]);
   });
 
-  test("of rooms above are named before those below", () => {
+  test("are allowed for higher rooms before lower ones", () => {
     const order = Object.keys(below);
     for (const [room, rooms] of Object.entries(below)) {
       for (const lower of rooms)
@@ -207,7 +207,7 @@ describe("imports", () => {
     }
   });
 
-  test("of the sandbox by outcome-text, and of clients by the registry, are types only", () => {
+  test("by outcome-text from the sandbox, and by the registry from clients, are only types", () => {
     const types = imports.filter(
       ({ from, to }) =>
         (from === "outcome-text.ts" && to.startsWith("sandbox/")) ||
@@ -217,7 +217,7 @@ describe("imports", () => {
     expect(types.filter(({ typeOnly }) => !typeOnly).map(shown)).toEqual([]);
   });
 
-  test("of a call that the daemon answers are few: nothing that takes long to load", () => {
+  test("by `call` with a daemon are few, and load quickly", () => {
     const loaded = loadedWith("cli/commands/call.ts");
     expect(loaded).toContain("daemon/client.ts");
     const heavy =
@@ -225,7 +225,7 @@ describe("imports", () => {
     expect(loaded.filter((each) => heavy.test(each))).toEqual([]);
   });
 
-  test("of the server catalog are dynamic: it is loaded only where a server is asked for", () => {
+  test("load the server catalog only when it is needed", () => {
     const loading = files.filter((file) =>
       /^import (?!type)[^;]*"[^"]*\/server-catalog\.ts"/m.test(text.get(file) ?? ""),
     );
@@ -233,7 +233,7 @@ describe("imports", () => {
     expect(imports.map(shown)).toContain("catalog/config-entry.ts → registry/server-catalog.ts");
   });
 
-  test("the sandbox knows no MCP, and the guest nothing outside itself but the contract's types", () => {
+  test("by the sandbox do not include MCP, and those by the guest only the contract's types", () => {
     const sandbox = imports.filter(({ from }) => from.startsWith("sandbox/"));
     expect(sandbox.filter(({ to }) => to.startsWith("@modelcontextprotocol/")).map(shown)).toEqual([]);
     const guest = sandbox.filter(
@@ -245,7 +245,7 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
-  test("code and advice share the syntax tree in ast, and neither imports the other", () => {
+  test("by code and advice include ast, but not each other", () => {
     const between = imports.filter(
       ({ from, to }) =>
         (from.startsWith("sandbox/ast/") && /^sandbox\/(?:advice|code)\//.test(to)) ||
@@ -255,21 +255,21 @@ describe("imports", () => {
     expect(between.map(shown)).toEqual([]);
   });
 
-  test("signing in is loaded with the first server on the network, not with the pool", () => {
+  test("load sign-in only with the first server on the network", () => {
     const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
     const clients = files.filter((file) => /^clients\/[^/]+$/.test(file));
     expect(clients.filter((file) => statically.test(text.get(file) ?? ""))).toEqual([]);
     expect(imports.map(shown)).toContain("clients/open-channel.ts → clients/auth/access.ts");
   });
 
-  test("of the SDK are none where it is decided in which mode a host is served: in code mode it is loaded later", () => {
+  test("by mode.ts do not include the SDK, so that code mode loads it later", () => {
     const loading = imports.filter(({ from, typeOnly }) => from === "server/proxy/mode.ts" && !typeOnly);
     expect(loading.map(shown)).toEqual(["server/proxy/mode.ts → token-estimate.ts"]);
   });
 
-  test("nothing in src imports a test, a script or a folder", () => {
+  test("in src include no test, script or folder", () => {
     const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
-    // That one is bundled into a text, which nothing of ours may run.
+    // It is bundled into a text, which nothing of ours may run.
     expect(imports.filter(({ to }) => to === bridge).map(shown)).toEqual([]);
     const catalog = ["../registry/index.ts", "../registry/types.ts"];
     const wrong = outside.filter(
@@ -283,7 +283,7 @@ describe("imports", () => {
   });
 });
 
-/** Of the registry, and able to run without Node: what the guest's globals and modules are made of. */
+/** Packages of the registry that run without Node: the guest's globals and modules use them. */
 const guestLibraries = [
   "@kayahr/text-encoding/",
   "buffer/",
@@ -295,10 +295,10 @@ const guestLibraries = [
   "path-browserify",
 ];
 
-/** Run while the program is built, and are no part of it. */
+/** Run during the build, and are not part of the program. */
 const buildTime = ["registry/bridge-code.ts", "sandbox/guest/bundle.ts"];
 
-/** Is bundled and copied into registries, and runs in the processes of whoever uses them. */
+/** Is bundled and copied to registries, and runs in the processes of their users. */
 const bridge = "cli/bridge.ts";
 
 test("the bridge needs nothing but Node: no packages, and nothing of Bun", () => {
@@ -313,31 +313,31 @@ test("the bridge needs nothing but Node: no packages, and nothing of Bun", () =>
 
 const existsAsAsset = (file: string) => readdirSync(join(source, dirname(file))).includes(file.split("/").at(-1) ?? "");
 
-describe("one place for", () => {
-  /** The files whose code (comments left out) has the word. */
+describe("only one place", () => {
+  /** The files whose code, without comments, contains the word. */
   const having = (word: RegExp) => files.filter((file) => word.test(withoutComments(text.get(file) ?? "")));
 
-  test("the environment: config", () => {
+  test("reads the environment: config", () => {
     expect(having(/process\.env|Bun\.env|import\.meta\.env/).filter((file) => !buildTime.includes(file))).toEqual([
       bridge,
       "config/environment.ts",
     ]);
   });
 
-  test("output: the streams of cli/io, never the console", () => {
-    // There it stands in the text of a generated example.
+  test("writes output: the streams of cli/io, never the console", () => {
+    // This is the text of a generated example.
     expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual(["registry/emit.ts"]);
     expect(
       having(/process\.(?:stdout|stderr)\.write|print\(process\.(?:stdout|stderr)|Bun\.(?:stdout|stderr)/),
     ).toEqual([bridge]);
   });
 
-  test("the end of the process: an exit code, but for the second signal", () => {
+  test("ends the process: with an exit code, except for the second signal", () => {
     expect(having(/process\.exit\(/)).toEqual(["cli/io.ts"]);
     expect(having(/process\.exitCode/)).toEqual([bridge, "main.ts"]);
   });
 
-  test("starting processes: servers in a group, what ends the groups when we cannot, a browser, an editor, the daemon, and programs asked for their version", () => {
+  test("starts processes: servers in a group, the watchdog, a browser, an editor, the daemon, and programs asked for their version", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
       "cli/commands/config/edit.ts",

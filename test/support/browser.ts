@@ -1,13 +1,13 @@
-/** A real browser without a window: Chromium as the system has it, where it has one. */
+/** A real browser without a window: the system's Chromium, if it has one. */
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
-/** Undefined where there is none. */
+/** Undefined if Chromium is not installed. */
 export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
 );
 
-/** To be said in the names of tests that are left out. */
+/** Added to the names of skipped tests. */
 export const browserNote = chromiumPath === undefined ? " (skipped: there is no Chromium in /usr/bin)" : "";
 
 export async function openBrowser(): Promise<Browser> {
@@ -27,13 +27,13 @@ export async function openBrowser(): Promise<Browser> {
 
 export interface WatchedPage extends AsyncDisposable {
   page: Page;
-  /** Errors of scripts, and all that was said on the console. */
+  /** Errors of scripts, and console messages. */
   said: string[];
-  /** The addresses that were asked for. */
+  /** The requested addresses. */
   requests: string[];
 }
 
-/** The file in a browser of its own. */
+/** Opens the file in a new browser. */
 export async function openPage(
   browser: Browser,
   file: string,

@@ -1,4 +1,4 @@
-/** The program under test: from source, and as the executable, built once for a test run and copied alone elsewhere. */
+/** The program under test: from source, and as the executable, which is built once per test run and copied to a separate folder. */
 import {
   copyFileSync,
   existsSync,
@@ -19,7 +19,7 @@ export const fromSource: [string, ...string[]] = [process.execPath, join(root, "
 
 let built: string | undefined;
 
-/** Path of the executable, alone in a folder of its own. */
+/** The path of the executable, alone in its folder. */
 export function executable(): string {
   if (built) return built;
   removeLeftBuilds();
@@ -30,7 +30,7 @@ export function executable(): string {
   return built;
 }
 
-/** Built once for all processes of a test run, and kept until the source is another. */
+/** Built once for all processes of a test run, and kept until the source changes. */
 function builtFromSource(): string {
   const cache = join(root, "node_modules", ".cache", "claudikins");
   const kept = join(cache, `executable-${sourceHash()}`);
@@ -52,7 +52,7 @@ function sourceHash(): string {
   return texts.reduce((sum, text) => Bun.hash(text, sum), Bun.hash(Bun.version)).toString(16);
 }
 
-/** Another checkout may use the same cache now: only those that nobody has made in the last hour are removed. */
+/** Another checkout may use the same cache, so only builds older than an hour are removed. */
 function removeOldBuilds(cache: string): void {
   for (const name of existsSync(cache) ? readdirSync(cache) : []) {
     const path = join(cache, name);
@@ -61,7 +61,7 @@ function removeOldBuilds(cache: string): void {
   }
 }
 
-/** Those of processes that have ended without a word, as the workers of a test run do. */
+/** Removes builds of processes that ended without cleaning up, such as workers of a test run. */
 function removeLeftBuilds(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^claudikins-build-(\d+)-/.exec(name)?.[1];

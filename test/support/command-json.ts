@@ -1,4 +1,4 @@
-/** Holds what a command prints with `--json` to the shape that its help shows: exactly, undeclared keys are refused. */
+/** Compares the output of a command with `--json` with the shape in its help; undeclared keys are errors. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Command, Entry, Group } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/command-table.ts";
@@ -14,7 +14,7 @@ function entriesOf(among: Record<string, Entry | Group>, path: string[]): { path
   );
 }
 
-/** Throws where the output of a call is not as documented. Of calls without `--json`, and of no command, nothing is known. */
+/** Throws if the output of a call is not as documented. Does nothing for calls without `--json`. */
 export async function checkJson(argv: string[], { exitCode, stdout, stderr }: CliResult): Promise<void> {
   const flags = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   if (!flags.includes("--json") || ["--help", "-h", "help"].some((word) => flags.includes(word))) return;
@@ -30,7 +30,7 @@ export async function checkJson(argv: string[], { exitCode, stdout, stderr }: Cl
   }
 }
 
-/** One; of several queries, and of what is followed, one a line. */
+/** One document, or one per line for several queries and for followed output. */
 function documentsOf(argv: string[], stdout: string): string[] {
   if (stdout === "") return [];
   const areLines =
@@ -38,7 +38,7 @@ function documentsOf(argv: string[], stdout: string): string[] {
   return areLines ? stdout.split(/(?<=\n)/) : [stdout];
 }
 
-/** The last line; a sign-in says before it what it waits for, each thing as JSON. */
+/** The error on the last line; a sign-in prints other JSON lines before it. */
 function failureProblems(stderr: string, shape: ValidateFunction): string[] {
   const lines = stderr.split(/(?<=\n)/);
   const last = lines.pop() ?? "";
@@ -62,7 +62,7 @@ const anyObject = ajv.compile({ type: "object" });
 const made = new WeakMap<object, { json: ValidateFunction; failure: ValidateFunction }>();
 const none = {};
 
-/** Of what is no command there are failures only. */
+/** The shapes of a command's output. An unknown command can only fail. */
 function shapesOf(command: Command | undefined) {
   const key = command ?? none;
   let shapes = made.get(key);

@@ -1,4 +1,4 @@
-/** A project of a new user with a generated registry, whose files are called as they would be. */
+/** A project of a new user with a generated registry, whose files are called as a user would call them. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "./command.ts";
@@ -10,24 +10,24 @@ type Environment = Record<string, string>;
 
 export interface GeneratedProject extends TemporaryFolder, AsyncDisposable {
   config: string;
-  /** Its own, and nothing that the developer has set. */
+  /** Its own variables, without those of the developer. */
   env: Environment;
   /** The path of a tool's file. */
   file(tool: string, server?: string): string;
-  /** A tool's file as a program, by default under Bun. */
+  /** Runs a tool's file as a program, by default under Bun. */
   run(
     tool: string,
     args?: object | string,
     options?: { env?: Environment; runtime?: string; stdin?: string },
   ): Promise<Ended>;
-  /** The value that it prints. */
+  /** The value that the program prints. */
   value(tool: string, args?: object, env?: Environment): Promise<unknown>;
   claudikins(...args: string[]): Promise<Ended>;
   /** What `claudikins daemon status` says. */
   daemons(): Promise<DaemonStatus[]>;
-  /** What claudikins has noted for the files, of this machine: a file, once they are written. */
+  /** The file with claudikins' note about this machine, which exists once the files are written. */
   note(): string;
-  /** Processes that have the folder on their command lines: daemons and servers. */
+  /** Processes with the folder on their command lines: daemons and servers. */
   left(): Promise<number[]>;
 }
 
@@ -39,7 +39,7 @@ export interface DaemonStatus {
   servers: Record<string, string>;
 }
 
-/** With the server `seen`, and others; ends with everything that it started. */
+/** A project with the server `seen` and others; it ends every process that it started. */
 export async function generatedProject(
   servers: (folder: string) => Record<string, object> = () => ({}),
 ): Promise<GeneratedProject> {
@@ -59,7 +59,7 @@ export async function generatedProject(
   const claudikins = (...args: string[]) => runProgram([...claudikinsCommand, ...args], { cwd, env });
   const file = (tool: string, server = "seen") => join(cwd, ".claudikins", "registry", "test", server, `${tool}.ts`);
   const generated = await claudikins("gen");
-  // Others of its servers may be broken.
+  // Some of its servers may be broken.
   if (!existsSync(file("seen"))) throw new Error(generated.stderr);
 
   const project: GeneratedProject = {

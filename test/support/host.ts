@@ -1,4 +1,4 @@
-/** A host of `serve` as a program: the SDK's client, what it was asked and told, and the config of a new user. */
+/** A host of `serve` as a program: the SDK's client, the messages it received, and the config of a new user. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -17,28 +17,28 @@ import type { TemporaryFolder } from "./temporary.ts";
 
 export interface TestHost extends AsyncDisposable {
   client: Client;
-  /** All that it was told, in order. */
+  /** All notifications that it received, in order. */
   told: Notification[];
-  /** Resolves with the first such notification, of those before too, that fits. */
+  /** Resolves with the first matching notification, including earlier ones. */
   hears(method: string, fits?: (params: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
-  /** Any request; the result as it came. */
+  /** Sends any request, and returns the result unchanged. */
   request(method: string, params?: object, options?: object): Promise<Record<string, unknown>>;
   call(name: string, args?: object): Promise<Record<string, unknown>>;
 }
 
 export interface HostOptions {
   flags?: string[];
-  /** The address of `serve --http`, in the place of one that is started for it. */
+  /** The address of a running `serve --http`; by default one is started. */
   url?: string;
   env?: Record<string, string>;
   capabilities?: ClientCapabilities;
-  /** To give it its answers before it is connected. */
+  /** Prepares the client before it connects. */
   prepare?: (client: Client) => void;
 }
 
 const anything: z.ZodType<Record<string, unknown>> = z.any();
 
-/** `serve` in the folder, which is also the user's data folder: what another test generated is not known here. */
+/** `serve` in the folder, which is also the user's data folder, so that the tools of other tests are unknown. */
 export async function openHost(folder: Pick<TemporaryFolder, "path">, options: HostOptions = {}): Promise<TestHost> {
   const client = new Client({ name: "test", version: "1" }, { capabilities: options.capabilities ?? {} });
   const told: Notification[] = [];
@@ -82,12 +82,12 @@ function transportTo(
   return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
 }
 
-/** An entry for the server that answers as it is told: see test/fixtures/servers/scripted.ts. */
+/** An entry of a server that follows a script: see test/fixtures/servers/scripted.ts. */
 export function scripted(folder: TemporaryFolder, name: string, script: object) {
   return fixture("scripted", folder.write(`${name}.json`, script));
 }
 
-/** The messages that such a server got. */
+/** The messages that a scripted server received. */
 export async function messagesTo(folder: TemporaryFolder, name: string): Promise<Record<string, unknown>[]> {
   const text = await Bun.file(`${folder.path}/${name}.json.log`).text();
   return text
@@ -96,14 +96,14 @@ export async function messagesTo(folder: TemporaryFolder, name: string): Promise
     .map((line) => JSON.parse(line));
 }
 
-/** The JSON-RPC error that a request fails with, as it came. */
+/** The JSON-RPC error of a failed request, unchanged. */
 export async function failedRequest(of: Promise<unknown>) {
   const thrown = await of.then(
     () => undefined,
     (error: unknown) => error,
   );
   if (!(thrown instanceof McpError)) throw new Error(`no error of the protocol: ${Bun.inspect(thrown)}`);
-  // The client has put its own words before it.
+  // The client puts its own words before the message.
   const { code, message, data } = thrown;
   return { code, message: message.replace(/^MCP error -?\d+: /, ""), data };
 }

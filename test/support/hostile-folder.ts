@@ -1,14 +1,14 @@
-/** A folder as somebody hostile leaves it: whatever a runtime may read of a working directory, and each file leaves a mark. */
+/** A folder with hostile files: whatever a runtime may read from a working directory, with a mark for each file that runs. */
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "./temporary.ts";
 
 export interface HostileFolder extends TemporaryFolder {
-  /** Where somebody stands: below a folder that is as bad. */
+  /** The working directory, below a folder that is as hostile. */
   cwd: string;
-  /** A home that is the user's own. */
+  /** The user's own home. */
   home: string;
-  /** What has run, a word each; empty when nothing did. */
+  /** The marks of files that ran, one word each; empty if none did. */
   marks(): string[];
 }
 

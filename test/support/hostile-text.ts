@@ -1,6 +1,6 @@
-/** Text that does something to a terminal, or to how people read it. */
+/** Text that changes a terminal, or misleads its readers. */
 
-/** Each kind of it, by what it does. */
+/** One text of each kind, by its effect. */
 export const hostile: Readonly<Record<string, string>> = {
   clipboard: "\u001b]52;c;Y3VybCBldmlsIHwgc2g=\u0007",
   title: "\u001b]0;owned\u001b\\",
@@ -23,10 +23,10 @@ export const hostile: Readonly<Record<string, string>> = {
 
 export const allHostile = Object.values(hostile).join("");
 
-/** What a terminal would obey, or nobody would see, of what was written to it; our own colours and our own line of progress aside. */
+/** The characters in an output that a terminal would interpret or not show, except our own colours and our own progress line. */
 export function obeyed(written: string): string[] {
   const ours = ["\r\u001b[2K", ...[0, 1, 2, 31, 32, 36].map((code) => `\u001b[${code}m`)];
-  // A terminal's own driver makes `\r\n` of line breaks.
+  // The driver of a terminal writes line breaks as `\r\n`.
   const rest = ours.reduce((text, sequence) => text.replaceAll(sequence, ""), written).replaceAll("\r\n", "\n");
   return rest.match(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu) ?? [];
 }

@@ -1,4 +1,4 @@
-/** `serve --http` as a process, and hosts that speak to it: raw ones, which may do anything, and the SDK's. */
+/** `serve --http` as a process, and its hosts: raw ones, which can send anything, and the SDK's. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
@@ -8,10 +8,10 @@ import type { TemporaryFolder } from "./temporary.ts";
 
 export interface HttpServe extends AsyncDisposable {
   url: string;
-  /** Where claudikins keeps its own token. */
+  /** The file of the token that claudikins creates. */
   tokenFile?: string | undefined;
   pid: number;
-  /** All of it until now. */
+  /** All output so far. */
   stderr(): string;
   signal(name: "SIGTERM" | "SIGINT" | "SIGHUP"): void;
   /** The exit code. */
@@ -22,11 +22,11 @@ export interface ServeOptions {
   env?: Record<string, string>;
   command?: string[];
   port?: string;
-  /** "kept": the one that claudikins makes. */
+  /** "kept": the token that claudikins creates. */
   token?: "none" | "kept";
 }
 
-/** With the config of the folder, at any free port; open to all of this machine unless a token is spoken of. */
+/** Starts `serve --http` with the config of the folder at a free port, without a token by default. */
 export async function httpServe(folder: TemporaryFolder, flags: string[] = [], options: ServeOptions = {}) {
   const { command = claudikinsCommand, env = {}, port = "0", token = "none" } = options;
   const hasChosen = token === "kept" || flags.some((flag) => /token/.test(flag));
@@ -68,7 +68,7 @@ export async function httpServe(folder: TemporaryFolder, flags: string[] = [], o
 export interface SdkHost extends AsyncDisposable {
   client: Client;
   transport: StreamableHTTPClientTransport;
-  /** Text of the result of `execute_code`, without its receipt. */
+  /** The text of the result of `execute_code`, without its receipt. */
   execute(code: string, options?: { signal?: AbortSignal; onprogress?: (progress: object) => void }): Promise<string>;
 }
 
@@ -114,7 +114,7 @@ export interface RawSession {
   end(): Promise<Response>;
 }
 
-/** A session of raw requests, initialized. */
+/** An initialized session of raw requests. */
 export async function rawSession(url: string, version = "2025-11-25", capabilities: object = {}): Promise<RawSession> {
   const response = await fetch(url, {
     method: "POST",
@@ -140,7 +140,7 @@ export interface SentEvent {
   id?: string;
   retry?: string;
   data: string;
-  /** Undefined where the data is empty. */
+  /** Undefined if the data is empty. */
   message?: { id?: number; method?: string; params?: Record<string, unknown>; result?: Result; error?: object };
 }
 
@@ -149,7 +149,7 @@ interface Result {
   isError?: boolean;
 }
 
-/** The events of a stream, as they come, comments left out. */
+/** The events of a stream as they arrive, without comments. */
 export async function* eventsOf(response: Response): AsyncGenerator<SentEvent, void> {
   let pending = "";
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -170,7 +170,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<SentEvent, v
   }
 }
 
-/** Text of the first result in a stream, without its receipt. */
+/** The text of the first result in a stream, without its receipt. */
 export async function resultText(response: Response): Promise<string> {
   for await (const { message } of eventsOf(response)) {
     if (message?.result) return message.result.content[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");

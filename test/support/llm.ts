@@ -1,4 +1,4 @@
-/** An endpoint that is compatible with OpenAI's chat completions, on this machine: it answers by a script, and looks at what it is asked. */
+/** A local endpoint that is compatible with OpenAI's chat completions: it answers by a script, and checks its requests. */
 
 export interface LlmRequest {
   headers: Record<string, string>;
@@ -17,33 +17,33 @@ export interface LlmRequest {
 }
 
 export interface Reply {
-  /** The answer of the model. */
+  /** The text of the model's answer. */
   text?: string;
   finish?: string;
   refusal?: string;
   usage?: object | null;
-  /** In the place of an answer. */
+  /** The status to answer with instead. */
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Never answered. */
+  /** Never answers. */
   hangs?: boolean;
 }
 
 export type Script = readonly Reply[] | ((request: LlmRequest) => Reply | object);
 
 export interface Llm extends AsyncDisposable {
-  /** As it stands in the config. */
+  /** The address for the config. */
   baseUrl: string;
-  /** All that it was asked, in order. */
+  /** All requests, in order. */
   requests: LlmRequest[];
-  /** What was wrong with requests; nothing. */
+  /** The problems of requests; usually empty. */
   problems: string[];
-  /** Resolves when it has been asked so often. */
+  /** Resolves after this number of requests. */
   asked(times: number): Promise<void>;
 }
 
-/** Without a key where that is null. The last reply of a list stands for all that follow. An object without any of a reply's fields is an answer in JSON. */
+/** Starts the endpoint; a `key` of null means that no key is expected. The last reply of a list is repeated. An object without any of a reply's fields is an answer in JSON. */
 export function startLlm(script: Script, key: string | null = "test-key-1234567"): Llm {
   const requests: LlmRequest[] = [];
   const problems: string[] = [];
@@ -116,7 +116,7 @@ function wrongWith(method: string, path: string, { headers, body }: LlmRequest, 
   }
   const words = body.messages.map(({ content }) => content).join(" ");
   if (type === "json_object") expect(words.includes("JSON"), "JSON mode without the word");
-  // What the library would say of the machine.
+  // Headers by which the library would describe the machine.
   expect(!Object.keys(headers).some((name) => /stainless|openai/i.test(name)), "headers of the library");
   return problems;
 }

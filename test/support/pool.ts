@@ -1,4 +1,4 @@
-/** Pools for tests, of servers that are described in a few words, and what went wrong with them as a person reads it. */
+/** Pools for tests, with servers in a short notation, and errors as people read them. */
 import { Pool, type PoolOptions } from "../../src/clients/pool.ts";
 import { type ToolResult, toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
@@ -9,7 +9,7 @@ import { root } from "./claudikins.ts";
 
 export type ServerEntry = (Partial<StdioServer> & { command: string }) | (Partial<NetworkServer> & { url: string });
 
-/** What the config would say of it, with times that are long enough on a small machine. */
+/** The parsed config of an entry, with times that are long enough on a small machine. */
 export function serverConfig(name: string, entry: ServerEntry): ServerConfig {
   const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
   const defaults = { name, disabled: false, needs: [], ...times };
@@ -17,7 +17,7 @@ export function serverConfig(name: string, entry: ServerEntry): ServerConfig {
   return { ...defaults, args: [], env: {}, ...entry };
 }
 
-/** What a pool of a test works in: servers find their programs, and a folder that is also their home. */
+/** The surroundings of a test's pool: servers find their programs, and the folder is also their home. */
 export function surroundings(folder: string): PoolOptions {
   return { env: { PATH: process.env["PATH"] ?? "", HOME: folder }, cwd: folder, log: silentLog };
 }
@@ -34,7 +34,7 @@ export function plainValue(result: ToolResult): unknown {
   return JSON.parse("json" in value ? value.json : value.blocks);
 }
 
-/** The error that something fails with, which has to be one of ours. */
+/** The error of a failure, which must be a ClaudikinsError. */
 export async function failureOf(of: Promise<unknown>): Promise<ClaudikinsError> {
   const error = await of.then(
     () => undefined,
@@ -44,7 +44,7 @@ export async function failureOf(of: Promise<unknown>): Promise<ClaudikinsError> 
   throw new Error(`no failure of ours: ${Bun.inspect(error)}`);
 }
 
-/** A failure as a person reads it: code, message and hint, without what differs from run to run and machine to machine. */
+/** The error as people read it: code, message and hint, without what differs between runs and machines. */
 export function failureText({ code, message, hint }: ClaudikinsError, folder?: string): string {
   const text = `${code}: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`
     .replaceAll(process.execPath, "BUN")

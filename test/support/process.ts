@@ -1,4 +1,4 @@
-/** Runs programs as a user would and says everything about how they ended. */
+/** Runs programs as a user would, and returns everything about how they ended. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Ended {
@@ -27,8 +27,8 @@ export async function runProgram(command: string[], options: RunOptions = {}): P
 }
 
 /**
- * What a program under test may see: PATH, the isolated home of the preload, and what the test adds. Its servers are its own,
- * and it trusts the configs that it finds, unless the test takes `CI` away.
+ * The environment of a program under test: PATH, the isolated home of the preload, and the variables of the test. Its
+ * servers are its own, and it trusts the configs that it finds, unless the test removes `CI`.
  */
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
@@ -36,14 +36,14 @@ export function testEnvironment(more: Record<string, string> = {}): Record<strin
   return { PATH, HOME, ...Object.fromEntries(xdg), NO_COLOR: "1", CI: "true", CLAUDIKINS_DAEMON: "off", ...more };
 }
 
-/** Pids of living processes whose command line contains the text. Linux's /proc where there is one, `ps` elsewhere. */
+/** Pids of living processes whose command line contains the text, from /proc on Linux and from `ps` elsewhere. */
 export function processesWith(text: string): number[] {
   return commandLines()
     .filter(({ pid, line }) => pid !== process.pid && line.includes(text))
     .map(({ pid }) => pid);
 }
 
-/** Waits until no such process is left, at most `withinMs`; what is left then. */
+/** Waits until no such process is left, at most `withinMs`, and returns those that are left. */
 export async function processesLeft(text: string, withinMs = 2_000): Promise<number[]> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -68,7 +68,7 @@ function commandLines(): { pid: number; line: string }[] {
         const state = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /, "")[0];
         return state === "Z" ? [] : [{ pid: Number(name), line }];
       } catch {
-        return []; // It ended while we looked.
+        return []; // The process ended in the meantime.
       }
     });
 }

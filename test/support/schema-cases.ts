@@ -1,12 +1,12 @@
-/** JSON Schemas of every kind, with their types on one line, and values that they accept and do not. */
+/** JSON Schemas of every kind, with their types on one line, and with values that they accept or refuse. */
 
 export interface Case {
   schema: unknown;
   type: string;
-  /** Values that the schema accepts, and some that it does not: the type must agree. */
+  /** Values that the schema accepts and refuses; the type must agree. */
   valid?: unknown[];
   invalid?: unknown[];
-  /** What only the declaration refuses, since one line has no recursion. */
+  /** Values that only the declaration refuses, since a one-line type cannot be recursive. */
   invalidDeep?: unknown[];
 }
 
@@ -222,7 +222,7 @@ export const cases: Record<string, Case> = {
   },
   "invalid lists": { schema: { anyOf: "x", allOf: {}, enum: "a", type: 5 }, type: "unknown" },
 
-  // Types that are told by more than one keyword.
+  // Types that follow from more than one keyword.
   "type beside enum": {
     schema: { type: "string", enum: ["a", "b", null] },
     type: '"a" | "b"',
@@ -269,7 +269,7 @@ export const cases: Record<string, Case> = {
     invalid: [{}, 1],
   },
 
-  // Lists.
+  // Lists
   "list of lists": {
     schema: { type: "array", items: { type: "array", items: { type: "number" } } },
     type: "number[][]",
@@ -325,7 +325,7 @@ export const cases: Record<string, Case> = {
     invalid: [[1]],
   },
 
-  // Objects and their further keys.
+  // Objects and their additional keys
   "further keys of a type": {
     schema: { type: "object", properties: { a: text }, required: ["a"], additionalProperties: { type: "number" } },
     type: "{ a: string; [key: string]: number | string }",
@@ -409,7 +409,7 @@ export const cases: Record<string, Case> = {
     invalid: [{}],
   },
 
-  // Definitions.
+  // Definitions
   "definitions of draft 7": {
     schema: { type: "object", properties: { a: { $ref: "#/definitions/id" } }, required: ["a"], definitions: { id } },
     type: "{ a: { id: string } }",
@@ -506,7 +506,7 @@ export const cases: Record<string, Case> = {
     invalid: [{ id: "a" }, { n: 1 }],
   },
 
-  // Choices.
+  // Choices
   "a choice by a constant": {
     schema: {
       oneOf: [
@@ -536,7 +536,7 @@ export const cases: Record<string, Case> = {
     valid: [{ id: "a", n: 1 }],
     invalid: [{ id: "a" }, { n: 1 }],
   },
-  // Written as text: an object with a member "then" would be taken for a promise.
+  // As text: an object with a member "then" would be treated as a promise.
   "then or else": {
     schema: {
       type: "object",
@@ -566,7 +566,7 @@ export const cases: Record<string, Case> = {
     invalid: [{ a: 1 }],
   },
 
-  // What it is not.
+  // Negations
   "not null": {
     schema: { type: ["string", "null"], not: { type: "null" } },
     type: "string",

@@ -1,4 +1,4 @@
-/** Config entries of the real servers that tests use, started with node from their installed packages. */
+/** Config entries of the real servers in the tests, started with node from their installed packages. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { root } from "./claudikins.ts";
@@ -20,7 +20,7 @@ function packageEntry(name: string, ...args: string[]): Entry {
 export const everything = (): Entry => packageEntry("server-everything", "stdio");
 export const filesystem = (folder: string): Entry => packageEntry("server-filesystem", folder);
 export const sequentialThinking = (): Entry => packageEntry("server-sequential-thinking");
-/** `mark` stands on its command line, where processes are counted by it; the server itself reads no arguments. */
+/** `mark` is on its command line, so that processes can be counted; the server itself reads no arguments. */
 export const memory = (file: string): Entry => ({
   ...packageEntry("server-memory", file),
   env: { MEMORY_FILE_PATH: file },
@@ -32,7 +32,7 @@ export const fixture = (name: string, ...args: string[]): Entry => ({
   args: [join(root, "test", "fixtures", "servers", `${name}.ts`), ...args],
 });
 
-/** The smallest server there is, of which there can be very many: it offers the tools of a file, a list in one line. */
+/** The smallest server, for tests with very many: it offers the tools of a file, which is a list on one line. */
 export const tiny = (file: string): Entry => ({
   command: "sh",
   args: [join(root, "test", "fixtures", "servers", "tiny.sh"), file],

@@ -1,4 +1,4 @@
-/** A session of a host with us in this process, and what the ledger has of it when it is over. */
+/** A session of a host with claudikins in this process, and its counts in the ledger. */
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
@@ -11,7 +11,7 @@ import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { createSession } from "../../src/server/session.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
 
-/** What the ledger of a home has, all days together. */
+/** The counts in the ledger of a home, for all days together. */
 export async function ledgerOf(home: string): Promise<Counts | undefined> {
   const { periods } = await readLedger(join(home, ".local", "share", "claudikins", "ledger"), new Date());
   const [first, ...others] = periods.values();
@@ -19,7 +19,7 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
   return first;
 }
 
-/** The folder is the home, and has the config, if any. */
+/** The folder is the home, and contains the config, if any. */
 export async function inSession<T>(folder: string, work: (client: Client, toolbox: Toolbox) => Promise<T>): Promise<T> {
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env });

@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { root } from "./claudikins.ts";
 
-/** $BROWSER: follows every redirect, and keeps the last page in the file. */
+/** A $BROWSER that follows every redirect, and stores the last page in the file. */
 export function browserCommand(page: string): string {
   return `${process.execPath} ${join(root, "test", "fixtures", "browser.ts")} ${page}`;
 }
 
-/** Where the authorization server sends a browser that comes with this address. */
+/** The redirect of the authorization server for a browser that opens this address. */
 export async function redirectOf(authorizationUrl: string): Promise<string> {
   const response = await fetch(authorizationUrl, { redirect: "manual" });
   const location = response.headers.get("location");
@@ -15,12 +15,12 @@ export async function redirectOf(authorizationUrl: string): Promise<string> {
   return location;
 }
 
-/** The address that a person is asked to open, in what the program said. */
+/** The address that a person is asked to open, in the output of the program. */
 export function addressIn(text: string): string | undefined {
   return /^ {2}(http:\S+)\n/m.exec(text)?.[1];
 }
 
-/** What differs in each run, as names. */
+/** The text with names for everything that differs between runs. */
 export function steady(text: string): string {
   return text
     .replace(/http:\/\/127\.0\.0\.1:\d+\/callback/g, "http://127.0.0.1:PORT/callback")

@@ -1,11 +1,11 @@
-/** A folder that is gone when its `using` block ends. */
+/** A temporary folder that is removed when its `using` block ends. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 export interface TemporaryFolder extends Disposable {
   path: string;
-  /** Writes a file below the folder; its path. Objects become JSON. */
+  /** Writes a file below the folder, and returns its path. Objects become JSON. */
   write(name: string, content: string | object): string;
 }
 

@@ -1,4 +1,4 @@
-/** A program at a real terminal, and a person who reads what it writes and types. */
+/** A program at a real terminal, and a person who reads its output and types. */
 import { testEnvironment } from "./process.ts";
 
 export interface TerminalOptions {
@@ -7,9 +7,9 @@ export interface TerminalOptions {
 }
 
 export interface AtTerminal extends AsyncDisposable {
-  /** All that was written until now. */
+  /** All output so far. */
   readonly text: string;
-  /** Resolves when the text has been written, after what was awaited before. Rejects when the program ends without it. */
+  /** Resolves when the text appears after the text that was awaited before. Rejects if the program ends without it. */
   see(text: string): Promise<void>;
   type(text: string): void;
   readonly exited: Promise<number>;

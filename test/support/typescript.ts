@@ -1,11 +1,11 @@
-/** What TypeScript's compiler says of a text, and of a folder. */
+/** The errors that TypeScript's compiler reports for a text or for files. */
 import { join } from "node:path";
 import { root } from "./claudikins.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 const strict = ["--noEmit", "--strict", "--target", "esnext", "--lib", "esnext", "--pretty", "false"];
 
-/** The errors, one a line: `12: error TS2322: …`; none when the text compiles. Strict, with no types but the language's. */
+/** The errors, one per line: `12: error TS2322: …`; none if the text compiles. Strict, with only the types of the language. */
 export function typeErrors(text: string): string[] {
   using folder = temporaryFolder();
   const file = folder.write("check.ts", `export {};\n${text}`);
@@ -14,7 +14,7 @@ export function typeErrors(text: string): string[] {
   );
 }
 
-/** The errors in these files and all that they import, which have to be such that Node can run them by itself. */
+/** The errors in these files and everything they import, which Node must be able to run directly. */
 export function errorsInFiles(files: string[], cwd: string): string[] {
   const types = ["--typeRoots", join(root, "node_modules", "@types"), "--types", "node"];
   const asNodeRunsThem = ["--erasableSyntaxOnly", "--verbatimModuleSyntax", "--isolatedModules"];

@@ -1,4 +1,4 @@
-/** What code and search see of the servers: names that work, answers that are shared, failures that stay where they are. */
+/** What code and search see of servers: working names, shared answers, and separate failures. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { execute } from "../../src/execution/execute.ts";
@@ -9,7 +9,7 @@ import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
 import { fixture } from "../support/servers.ts";
 
-// Processes take their time to start on a small machine.
+// Processes start slowly on a small machine.
 setDefaultTimeout(30_000);
 
 let folder: Project;
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** The value of the code; its error where it failed. */
+/** The value of the code, or its error. */
 async function run(source: string, toolbox: Toolbox): Promise<unknown> {
   const outcome = await execute({ source }, toolbox);
   if (outcome.ok) return outcome.value;
@@ -29,7 +29,7 @@ async function run(source: string, toolbox: Toolbox): Promise<unknown> {
 const tool = (name: string) => ({ [name]: {} });
 
 describe("names", () => {
-  test("every example that search shows calls the very tool, whatever it and its server are called", async () => {
+  test("in every example that search shows call the right tool, whatever it and its server are called", async () => {
     const odd = folder.offering("odd", {
       ...tool("export"),
       ...tool("API-get-user"),
@@ -55,7 +55,7 @@ describe("names", () => {
       },
     });
     const one = folder.offering("one", tool("go"));
-    // Each of these servers would hide something, has another's name, or is no identifier.
+    // Each of these servers would hide a global, has another server's name, or is not an identifier.
     const servers = ["fs", "console", "new", "my-shop", "my_shop", "memory", "a b", "Array"];
     folder.configure({ odd, ...Object.fromEntries(servers.map((name) => [name, one])) });
     await using toolbox = await folder.open();
@@ -108,17 +108,17 @@ describe("names", () => {
     `);
   });
 
-  test("every global of the sandbox is one that a server's name must not hide", async () => {
+  test("do not hide any global of the sandbox", async () => {
     folder.configure({});
     await using toolbox = await folder.open();
     const globals = (await run("return Object.getOwnPropertyNames(globalThis)", toolbox)) as string[];
     expect(globals.length).toBeGreaterThan(50);
-    // These only say that they are not there: a server of that name takes their place.
+    // These globals only report that they are missing: a server of that name replaces them.
     const standIns = ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "Worker"];
     expect(globals.filter((name) => !sandboxGlobals.has(name))).toEqual(standIns);
   });
 
-  test("a server that is added may take a name: the other's is another one from then on", async () => {
+  test("change when a new server takes them", async () => {
     const one = folder.offering("one", tool("go"));
     folder.configure({ "my-shop": one });
     {
@@ -136,8 +136,8 @@ describe("names", () => {
   });
 });
 
-describe("failures, as code sees them", () => {
-  test("stay with their server and say what to do", async () => {
+describe("failures in code", () => {
+  test("name their server and the next step", async () => {
     folder.configure({
       shop: folder.offering("shop", { list_orders: {}, get_order: {} }),
       large: folder.offering("large", Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`tool${i}`, {}]))),
@@ -159,7 +159,7 @@ describe("failures, as code sees them", () => {
       'callTool("nee" + "dy", "x", {})',
       'callTool("bro" + "ken", "x", {})',
     ];
-    // Names that the code puts together: these servers are asked by the call itself.
+    // The code computes these names, so the servers are asked by the call itself.
     const source = `return Promise.all([${calls.map(code).join(", ")}])`;
     expect(await run(source, toolbox)).toMatchInlineSnapshot(`
       [
@@ -214,7 +214,7 @@ describe("failures, as code sees them", () => {
     `);
   });
 
-  test("a registry that is damaged, or cannot be written, stops no code", async () => {
+  test("do not include a registry that is damaged or cannot be written", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using first = await folder.open();
     await first.catalog.refresh("shop");
@@ -222,7 +222,7 @@ describe("failures, as code sees them", () => {
     await using toolbox = await folder.open();
     const outcome = await execute({ source: "return typeof shop.go" }, toolbox);
     expect(outcome).toMatchObject({ ok: true, value: "function" });
-    // What was learnt for it has put the index right as well.
+    // The tools that were listed for it repaired the index too.
     expect(JSON.parse(readFileSync(`${folder.registry}/index.json`, "utf8")).servers).toHaveLength(1);
 
     rmSync(folder.registry, { recursive: true });
@@ -233,7 +233,7 @@ describe("failures, as code sees them", () => {
 });
 
 describe("search", () => {
-  test("gives what is needed to call a tool", async () => {
+  test("returns what is needed to call a tool", async () => {
     folder.configure({
       shop: folder.offering("shop", {
         refund_order: {

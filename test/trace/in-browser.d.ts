@@ -1,4 +1,4 @@
-/** The types of in-browser.js, which alone knows those of a page. */
+/** The types of in-browser.js, which uses those of a page. */
 export function bars(rows: object[]): { name: string; from: number; to: number }[];
 export function tops(elements: object[]): number[];
 export function focused(): string | undefined;

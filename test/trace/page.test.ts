@@ -1,4 +1,4 @@
-/** The page of an execution in a real browser: right bars, keys, both themes, every width; and nothing that a tool says does anything. */
+/** The page of an execution in a real browser: correct bars, keys, both themes, every width, and no code from tools. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { pageOf } from "../../src/trace/page/page.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 
 const whole = (text: string) => ({ text, isWhole: true });
 
-/** Two side by side, one after them, and one that failed. */
+/** Two concurrent calls, one after them, and one that failed. */
 const known = recordOf({
   durationMs: 1_000,
   calls: 4,
@@ -43,7 +43,7 @@ const known = recordOf({
   value: whole('{"total":1}'),
 });
 
-describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
+describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`, () => {
   let browser: Browser;
   let folder: TemporaryFolder;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
   const open = (record: ExecutionRecord, options?: BrowserContextOptions): Promise<WatchedPage> =>
     openPage(browser, folder.write("trace.html", pageOf(record)), { reducedMotion: "reduce", ...options });
 
-  test("a known execution: a bar for each call, where its time is; nothing is asked for, nothing is said", async () => {
+  test("has a bar for each call at its time, without requests and console messages", async () => {
     await using opened = await open(known);
     const bars = await barsOf(opened.page);
     expect(bars).toEqual([
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(opened.requests).toEqual([`file://${folder.path}/trace.html`]);
   });
 
-  test("a real execution with calls side by side, by the command", async () => {
+  test("shows a real execution with concurrent calls, written by the command", async () => {
     folder.write("claudikins.json", { mcpServers: { shop: fixture("echo") } });
     const code =
       "const delayMs = 300;\nawait Promise.all([1, 2, 3].map(() => shop.echo({ delayMs })));\nawait shop.echo({});";
@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(opened.said).toEqual([]);
   });
 
-  test("by keys: arrows, Home, End, Enter and Escape; one stop of Tab", async () => {
+  test("can be used with the keyboard: arrows, Home, End, Enter and Escape, with one Tab stop", async () => {
     await using opened = await open(known);
     const { page, said } = opened;
     const focusedId = () => page.evaluate(focused);
@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(said).toEqual([]);
   });
 
-  test("by the mouse: what is pointed at, what was chosen, and a line's mark", async () => {
+  test("can be used with the mouse: hover, selection, and the mark of a line", async () => {
     await using opened = await open(known);
     const { page } = opened;
     const details = () => page.locator("#details h3").allInnerTexts();
@@ -155,7 +155,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(await details()).toEqual([]);
   });
 
-  test("texts of tools, code and results are shown and do nothing", async () => {
+  test("shows texts of tools, code and results without running them", async () => {
     const attacks = [
       "</script><script>window.hacked = 1</script>",
       '"><img src=x onerror="window.hacked = 2">',
@@ -200,7 +200,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect([said, requests.length]).toEqual([[], 1]);
   });
 
-  test("what got into it all the same would be stopped by its policy", async () => {
+  test("has a content security policy that blocks injected code", async () => {
     await using opened = await open(known);
     const { page, said } = opened;
     const asked: string[] = [];
@@ -218,7 +218,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(asked).toEqual([]);
   });
 
-  test("light and dark: as the system says, and by the button; all texts can be read", async () => {
+  test("follows the system's light or dark scheme or its button, with enough contrast", async () => {
     const pictures = new Map<string, Buffer>();
     for (const colorScheme of ["light", "dark"] as const) {
       const other = colorScheme === "light" ? "dark" : "light";
@@ -241,7 +241,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(pictures.get("light")!.equals(pictures.get("dark")!)).toBe(false);
   });
 
-  test.each([320, 700, 1280])("at a width of %d nothing stands out to the side", async (width) => {
+  test.each([320, 700, 1280])("fits a width of %d", async (width) => {
     const long = callOf({ server: "a-server-with-a-long-name", tool: `a_tool_${"with_a_long_name_".repeat(6)}` });
     const timeline = [...known.timeline, long];
     await using opened = await open({ ...known, timeline }, { viewport: { width, height: 700 } });
@@ -259,7 +259,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     ]);
   });
 
-  test("movement only for who wants it; on paper light, and without what is to be clicked", async () => {
+  test("respects reduced motion, and prints light without controls", async () => {
     await using opened = await open(known, { colorScheme: "dark" });
     const { page } = opened;
     const moving = () => page.locator(".bar").first().evaluate(animation);
@@ -277,7 +277,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(await page.locator(".bar").first().isVisible()).toBe(true);
   });
 
-  test("ten thousand calls: the longest of them, the failed ones, and a word about the others", async () => {
+  test("shows the longest and the failed of ten thousand calls, and counts the others", async () => {
     const timeline = Array.from({ length: 10_000 }, (_, place) =>
       callOf({ startMs: place, endMs: place + (place % 100), outcome: place === 9_999 ? "failed" : "ok" }),
     );
@@ -296,7 +296,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(said).toEqual([]);
   });
 
-  test("of sizes alone: the lines that called, and how to keep more", async () => {
+  test("shows the calling lines of an execution without contents, and how to keep more", async () => {
     const { code, logs, value, ...rest } = known;
     const timeline = known.timeline.map(({ arguments: _, result, message, ...call }) => call);
     await using opened = await open({
@@ -317,7 +317,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(await page.locator("#c2").getAttribute("aria-current")).toBe("true");
   });
 
-  test("without a call, and where the code failed", async () => {
+  test("shows an execution without calls, and where the code failed", async () => {
     await using opened = await open({
       ...known,
       timeline: [],

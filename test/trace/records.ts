@@ -1,8 +1,8 @@
-/** Records made by hand. */
+/** Handwritten records. */
 import { newId } from "../../src/trace/id.ts";
 import type { ExecutionRecord, RecordedCall } from "../../src/trace/record.ts";
 
-/** One call, in half a second. */
+/** A record of one call of half a second. */
 export function recordOf(given: Partial<ExecutionRecord>): ExecutionRecord {
   const at = given.at ?? Date.now();
   return {

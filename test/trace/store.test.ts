@@ -1,4 +1,4 @@
-/** Records of executions on disk: what is written is read again, the young ones stay, and damage costs only itself. */
+/** Records of executions on disk: reading, limits, and damage. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const ids = () => readSummaries(path).map(({ id }) => id);
 
-test("ids are sorted by time, and tell it", () => {
+test("ids sort by time, and contain it", () => {
   const times = [Date.UTC(2026, 0, 1), Date.UTC(2026, 10, 21, 12), Date.UTC(2026, 10, 21, 12) + 1, Date.UTC(2049, 1)];
   const made = times.map(newId);
   expect(made.every(isId)).toBe(true);
@@ -26,7 +26,7 @@ test("ids are sorted by time, and tell it", () => {
   expect(["", "abc", "../etc/pas", "0123456ilo"].filter(isId)).toEqual([]);
 });
 
-test("what was written is read, whole and as a summary, by its owner alone", async () => {
+test("a record is read completely and as a summary, and its file is private", async () => {
   const record = recordOf({ hasContents: true, value: { text: "1\n2", isWhole: true } });
   await writeRecord(path, record);
   expect(readRecord(path, record.id)).toEqual(record);
@@ -36,7 +36,7 @@ test("what was written is read, whole and as a summary, by its owner alone", asy
   expect(statSync(join(path, `${record.id}.json`)).mode & 0o777).toBe(0o600);
 });
 
-test("the young ones are kept: by their number, their age and their size", async () => {
+test("old records are removed by number, age and size", async () => {
   const now = Date.now();
   const records = [5, 4, 3, 2, 1].map((days) => recordOf({ at: now - days * 86_400_000 }));
   for (const record of records) await writeRecord(path, record);
@@ -53,7 +53,7 @@ test("the young ones are kept: by their number, their age and their size", async
   expect(ids()).toEqual(youngest.slice(0, 1));
 });
 
-test("whoever writes removes what is too much, and what a process that was killed has left", async () => {
+test("each write removes excess records, and files of killed processes", async () => {
   await writeRecord(path, recordOf({ at: Date.now() - 20 * 86_400_000 }));
   writeFileSync(join(path, "0123456789.json.999999999.0.tmp"), "{");
   writeFileSync(join(path, "mine.txt"), "mine");
@@ -62,13 +62,13 @@ test("whoever writes removes what is too much, and what a process that was kille
   expect(readdirSync(path).sort()).toEqual([`${young.id}.json`, "mine.txt"].sort());
 });
 
-test("several at once", async () => {
+test("records can be written concurrently", async () => {
   const records = Array.from({ length: 30 }, () => recordOf({}));
   await Promise.all(records.map((record) => writeRecord(path, record, { ...defaultKeeping, count: 20 })));
   expect(ids()).toHaveLength(20);
 });
 
-test("what is damaged, or of another version, is left out", async () => {
+test("damaged records and those of another version are skipped", async () => {
   const [good, bad, other] = [recordOf({}), recordOf({}), recordOf({})];
   await writeRecord(path, good);
   writeFileSync(join(path, `${bad.id}.json`), '{"version":1,"id":');
@@ -82,6 +82,6 @@ test("what is damaged, or of another version, is left out", async () => {
   expect(existsSync(join(path, `${bad.id}.json`))).toBe(true);
 });
 
-test("where there is no folder, there is nothing", () => {
+test("a missing folder has no records", () => {
   expect(readSummaries(path)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A server of the SDK and nothing else: two tools over stdio. What an executable of it takes to start is the floor of ours. */
+/** A minimal server of the SDK with two tools over stdio. The start time of its executable is the minimum for ours. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";

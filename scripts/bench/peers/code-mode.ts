@@ -1,4 +1,4 @@
-/** @utcp/code-mode: a library that runs code in isolates of V8 (isolated-vm), whose tool calls block; in a Node of its own. */
+/** @utcp/code-mode: a library that runs code in V8 isolates (isolated-vm) with blocking tool calls, in its own Node process. */
 import { join } from "node:path";
 import { strippingNode } from "../../../test/support/node.ts";
 import { startLines } from "./line-peer.ts";
@@ -14,7 +14,7 @@ export interface CodeModeHere {
 }
 export type CodeMode = CodeModeHere | { missing: string };
 
-/** isolated-vm has to load, which it does under few versions of Node. */
+/** Requires isolated-vm, which loads only with some versions of Node. */
 export async function findCodeMode(env: Environment): Promise<CodeMode> {
   try {
     const node = strippingNode ?? "node";

@@ -1,4 +1,4 @@
-/** Deno: a fresh process without permissions for each execution, whose tool calls go through this process. */
+/** Deno: a new process without permissions for each execution. Its tool calls go through this process. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type RawClient, startRawClient } from "../host.ts";
@@ -8,22 +8,22 @@ import type { Peer, Servers } from "./peer.ts";
 
 const version = "2.9.6";
 
-/** Deno looks for the files of a project around the program, which it finds none of elsewhere. */
+/** Deno searches for a project's files around the program, and finds none in a folder of its own. */
 const guest = "deno-guest.mjs";
 
 export interface DenoHere {
   executable: string;
   version: string;
-  /** For what is written while it runs. */
+  /** A folder for the files that it writes while it runs. */
   folder: string;
 }
 export type Deno = DenoHere | { missing: string };
 
-/** The one on PATH, else npm's in a cache folder, installed once. */
+/** Deno on PATH, or else npm's in a cache folder, installed once. */
 export async function findDeno(folder: string): Promise<Deno> {
   try {
     const found = Bun.which("deno") ?? (await installedProgram("deno", version, process.env));
-    // What npm puts on PATH may be a script that starts the real one, which would be measured with it.
+    // npm may put a script on PATH that starts the real program, and would be measured with it.
     const asked = ["eval", "console.log(JSON.stringify([Deno.execPath(), Deno.version.deno]))"];
     const [executable, itsVersion] = JSON.parse(await outputOf([found, ...asked]));
     mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** executor: an MCP server with one tool that runs code, before a daemon of its own. */
+/** executor: an MCP server with one tool that runs code, in front of its own daemon. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { type Environment, installedProgram, outputOf } from "./npm.ts";
@@ -8,7 +8,7 @@ const version = "1.5.9";
 
 export type ExecutorHere = Exclude<Program, { missing: string }>;
 
-/** Asked what one and one is, since a program that starts may still not run code here. */
+/** Runs a small program first, since a program that starts may still be unable to run code on this machine. */
 export async function findExecutor(env: Environment, folder: string): Promise<Program> {
   try {
     const executable = await installedProgram("executor", version, env);
@@ -22,7 +22,7 @@ export async function findExecutor(env: Environment, folder: string): Promise<Pr
   }
 }
 
-/** As a host has it; the folder is its workspace and its home. */
+/** Starts it as a host does, with the folder as its workspace and home. */
 export async function startExecutor({ command: [command = ""] }: ExecutorHere, folder: string): Promise<Peer> {
   const client = new Client({ name: "bench", version: "1" });
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder };

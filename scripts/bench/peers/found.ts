@@ -1,4 +1,4 @@
-/** Who stands beside us: each is looked for once, with its version or why it is not here. */
+/** The peers of the benchmark: each is looked up once, with its version or why it is missing. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { root } from "../../../test/support/claudikins.ts";
@@ -20,14 +20,14 @@ export interface Found {
   versions: Versions;
 }
 
-/** Those that can be left out, by the names that they have in the tables. */
+/** The peers that --without can leave out, by their names in the tables. */
 export const peerNames = ["deno", "mcporter", "mcpc", "executor", "@utcp/code-mode"] as const;
 
-/** In the user's own cache; `folder` makes places for what they write. */
+/** Looks for peers in the user's own cache; `folder` creates folders for the files they write. */
 export async function findPeers(env: Environment, without: string[], folder: () => string): Promise<Found> {
   const unless = async <T>(name: (typeof peerNames)[number], find: () => Promise<T | { missing: string }>) =>
     without.includes(name) ? { missing: `--without ${name}` } : await find();
-  // Together: the first time, each is installed.
+  // Concurrently, since each is installed the first time.
   const [deno, mcporter, mcpc, executor, codeMode] = await Promise.all([
     unless("deno", () => findDeno(join(folder(), "deno"))),
     unless("mcporter", () => findMcporter(env)),

@@ -1,11 +1,11 @@
-/** A peer that is a process of Node: programs go in as lines, their values come out as lines. */
+/** A peer in a Node process: it reads programs as lines, and writes their values as lines. */
 import { linesOf } from "./lines.ts";
 import type { Peer } from "./peer.ts";
 
-/** No program of the bench takes so long: who has not answered then never will. */
+/** No program of the benchmark takes this long: a peer that has not answered never will. */
 const answerWithinMs = 60_000;
 
-/** isolated-vm can wait for itself for ever when its process exits. */
+/** isolated-vm can wait for itself forever when its process exits. */
 const exitWithinMs = 2_000;
 
 export function startLines(name: string, command: string[]): Peer {

@@ -1,4 +1,4 @@
-/** The lines that a process writes, of any length. */
+/** The lines of a process's output, of any length. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let pending: Uint8Array[] = [];
   for await (const chunk of stream) {

@@ -1,4 +1,4 @@
-/** @apify/mcpc: a command line for MCP servers, which keeps each connection in a process of its own. */
+/** @apify/mcpc: a command line for MCP servers that keeps each connection in its own process. */
 import { type Environment, installedProgram, outputOf } from "./npm.ts";
 import type { Program } from "./peer.ts";
 

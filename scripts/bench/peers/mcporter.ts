@@ -1,17 +1,17 @@
-/** mcporter: a command line for MCP servers, which keeps them in a daemon of its own where their entry says so. */
+/** mcporter: a command line for MCP servers that keeps them in its own daemon if their entries say so. */
 import { join } from "node:path";
 import { type Environment, installed, outputOf } from "./npm.ts";
 import type { Program } from "./peer.ts";
 
 const version = "0.12.3";
 
-/** It wants a Node of 24 or newer, which comes with it, as a package of the same registry. */
+/** mcporter requires Node 24 or newer, which is installed from npm too. */
 const node = {
   name: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`,
   version: "24.9.0",
 };
 
-/** The one on PATH, else that version under a Node of its own. */
+/** mcporter on PATH, or else this version with its own Node. */
 export async function findMcporter(env: Environment): Promise<Program> {
   try {
     const here = Bun.which("mcporter");

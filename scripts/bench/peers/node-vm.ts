@@ -1,4 +1,4 @@
-/** One Node process that runs each program in a fresh context of `node:vm`. No isolation, and hence the lower bound. */
+/** One Node process that runs each program in a new context of `node:vm`, without isolation. It is the lower bound. */
 import { join } from "node:path";
 import { startLines } from "./line-peer.ts";
 import type { Peer, Servers } from "./peer.ts";

@@ -1,11 +1,11 @@
-/** Programs of the npm registry that stand beside us: installed once, in a cache folder of the user's. */
+/** Peers from the npm registry, installed once in a cache folder of the user. */
 import { existsSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
-/** The path of the package's program, which has its name where nothing else is said. */
+/** The path of the package's program, which has the name of the package by default. */
 export async function installedProgram(
   name: string,
   version: string,
@@ -16,7 +16,7 @@ export async function installedProgram(
   return join(folder, "node_modules", ".bin", program);
 }
 
-/** The folder in which these packages are, the first of which gives it its name. */
+/** The folder with these packages, named after the first one. */
 export async function installed([main = "", ...more]: string[], env: Environment): Promise<string> {
   const cache = env["XDG_CACHE_HOME"] ?? (env["HOME"] ? join(env["HOME"], ".cache") : tmpdir());
   const folder = join(cache, "claudikins-bench", main.replace(/^@/, "").replace(/[/@]/g, "-"));
@@ -26,7 +26,7 @@ export async function installed([main = "", ...more]: string[], env: Environment
   return folder;
 }
 
-/** What it says on stdout. Throws with its last words. */
+/** The output on stdout. Throws an error with the last lines of stderr. */
 export async function outputOf(command: string[], env: Environment = process.env): Promise<string> {
   const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -1,4 +1,4 @@
-/** A model at work, played from a script: its turns go over real MCP connections, and what enters its context is counted. */
+/** A scripted model: its turns use real MCP connections, and everything that enters its context is counted. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
@@ -7,7 +7,7 @@ import { shownName, toolsOf } from "../host.ts";
 
 const maxBufferSize = 256 * 1_048_576;
 
-/** A server's name and its tool's, and the arguments. */
+/** A server's name, its tool's name, and the arguments. */
 export type Call = [server: string, tool: string, args: Record<string, unknown>];
 
 export interface Reply {
@@ -15,27 +15,27 @@ export interface Reply {
   failed: boolean;
 }
 
-/** What one task has cost. */
+/** The cost of one task. */
 export interface Cost {
-  /** What the model wrote and what it was shown: the request, its calls, their results. */
+  /** The text that the model wrote and read: the request, its calls, their results. */
   workTokens: number;
-  /** Of it, what the user asked for. */
+  /** The part of it that is the user's request. */
   requestTokens: number;
-  /** Requests to the model: a turn of calls each, and the last one for the answer. */
+  /** Requests to the model: one per turn of calls, and one for the answer. */
   roundTrips: number;
-  /** All that was sent to the model over these requests, since each carries the whole context. */
+  /** Everything that was sent to the model, since each request repeats the whole context. */
   processedTokens: number;
-  /** The tools that were called, as the host shows their names. */
+  /** The tools that were called, by the names that the host shows. */
   used: Set<string>;
-  /** What the tools took, without the model. */
+  /** The time of the tools, without the model. */
   ms: number;
 }
 
 export class Agent implements AsyncDisposable {
   readonly #clients: Map<string, Client>;
-  /** What stands in the context before any work: definitions and instructions. */
+  /** The context before any work: definitions and instructions. */
   readonly definitionTokens: number;
-  /** The same, each tool by itself under the name that is shown, and the instructions. */
+  /** The same, with each tool under its shown name. */
   readonly shown: Shown;
   #request = 0;
   #work = 0;
@@ -56,7 +56,7 @@ export class Agent implements AsyncDisposable {
     this.definitionTokens = countTokens(texts.join("\n"));
   }
 
-  /** A host with these servers, all of them started before any work. */
+  /** A host with these servers, which are all started before any work. */
   static async start(servers: Record<string, Entry>, cwd: string): Promise<Agent> {
     const names = Object.keys(servers).sort();
     const connected = await Promise.all(names.map((name) => connect(servers[name]!, cwd)));
@@ -64,14 +64,14 @@ export class Agent implements AsyncDisposable {
     return new Agent(new Map(names.map((name, index) => [name, connected[index]!])), shown);
   }
 
-  /** A task begins: what was counted before is forgotten, and the context is a new one. */
+  /** Begins a task with a new context, and resets the counts. */
   begin(request: string): void {
     this.#request = countTokens(request);
     [this.#work, this.#processed, this.#turns, this.#ms] = [this.#request, 0, 0, 0];
     this.#used = new Set();
   }
 
-  /** One turn of the model, with all of its calls at once. */
+  /** One turn of the model with all of its concurrent calls. */
   async turn(...calls: Call[]): Promise<Reply[]> {
     this.#send();
     const startedAt = performance.now();
@@ -85,7 +85,7 @@ export class Agent implements AsyncDisposable {
     return replies;
   }
 
-  /** The last request to the model, which gives the answer; both ways give the same one, so that it is not counted. */
+  /** The last request to the model, which returns the answer. It is the same both ways, so it is not counted. */
   end(): Cost {
     this.#send();
     return {
@@ -122,10 +122,10 @@ async function connect(entry: Entry, cwd: string): Promise<Client> {
   return client;
 }
 
-/** A call as a model writes it. */
+/** A call as the model writes it. */
 export const writtenCall = (name: string, args: object) => JSON.stringify({ name, arguments: args });
 
-/** What a host hands to the model: names, descriptions and schemas of the arguments, and the instructions. */
+/** The parts that a host shows to the model: names, descriptions, schemas of arguments, and instructions. */
 export interface Shown {
   definitions: Map<string, string>;
   instructions: string;

@@ -1,4 +1,4 @@
-/** Tasks over files: read and filtered, written from what another server gave, changed in one place. */
+/** Tasks with files: reading and filtering, writing another server's results, changing one place. */
 import { ask, read, type Task, well } from "./task.ts";
 import { failedByRoute, notes } from "./world.ts";
 

@@ -1,4 +1,4 @@
-/** Every task, played both ways in a world of its own; both have to arrive at the same answer, which is known before. */
+/** Plays every task in both ways, each in its own world; both must return the same known answer. */
 import { deepStrictEqual } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export const tasks: Task[] = [...shopTasks, ...fileTasks, ...smallTasks];
 export interface Played {
   definitionTokens: number;
   shown: Shown;
-  /** In the order of the tasks. */
+  /** One per task, in order. */
   costs: Cost[];
 }
 
@@ -24,14 +24,14 @@ export interface Places {
   folder(): string;
 }
 
-/** The servers' own tools, as a host without claudikins has them. */
+/** Plays with the servers' own tools, like a host without claudikins. */
 export async function playDirect({ binary, folder }: Places): Promise<Played> {
   const world = folder();
   await using agent = await Agent.start(makeWorld(world, binary), world);
   return await play(agent, (task) => task.direct(agent));
 }
 
-/** The same servers, behind claudikins. */
+/** Plays with the same servers behind claudikins. */
 export async function playCode({ binary, folder }: Places): Promise<Played> {
   const [world, home] = [folder(), folder()];
   const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);

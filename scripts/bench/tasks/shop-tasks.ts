@@ -1,4 +1,4 @@
-/** Tasks over the shop: lists that are joined, many lookups, a service that fails now and then. */
+/** Tasks with the shop: joined lists, many lookups, and a service that sometimes fails. */
 import { ask, read, type Task, well } from "./task.ts";
 
 const lastQuarter = { from: "2025-10-01", to: "2025-12-31" };
@@ -18,7 +18,7 @@ const waitingCustomers: Task = {
   },
   async code(agent) {
     await agent.search("support tickets and the customers who wrote them");
-    // What the two give is not in their signatures.
+    // The results of these two tools are not in their signatures.
     await agent.execute(`
 const tickets = await demo.list_tickets({ status: "open", priority: "urgent" });
 return tickets;`);

@@ -1,4 +1,4 @@
-/** Small tasks: a call or two with small results, in which code has little to save. */
+/** Small tasks with a call or two and small results, where code saves little. */
 import { ask, read, type Task, well } from "./task.ts";
 
 const lookedUp: Task = {

@@ -1,11 +1,11 @@
-/** A task that is played twice: by calls of the servers' own tools, and by search_tools with execute_code. */
+/** A task that is played twice: with the servers' own tools, and with search_tools and execute_code. */
 import type { Agent, Call, Reply } from "./agent.ts";
 
 export interface Task {
   name: string;
-  /** What the user asks for. */
+  /** The user's request. */
   request: string;
-  /** What both have to answer. */
+  /** The expected answer of both. */
   answer: unknown;
   direct(agent: Agent): Promise<unknown>;
   code(agent: CodeAgent): Promise<unknown>;
@@ -28,7 +28,7 @@ export class CodeAgent {
     for (const { text, failed } of await this.#agent.turn(...calls)) if (failed) throw new Error(text);
   }
 
-  /** The value that the code returned, as the model reads it. */
+  /** The value of the code, as the model reads it. */
   async execute(code: string): Promise<unknown> {
     const [reply] = await this.#agent.turn(["claudikins", "execute_code", { code: code.trim() }]);
     const text = well(reply);
@@ -41,14 +41,14 @@ export class CodeAgent {
   }
 }
 
-/** The text of a reply that is no error. */
+/** The text of a successful reply. */
 export function well(reply: Reply | undefined): string {
   if (!reply || reply.failed) throw new Error(`a call failed: ${reply?.text}`);
   return reply.text;
 }
 
-/** The reply as the model reads it: as what its JSON says. */
-// biome-ignore lint/suspicious/noExplicitAny: a script reads what it knows to be there.
+/** The reply parsed as JSON, as the model reads it. */
+// biome-ignore lint/suspicious/noExplicitAny: a script knows the values that it reads.
 export const read = (reply: Reply | undefined): any => JSON.parse(well(reply));
 
 /** One turn with one call. */

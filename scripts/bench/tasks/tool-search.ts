@@ -1,7 +1,7 @@
 /**
- * What a host's own tool search makes of the direct transcripts. Computed, and its best case: at first there are the names of
- * all tools, and one search for each task finds the tools that this task uses and no other. What the search tool itself and
- * the host's words about it take is the host's own, and not counted.
+ * The cost of a host's own tool search, computed from the direct transcripts. It is the best case: the context begins
+ * with the names of all tools, and one search per task finds exactly the tools that the task uses. The search tool
+ * itself and the host's instructions for it are not counted.
  */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { type Cost, writtenCall } from "./agent.ts";
@@ -24,7 +24,7 @@ export function withToolSearch(direct: Played): Searched {
     return {
       workTokens: workTokens + searchTokens,
       roundTrips: roundTrips + 1,
-      // The request for the search, and then all that the direct way sent, with other definitions.
+      // The request for the search, then everything that the direct way sent, with other definitions.
       processedTokens: definitionTokens + requestTokens + processedTokens + roundTrips * moreEachTime,
     };
   });

@@ -1,4 +1,4 @@
-/** The servers of the tasks, and the files that they begin with: the same ones each time, in a folder of their own. */
+/** The servers of the tasks and their files, which are the same in every run, in a separate folder. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Entry, everything, filesystem, memory } from "../../../test/support/servers.ts";
@@ -14,16 +14,16 @@ const requests = Array.from({ length: 9_000 }, (_, index) => ({
   ms: (index * 37) % 900,
 }));
 
-/** A line of JSON a request, about a megabyte. */
+/** One line of JSON per request, about a megabyte in total. */
 export const accessLog = requests.map((request) => `${JSON.stringify(request)}\n`).join("");
 
-/** How many requests of each route failed. */
+/** The number of failed requests per route. */
 export const failedByRoute: Record<string, number> = {};
 for (const { route, status } of requests) if (status === 500) failedByRoute[route] = (failedByRoute[route] ?? 0) + 1;
 
 const people = ["Ines", "Jonas", "Klara", "Mats"];
 
-/** Thirty short notes; every fourth has something to do in it. */
+/** Thirty short notes; every fourth contains a to-do item. */
 export const notes = Array.from({ length: 30 }, (_, index) => ({
   name: `2026-01-${String(index + 1).padStart(2, "0")}.md`,
   text: [
@@ -38,7 +38,7 @@ export const notes = Array.from({ length: 30 }, (_, index) => ({
 
 const config = { service: "shop", port: 8080, retries: 3, features: { search: true, reviews: false }, log: "info" };
 
-/** The servers, and the folder in which they and their host run: paths are relative, so that they are as long everywhere. */
+/** The servers, and the folder for them and their host. Paths are relative, so that they have the same length everywhere. */
 export function makeWorld(folder: string, binary: string): Record<string, Entry> {
   mkdirSync(join(folder, "notes"));
   writeFileSync(join(folder, "access.jsonl"), accessLog);

@@ -1,4 +1,4 @@
-/** Sixty tools of twelve servers that do not exist, each with two requests as a person would put them. */
+/** Sixty tools of twelve imaginary servers, each with two requests as a person would write them. */
 
 export interface Example {
   server: string;

@@ -8,7 +8,7 @@ export interface Evaluation {
   requests: number;
   first: number;
   firstFive: number;
-  /** Requests whose tool is not among the first five, with what came instead. */
+  /** Requests whose tool is not among the first five, with the tools that were found. */
   missed: { request: string; wanted: string; found: string[] }[];
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { examples } from "./corpus.ts";
 import { evaluate } from "./evaluate.ts";
 
-test("there are as many as it says", () => {
+test("the corpus has the stated size", () => {
   expect(examples.length).toBe(60);
   expect(new Set(examples.map(({ server }) => server)).size).toBe(12);
   expect(new Set(examples.flatMap(({ requests }) => requests)).size).toBe(120);

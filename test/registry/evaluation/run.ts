@@ -1,4 +1,4 @@
-/** `bun test/registry/evaluation/run.ts`: prints how well search does on our own requests, and what it misses. */
+/** `bun test/registry/evaluation/run.ts`: prints the quality of search for our own requests, and the missed ones. */
 import { evaluate } from "./evaluate.ts";
 
 const { requests, first, firstFive, missed } = evaluate();

@@ -1,7 +1,7 @@
 /**
- * What is mutated: every program that stands as text in the sandbox's tests (the hostile ones, the forms in which agents
- * write, and all others), and the programs of agents. A new test is a new seed, so that a seed of the fuzzer gives the
- * same programs as long as the tests are the same.
+ * The programs that are mutated: every program in the sandbox's tests (hostile ones, the forms in which agents write,
+ * and all others), and the programs of agents. A new test adds a program, so a seed gives the same programs as long as
+ * the tests are the same.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ export async function loadCorpus(): Promise<string[]> {
   return programs;
 }
 
-/** The files of a folder, in an order that is the same everywhere. */
+/** The files of a folder, in the same order everywhere. */
 function sourcesIn(folder: string, ending: string): string[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(ending));
   return names.sort().map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
-/** Every string and template without parts of a TypeScript file. */
+/** Every string and every template without substitutions in a TypeScript file. */
 function textsOf(source: string): string[] {
   const { code } = transform(source, { transforms: ["typescript"], disableESTransforms: true });
   const texts: string[] = [];
@@ -38,7 +38,7 @@ function textsOf(source: string): string[] {
   return texts;
 }
 
-/** Rows have a program in `code`, or several in `steps`. */
+/** A row has a program in `code`, or several in `steps`. */
 function agentTexts(): string[] {
   if (!existsSync(agentPrograms)) return [];
   const rows = sourcesIn(agentPrograms, ".jsonl").flatMap((text) =>

@@ -1,4 +1,4 @@
-/** A few hundred random programs with a fixed seed; and that the fuzzer would see it if a promise were broken. */
+/** A few hundred random programs with a fixed seed, and a test that the fuzzer finds broken promises. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,21 +13,21 @@ import { minimised } from "./minimise.ts";
 import { programsOf } from "./programs.ts";
 import { Random } from "./random.ts";
 
-// On a machine with nothing else to do all of it takes some 20 seconds.
+// On an idle machine, all tests take about 20 seconds.
 setDefaultTimeout(300_000);
 
 const indexes = Array.from({ length: 200 }, (_, index) => index);
 
-test("programs of a fixed seed keep every promise", async () => {
+test("programs of a fixed seed break no rule", async () => {
   const { failures, ended } = await fuzz({ programs: await programsOf(600), first: 0, executions: 200 });
   expect(failures).toEqual([]);
-  // They do something: some end well, some fail by themselves, some run into a limit.
+  // Some programs succeed, some fail, some reach a limit.
   for (const how of ["value", "threw", "check", "timeout"])
     expect([how, ended[how]]).toEqual([how, expect.any(Number)]);
 });
 
 describe("the generator", () => {
-  test("gives the same programs for the same seed, and others for another", async () => {
+  test("returns the same programs for the same seed, and others for another", async () => {
     const [first, same, other] = [await programsOf(7), await programsOf(7), await programsOf(8)];
     expect(indexes.map(first)).toEqual(indexes.toReversed().map(same).toReversed());
     const equal = indexes.filter((index) => first(index) === other(index));
@@ -50,7 +50,7 @@ describe("the generator", () => {
 
 type Break = (sandbox: Sandbox, source: string, options: ExecuteOptions) => Promise<Outcome>;
 
-/** A sandbox that breaks a promise for one program, and keeps all for the others. */
+/** A sandbox that breaks a rule for one program. */
 function breaking(breaks: Break): Sandbox {
   const sandbox = new Sandbox();
   const execute: Sandbox["execute"] = (source, options) =>
@@ -73,7 +73,7 @@ const changed =
 
 const failed = (reason: string, message: string) => ({ ok: false, reason, error: { name: "E", message, stack: "" } });
 
-describe("the fuzzer sees", () => {
+describe("the fuzzer finds", () => {
   test.each<[string, Break, string]>([
     ["a path of the host", changed(() => ({ value: process.cwd() })), "leaked"],
     ["a frame of the host", changed(() => failed("threw", "at run (sandbox.ts:1:1)")), "leaked"],
@@ -155,8 +155,8 @@ describe("the fuzzer sees", () => {
     ["a line of another execution", "console.log('left');"],
     ["a call of another execution", "test.echo({});"],
     ["a wrong answer", "Array.prototype.sort = function () { return this };"],
-  ])("in the next execution %s", async (_, left) => {
-    // As if the first execution had left it: the probe is run with it in front.
+  ])("in the next execution, %s", async (_, left) => {
+    // As if the first execution had left it: the probe runs after it.
     const leaves = () => {
       const sandbox = new Sandbox();
       const execute: Sandbox["execute"] = (source, options) =>
@@ -168,7 +168,7 @@ describe("the fuzzer sees", () => {
     expect(failures.map(({ problem }) => problem.split(":")[0])).toEqual(["the next execution", "the next execution"]);
   });
 
-  test("what is late, and what is too much", async () => {
+  test("late and excessive outcomes", async () => {
     using sandbox = new Sandbox();
     const limits = someLimits({ timeoutMs: 200, memoryBytes: 2 ** 24 });
     const mounts = { workspace: "/nowhere", registry: "/nowhere" };
@@ -182,7 +182,7 @@ describe("the fuzzer sees", () => {
   });
 });
 
-test("a failing program is made smaller", async () => {
+test("minimised makes a failing program smaller", async () => {
   const program = ["let a = 1;", "let b = 2;", "if (a) { b = 3; break_it(); a = 4; }", "return b;"].join("\n");
   expect(await minimised(program, async (candidate) => candidate.includes("break_it()"))).toBe("break_it();");
 });

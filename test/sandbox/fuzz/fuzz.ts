@@ -1,4 +1,4 @@
-/** Runs random programs in one sandbox and looks whether everything it promises holds, for each and after all of them. */
+/** Runs random programs in one sandbox, and checks the rules for each outcome and for later executions. */
 
 import { residentMb } from "../../../scripts/bench/growth.ts";
 import type { Limits } from "../../../src/sandbox/contract.ts";
@@ -11,19 +11,19 @@ import { Surroundings } from "./surroundings.ts";
 
 export interface FuzzOptions {
   programs: Programs;
-  /** The index of the first program, and how many are run. */
+  /** The index of the first program, and the number of programs. */
   first: number;
   executions: number;
   limits?: Limits;
   giveUpMs?: number;
-  /** Made again for doing a round by itself. */
+  /** Creates another sandbox, to repeat a round alone. */
   makeSandbox?: () => Executor & Disposable;
   onProgress?: (done: number) => void;
   onFailure?: (failure: Failure) => void;
 }
 
 export interface Failure {
-  /** Of the program, or of the last one before something was found wrong. */
+  /** The index of the program, or of the last one before the problem was found. */
   index: number;
   program: string;
   problem: string;
@@ -31,28 +31,28 @@ export interface Failure {
 
 export interface FuzzReport {
   executions: number;
-  /** How many ended how: `value`, or the reason of the failure. */
+  /** The number of programs by outcome: `value`, or the reason of the failure. */
   ended: Record<string, number>;
   failures: Failure[];
-  /** What was late, and was not when it was done again. */
+  /** The number of late outcomes that were not late when repeated. */
   unconfirmed: number;
   slowestMs: number;
-  /** At the end of the warm-up, and of everything. */
+  /** After the warm-up, and at the end. */
   resident: { beforeMb: number; afterMb: number };
 }
 
-/** More time than almost every program needs; memory for engines that are laid back and not made anew. */
+/** More time than almost every program needs, and memory for engines that are restored. */
 export const smallLimits: Limits = someLimits({ timeoutMs: 200, memoryBytes: 32 * megabyte });
 
-/** Programs between two looks at what a next execution finds. */
+/** The number of programs between two checks of a next execution. */
 export const roundLength = 20;
 
-/** Executions after which workers, caches and the collector's heap have their size. */
+/** The number of executions after which workers, caches and the collector's heap no longer grow. */
 const warmUp = 1_000;
 
 /**
- * What the resident size may grow by after the warm-up. A leak of 10 KB with every execution is 100 MB in 10,000; what
- * the collectors of three threads leave lying is less than this.
+ * The maximum growth of the resident size after the warm-up. A leak of 10 KB per execution is 100 MB in 10,000
+ * executions; uncollected garbage of three threads is less than this.
  */
 const maxGrowthMb = 100;
 
@@ -95,7 +95,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   }
 }
 
-/** What is late by itself is so every time; a machine that has more to do makes things late now and then. */
+/** A program that is late by itself is late every time; a busy machine makes others late now and then. */
 const lateTries = 3;
 
 async function lateOnlyIfAlways(

@@ -5,10 +5,10 @@ import { leafOf, rules } from "./rules.ts";
 /** Rules that nest deeper than this end in their leaves. */
 const maxDepth = 5;
 
-/** Characters after which only leaves are taken, so that programs stay small. */
+/** The number of characters after which only leaves are chosen, so that programs stay small. */
 const enough = 3_000;
 
-/** TypeScript that is mostly well formed. Ends in a value of any kind, or in nothing. */
+/** TypeScript that is mostly well formed. It ends in a value of any kind, or in nothing. */
 export function grammarProgram(random: Random): string {
   const maker = new Maker(random);
   const lines = ["let a: any, b: any, c: any, d: any, e: any, f: any;"];
@@ -21,12 +21,12 @@ export function grammarProgram(random: Random): string {
   return lines.join("\n");
 }
 
-/** So that what follows is run as well. */
+/** So that the following code runs too. */
 function caught(statement: string, variable: string): string {
   return `try { ${statement} } catch (error) { ${variable} = error }`;
 }
 
-/** What has to stand in parentheses where it is a part of something else. */
+/** Rules whose results need parentheses as part of an expression. */
 const compound = new Set(["e", "f", "promise", "number", "class", "callexpression", "apiexpression"]);
 
 class Maker {
@@ -41,7 +41,7 @@ class Maker {
   expand(rule: string, depth: number, mayAwait = true): string {
     const deep = depth > maxDepth || this.#made > enough;
     const name = (deep && leafOf[rule]) || rule;
-    // What goes on forever through rules that have no leaves.
+    // Rules without leaves could go on forever.
     if (depth > 3 * maxDepth) return "a";
     const line = this.#lineOf(name, mayAwait);
     this.#made += line.length;
@@ -49,7 +49,7 @@ class Maker {
     const text = line.replace(/\$(\$?)([a-z]+)/g, (_, sync: string, part: string) => {
       if (part === "own") return own;
       if (part === "fresh") return this.#freshName();
-      // What an async function has inside may await again, whatever is around it.
+      // The body of an async function may await again, whatever surrounds it.
       return this.expand(part, depth + 1, sync === "" && (mayAwait || line.includes("async ")));
     });
     return compound.has(rule) && /[^\w."]/.test(text) ? `(${text})` : text;

@@ -1,13 +1,13 @@
-/** Programs that are meant to keep a parser busy: by backtracking, by depth, by repetition, or by sheer size. */
+/** Programs that keep a parser busy: by backtracking, depth, repetition, or size. */
 import type { Random } from "./random.ts";
 
 export interface HostileSource {
   name: string;
-  /** TypeScript of about as many characters. */
+  /** TypeScript of about this many characters. */
   make(characters: number): string;
 }
 
-/** A type somewhere, so that the code is not read as plain JavaScript. */
+/** Contains a type, so that the code is not read as plain JavaScript. */
 const typed = "let v: number = 1;\n";
 
 /** `before` × n, a middle, `after` × n. */
@@ -39,7 +39,7 @@ function repeated(name: string, part: string | ((index: number) => string), head
   };
 }
 
-/** Each keeps an unguarded parser busy for minutes to centuries at some size below the limit, or takes most of its memory. */
+/** Each of them keeps an unguarded parser busy for minutes to centuries at some size below the limit, or needs most of its memory. */
 export const hostileSources: readonly HostileSource[] = [
   nested("arrow defaults", "(a=", "1", ")=>1"),
   nested("38 arrow defaults", "(a=", "1", ")=>1", 38),
@@ -167,7 +167,7 @@ const openers: readonly (readonly [string, string])[] = [
 
 const middles = ["1", "a", "", "/a/", "'a'", "<a>", "...a", "=>", "as any", "`", "#a"];
 
-/** A random program of nested openers and their closers, some of which are lost or changed. */
+/** A random program of nested brackets, with some missing or changed. */
 export function hostileProgram(random: Random, maxCharacters = 20_000): string {
   const depth = 1 + random.below(random.chance(0.5) ? 60 : 2_000);
   const kinds = Array.from({ length: 1 + random.below(4) }, () => random.pick(openers));

@@ -1,17 +1,17 @@
-/** What holds for the outcome of any program; each broken promise in one line. */
+/** The rules for the outcome of any program; each broken rule is one line. */
 import type { FailureReason, Limits, Outcome } from "../../../src/sandbox/contract.ts";
 
 export interface Execution {
   program: string;
   outcome: Outcome;
-  /** From the call of `execute` to its answer. */
+  /** The time from the call of `execute` to its answer. */
   tookMs: number;
   limits: Limits;
-  /** Calls of bindings that were open when the outcome was there, and had not been told to stop. */
+  /** Calls of bindings that were open at the outcome and had not been cancelled. */
   openCalls: number;
 }
 
-/** Fails to compile when the contract gets another reason. */
+/** Does not compile if the contract gets another reason. */
 const reasons: Record<FailureReason, true> = {
   threw: true,
   check: true,
@@ -24,16 +24,16 @@ const reasons: Record<FailureReason, true> = {
 };
 
 /**
- * Beyond its limit an execution may take as long as stopping it, starting a worker and reading the program take on a
- * machine that has more to do. What waits for its limit in vain takes much longer: the limit of another execution.
+ * The time that an execution may take beyond its limit: to stop it, start a worker and parse the program on a busy
+ * machine. An execution that misses its limit takes much longer: as long as the limit of another execution.
  */
 const graceMs = 10_000;
 
-/** Names of the host's own files and functions, as they are in its stacks. */
+/** Names of the host's own files and functions in its stacks. */
 const hostFrames =
   /(?:worker|sandbox|execution|engine|recorder|reusable-context|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
 
-/** The lines are in the words of a report: `what is wrong: more of it`. Empty where all is as promised. */
+/** One line per broken rule: `the problem: details`. Empty if there are none. */
 export function brokenPromises(execution: Execution, secrets: readonly string[]): string[] {
   const { outcome, tookMs, limits, openCalls } = execution;
   const broken: string[] = [];
@@ -65,12 +65,12 @@ function shapeFaults(outcome: Outcome): string[] {
   return texts.every((text) => typeof text === "string") ? [] : ["the error is not in words"];
 }
 
-/** All that is said fits into the memory that the code had, times what JSON makes of a character (`\u0000`). */
+/** All texts fit into the memory of the code, times the longest JSON escape of a character (`\u0000`). */
 function sizeFaults(said: string, { memoryBytes }: Limits): string[] {
   return said.length > 6 * memoryBytes ? [`too much: an outcome of ${said.length} characters`] : [];
 }
 
-/** A secret is no leak where the program itself says it. */
+/** A secret in the program itself is not a leak. */
 function leaks(said: string, program: string, secrets: readonly string[]): string[] {
   const found = secrets.filter((secret) => said.includes(secret) && !program.includes(secret));
   const frame = hostFrames.exec(said)?.[0];

@@ -1,9 +1,9 @@
-/** A smaller program that still fails in the same way. */
+/** Finds a smaller program that still fails in the same way. */
 
-/** Tries are executions, and each failing one may take its whole time limit. */
+/** The maximum number of tries: each is an execution, and may take its whole time limit. */
 const maxTries = 60;
 
-/** Leaves out lines, then statements, as long as what is left still fails: half of them, a quarter, … one. */
+/** Leaves out lines, then statements, while the rest still fails: half of them, a quarter, … one. */
 export async function minimised(program: string, fails: (program: string) => Promise<boolean>): Promise<string> {
   let tries = 0;
   const stillFails = async (candidate: string) => ++tries <= maxTries && (await fails(candidate));

@@ -1,4 +1,4 @@
-/** A program of the corpus, changed at random: tokens and lines are moved, literals become extreme, others come in. */
+/** Changes a program of the corpus at random: moves tokens and lines, makes literals extreme, inserts other code. */
 import { grammarProgram } from "./grammar.ts";
 import type { Random } from "./random.ts";
 
@@ -72,7 +72,7 @@ function withTokens(program: string, random: Random, change: Change): string {
   return list.join("");
 }
 
-/** One-line programs have their statements for lines. */
+/** A program on one line is changed by its statements. */
 function withLines(program: string, random: Random, change: Change): string {
   const separator = program.includes("\n") ? "\n" : "; ";
   const list = program.split(separator);

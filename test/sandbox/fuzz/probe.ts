@@ -1,6 +1,6 @@
-/** What every execution has to find, whatever came before it: the right answers, and globals that nobody touched. */
+/** What every execution must find, whatever ran before it: correct results, and unchanged globals. */
 
-/** Counts to what is reachable from the global object, and writes down all of it: names, flags, kinds and texts. */
+/** Lists everything reachable from the global object: names, flags, kinds and texts. */
 const fingerprint = `
   const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const numbers = new Map();
@@ -29,7 +29,7 @@ const fingerprint = `
   return lines.join("\\n");
 `;
 
-/** Its value is the same in every execution that is as new. */
+/** Its value is the same in every execution that starts like new. */
 export const probe = `
   const answers = [[1, 2].map((n) => n * 2), (await test.echo({ a: 6 })).a, typeof Math.random(), [3, 1, 2].sort().join()];
   const timed = await new Promise((resolve) => setTimeout(resolve, 1, "timed"));
@@ -37,7 +37,7 @@ export const probe = `
   return { answers, timed, world };
 `;
 
-/** Where two values of the probe differ, in a line; undefined where they do not. */
+/** The difference between two values of the probe, on one line; undefined if they are equal. */
 export function difference(expected: unknown, found: unknown): string | undefined {
   const [wanted, given] = [expected, found].map((value) => JSON.stringify(value) ?? "undefined");
   if (wanted === given) return undefined;

@@ -4,7 +4,7 @@ import { grammarProgram } from "./grammar.ts";
 import { mutatedProgram } from "./mutate.ts";
 import { Random } from "./random.ts";
 
-/** Of ten programs, how many are from the grammar. The others are mutated ones of the corpus. */
+/** The number of programs from the grammar, out of ten. The others are mutated programs of the corpus. */
 const fromGrammar = 5;
 
 export type Programs = (index: number) => string;

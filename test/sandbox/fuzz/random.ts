@@ -1,11 +1,11 @@
-/** Random choices that are the same for the same seed and index, so that every program can be made again by itself. */
+/** Random choices that depend only on the seed and the index, so that every program can be generated again alone. */
 
 export class Random {
   #state: number;
 
   constructor(seed: number, index: number) {
     this.#state = (Math.imul(seed + 1, 0x9e37_79b1) ^ Math.imul(index + 1, 0x85eb_ca6b)) >>> 0;
-    // Neighbouring seeds begin alike.
+    // Neighbouring seeds begin with similar numbers.
     for (let round = 0; round < 4; round++) this.next();
   }
 

@@ -1,4 +1,4 @@
-/** Runs a few programs side by side, looks whether the promises were kept, and what an execution after them finds. */
+/** Runs a few concurrent programs, checks the rules, and checks what the next execution finds. */
 import type { Limits, Outcome } from "../../../src/sandbox/contract.ts";
 import { type ExecuteOptions, Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { brokenPromises } from "./invariants.ts";
@@ -6,16 +6,16 @@ import { difference, probe } from "./probe.ts";
 import type { Programs } from "./programs.ts";
 import { CountedBindings, type Surroundings } from "./surroundings.ts";
 
-/** What is fuzzed: the sandbox, or something in its place that is known to break a promise. */
+/** The fuzzed sandbox, or a stand-in that breaks a rule. */
 export type Executor = Pick<Sandbox, "execute">;
 
 export interface Setting {
   programs: Programs;
   limits: Limits;
   surroundings: Surroundings;
-  /** What the probe says where nothing has run. */
+  /** The value of the probe before anything has run. */
   world: unknown;
-  /** When an outcome is given up. */
+  /** The time after which an outcome is no longer awaited. */
   giveUpMs: number;
 }
 
@@ -25,7 +25,7 @@ export interface Run {
   how: string;
   tookMs: number;
   outcome?: Outcome;
-  /** How many calls came when the outcome was there, up to now. */
+  /** The number of calls after the outcome, so far. */
   lateCalls: () => number;
 }
 
@@ -36,15 +36,15 @@ export interface Round {
 }
 
 /**
- * Every so many programs one has more time than the probe of the next execution: what goes on when it should be over
- * holds a worker until its own limit, and the probe is late. A probe takes 20 ms, and much longer on a busy machine.
+ * Some programs get more time than the probe of the next execution: code that continues after its end keeps a worker
+ * busy until its own limit, so the probe is late. A probe takes 20 ms, and much longer on a busy machine.
  */
 const patient = { every: 100, timeoutMs: 15_000, probeMs: 10_000 };
 
-/** As many as the sandbox keeps workers, so that a look finds each of them. */
+/** The number of workers that the sandbox keeps, so that a check reaches each of them. */
 const lanes = 2;
 
-/** A setting whose folders are given. */
+/** The setting for given folders. */
 export async function makeSetting(
   programs: Programs,
   limits: Limits,
@@ -70,14 +70,14 @@ export async function runRound(sandbox: Executor, indexes: readonly number[], se
   return { runs, problems };
 }
 
-/** Runs one program with the limits of its index, and says what was wrong. */
+/** Runs one program with the limits of its index, and returns its problems. */
 export async function runOne(sandbox: Executor, program: string, index: number, setting: Setting): Promise<Run> {
   const { surroundings, giveUpMs } = setting;
   const limits = index % patient.every === 0 ? { ...setting.limits, timeoutMs: patient.timeoutMs } : setting.limits;
   const counted = new CountedBindings();
   const startedAt = performance.now();
   const { bindings } = counted;
-  // Calls are checked, and made all the same.
+  // Calls are checked, and made even if they are wrong.
   const options = { bindings, limits, mounts: surroundings.mounts, check: "warn" } as const;
   const outcome = await outcomeOf(sandbox, program, options, giveUpMs);
   const tookMs = performance.now() - startedAt;
@@ -88,7 +88,7 @@ export async function runOne(sandbox: Executor, program: string, index: number, 
   return { problems, how: outcome.ok ? "value" : outcome.reason, tookMs, outcome, lateCalls };
 }
 
-/** What is wrong in the executions that come next, in every worker that is kept. */
+/** The problems that the next executions find, in every kept worker. */
 export async function looks(sandbox: Executor, { world, limits, surroundings }: Setting): Promise<string[]> {
   const look = () =>
     probeValue(sandbox, { ...limits, timeoutMs: patient.probeMs }, surroundings).catch((error) => errorText(error));
@@ -96,7 +96,7 @@ export async function looks(sandbox: Executor, { world, limits, surroundings }: 
   return values.flatMap((value) => difference(world, value)?.replace(/^/, `${nextExecution}: `) ?? []);
 }
 
-/** How problems begin that were found after a round, by an execution that did nothing to cause them. */
+/** The beginning of problems that an execution finds after a round without having caused them. */
 export const nextExecution = "the next execution";
 
 /** Whether a busy machine may be the reason. */
@@ -108,7 +108,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
-/** What never comes is given up. */
+/** An outcome that never arrives is not awaited. */
 async function outcomeOf(
   sandbox: Executor,
   program: string,
@@ -131,7 +131,7 @@ async function probeValue(sandbox: Executor, limits: Limits, { mounts }: Surroun
   const { bindings } = new CountedBindings();
   const outcome = await sandbox.execute(probe, { bindings, limits, mounts, check: "off" });
   if (!outcome.ok) return { failed: `${outcome.reason}: ${outcome.error.message}` };
-  // What another execution had to say is not said in this one.
+  // The texts of another execution must not appear in this one.
   const { value, logs, display, receipt } = outcome;
   return { value, logs, display, calls: receipt.calls };
 }

@@ -1,4 +1,4 @@
-/** The rules for what the sandbox gives to code: calls of tools, files, and the globals of the web and of Node. */
+/** The rules for what the sandbox provides to code: tool calls, files, and the globals of the web and of Node. */
 
 export const apiRules = `
 call: await $callexpression

@@ -1,11 +1,11 @@
 /**
- * The grammar of random programs: what stands for `$name` is one of the lines of the rule `name`. `$fresh` is a name that
- * is not in use yet, `$own` one that is the same in all of its line, `$v` one of the variables that every program begins
- * with. `$$name` stands in a function that cannot await. A line that comes twice is chosen more often.
+ * The grammar of random programs: `$name` is replaced by a line of the rule `name`. `$fresh` is an unused name, `$own`
+ * is a name that is the same within its line, and `$v` is one of the variables with which every program begins.
+ * `$$name` is inside a function that cannot await. A line that occurs twice is chosen more often.
  */
 import { apiRules } from "./rules-api.ts";
 
-/** Where the depth is used up, `leafOf` says which rule to take instead. */
+/** At the maximum depth, the rule that replaces a rule. */
 export const leafOf: Record<string, string> = { e: "leaf", s: "simple", block: "simple", type: "plaintype" };
 
 const statements = `
@@ -529,7 +529,7 @@ const words: Record<string, string> = {
   log: "log info debug warn error trace dir table assert count group groupEnd time timeEnd dirxml",
 };
 
-/** Written as they stand, whatever is in them. */
+/** Used unchanged, whatever they contain. */
 const verbatim: Record<string, string[]> = {
   number: ["0", "-0", "1", "-1", "0.1", "7", "255", "NaN", "Infinity", "-Infinity", "2 ** 31", "2 ** 32 - 1"].concat([
     "2 ** 53",

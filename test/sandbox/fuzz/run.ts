@@ -1,6 +1,6 @@
 /**
- * `bun run fuzz:sandbox [--seed n] [--executions n] [--first n] [--memory mb] [--timeout ms] [--json]`: runs random programs, and
- * ends with exit code 1 when something that the sandbox promises does not hold. `--only n` runs and prints one program.
+ * `bun run fuzz:sandbox [--seed n] [--executions n] [--first n] [--memory mb] [--timeout ms] [--json]`: runs random
+ * programs, and exits with code 1 if the sandbox breaks a rule. `--only n` runs and prints one program.
  */
 import { parseArgs } from "node:util";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
@@ -28,15 +28,15 @@ const seed = wholeNumber("seed");
 const limits = someLimits({ timeoutMs: wholeNumber("timeout"), memoryBytes: wholeNumber("memory") * megabyte });
 const programs = await programsOf(seed);
 
-/** At most this many are looked into; a fault that is everywhere need not be told a thousand times. */
+/** The maximum number of explained failures: a fault in every program need not be printed a thousand times. */
 const explained = 10;
 
-/** What is longer is shown whole by `--only`. */
+/** Longer texts are cut; `--only` shows them completely. */
 const shownChars = 2_000;
 
 process.exitCode = values.only === undefined ? await runAll() : await runOnly(wholeNumber("only"));
 
-// Nothing may be left that keeps this process: no timer, no worker, no open call.
+// Nothing may keep this process alive: no timer, worker or open call.
 setTimeout(() => {
   console.error(`something is left that keeps the process alive: ${process.getActiveResourcesInfo?.()}`);
   process.exit(1);
@@ -80,7 +80,7 @@ async function runOnly(index: number): Promise<number> {
   return problems.length + after.length === 0 ? 0 : 1;
 }
 
-/** In a sandbox of its own. What does not happen again there came from elsewhere, and stays as it is. */
+/** Minimises in a new sandbox. A program that does not fail there is unchanged, because the cause was elsewhere. */
 async function minimal({ index, program, problem }: Failure): Promise<string> {
   const kind = (text: string) => text.split(":")[0];
   using surroundings = new Surroundings();
@@ -91,7 +91,7 @@ async function minimal({ index, program, problem }: Failure): Promise<string> {
     const after = await looks(sandbox, setting);
     return [...problems, ...after].some((each) => kind(each) === kind(problem));
   };
-  // What an execution found may be from any program of the round before it.
+  // The cause of what an execution found may be any program of the round before it.
   const suspects = problem.startsWith(nextExecution) ? roundLength : 1;
   for (let at = index; at > index - suspects && at >= 0; at--) {
     if (await failsAt(at)(programs(at))) return minimised(programs(at), failsAt(at));

@@ -1,4 +1,4 @@
-/** What programs are given, and what must stay as it is around them: bindings that count, folders, the environment. */
+/** What programs are given, and what they must not change: counted bindings, folders, the environment. */
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const namespaces: Bindings["namespaces"] = [
   { name: "open", jsName: "open", functions: "any" },
 ];
 
-/** The bindings of one execution, and what became of its calls. */
+/** The bindings of one execution, and the state of its calls. */
 export class CountedBindings {
   readonly #open = new Set<AbortSignal>();
   #over = false;
@@ -33,14 +33,14 @@ export class CountedBindings {
     },
   };
 
-  /** The outcome is there. How many calls were not told so. */
+  /** Marks the outcome, and returns the number of calls that were not cancelled. */
   end(): number {
     this.#over = true;
     return [...this.#open].filter((signal) => !signal.aborted).length;
   }
 }
 
-/** As the harness's `slow`, for at most 50 ms and without a timer that outlives it. */
+/** Like the harness's `slow`, for at most 50 ms and without a timer that outlives it. */
 async function slowly({ args }: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.min(50, Math.max(0, Number(args["ms"]) || 0)));
@@ -53,7 +53,7 @@ async function slowly({ args }: BindingCall, signal: AbortSignal): Promise<Bindi
   }
 }
 
-/** Folders for files, in a folder that has nothing else. */
+/** Folders for files, in an otherwise empty folder. */
 export class Surroundings implements Disposable {
   readonly #folder = temporaryFolder();
   readonly #here = readdirSync(process.cwd()).sort().join();
@@ -64,7 +64,7 @@ export class Surroundings implements Disposable {
 
   readonly secrets: readonly string[] = secretsOf(this.#folder.path);
 
-  /** Files that are where nobody may write. */
+  /** Files in folders that cannot be written to. */
   strangeFiles(): string[] {
     const beside = readdirSync(this.#folder.path).filter((name) => name !== "workspace" && name !== "registry");
     const written = existsSync(this.mounts.registry) ? readdirSync(this.mounts.registry) : [];
@@ -77,7 +77,7 @@ export class Surroundings implements Disposable {
   }
 }
 
-/** Text of this process that no outcome may contain: its places, and what of its environment is no plain word. */
+/** Texts of this process that no outcome may contain: its paths, and values of its environment that are not plain words. */
 function secretsOf(folder: string): string[] {
   const environment = Object.values(process.env).filter((value = "") => value.length >= 8 && /[^\w.-]/.test(value));
   const places = [process.cwd(), homedir(), process.execPath, folder, "s3cret", "node_modules", "bunfs"];

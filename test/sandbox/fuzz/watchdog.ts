@@ -1,11 +1,11 @@
-/** A worker that ends the process when it stands still: a program that holds the host's own thread is found like this. */
+/** A worker that ends the process if it stands still, which finds programs that block the host's thread. */
 import { writeSync } from "node:fs";
 
 declare const self: Worker;
 
 const patienceMs = 180_000;
 
-/** Counts what was done; shared, since a thread that is held hears no messages. */
+/** Counts finished work. It is shared, since a blocked thread receives no messages. */
 export type Progress = Int32Array<SharedArrayBuffer>;
 
 self.onmessage = ({ data: progress }: MessageEvent<Progress>) => {

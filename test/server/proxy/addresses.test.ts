@@ -1,4 +1,4 @@
-/** Addresses of resources that several servers have, and what they stand for. */
+/** Addresses of resources that several servers have. */
 import { expect, test } from "bun:test";
 import { mayBeOf, placeOf, prefixOf, schemeOf, shownAddresses } from "../../../src/server/proxy/addresses.ts";
 
@@ -13,7 +13,7 @@ test("an address of one server is kept, and an address of several servers gets t
   expect([...shown].map(([server, uris]) => [server, ...uris.values()])).toEqual([
     ["one", "claudikins://one/file:///a", "memo://x?y=1#z"],
     ["my server/ü", "claudikins://my%20server%2F%C3%BC/file:///a", "file:///b"],
-    // It would be taken for the resource of another one.
+    // It would be taken for a resource of another server.
     ["three", "claudikins://three/claudikins://one/file:///a"],
   ]);
   const servers = [...shown.keys()];
@@ -42,13 +42,13 @@ test.each([
   ["test://{id}/data", "other://7/data", false],
   ["test://{a}/x/{b}/y", "test://1/x/2/y", true],
   ["test://{a}/x/{b}/y", "test://1/2/y", false],
-  // The end may not be used twice.
+  // The end must not be used twice.
   ["test://{a}aa/aa", "test://aa", false],
   ["test://fixed", "test://fixed", true],
   ["test://fixed", "test://fixed/more", false],
   ["{all}", "anything", true],
   ["test://{broken", "test://{broken", true],
-] as const)("a template %s and the address %s: %p", (template, uri, fits) => {
+] as const)("the template %s matches the address %s: %p", (template, uri, fits) => {
   expect(mayBeOf(template, uri)).toBe(fits);
 });
 

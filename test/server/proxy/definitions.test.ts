@@ -1,4 +1,4 @@
-/** Definitions that hosts would refuse, and with them the whole list. */
+/** Definitions that hosts would refuse, together with the whole list. */
 import { expect, test } from "bun:test";
 import { ListToolsResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { usablePrompt, usableResource, usableTemplate, usableTool } from "../../../src/server/proxy/definitions.ts";
@@ -60,7 +60,7 @@ test.each([
     { name: "a", inputSchema, title: null, description: 3 },
     { name: "a", inputSchema },
   ],
-])("a tool %j", (tool, expected) => {
+])("a tool %j is repaired or removed", (tool, expected) => {
   const usable = usableTool(tool);
   expect(usable).toEqual(expected);
   expect(ListToolsResultSchema.safeParse({ tools: [usable] }).success).toBe(true);

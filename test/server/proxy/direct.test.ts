@@ -1,4 +1,4 @@
-/** Direct mode as a host sees it: the servers' own tools, resources and prompts, as if it were connected to each of them. */
+/** Direct mode for a host: the servers' own tools, resources and prompts, as if it were connected to each server. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { failedRequest, type HostOptions, messagesTo, openHost, scripted, type TestHost } from "../../support/host.ts";
 import { processesLeft, processesWith } from "../../support/process.ts";
@@ -29,7 +29,7 @@ const named = (list: unknown) => (list as { name: string }[]).map(({ name }) => 
 const text = (result: Record<string, unknown>) => (result["content"] as { text: string }[])[0]?.text ?? "";
 const inputSchema = { type: "object" };
 const protocol = () => fixture("protocol", "stdio", folder.path);
-/** A server with these tools, whose results are what it was sent. */
+/** A server with these tools, which return their arguments. */
 const listing = (name: string, tools: object[]) => fixture("from-file", folder.write(`${name}-tools.json`, tools));
 
 describe("tools", () => {
@@ -78,7 +78,7 @@ describe("tools", () => {
     expect(sent?.["params"]).toEqual({ name: "find", arguments: {}, _meta });
   });
 
-  test("errors that a server answers are its own; where it cannot be called, the model is told why", async () => {
+  test("errors of a server are unchanged; if a server cannot be called, the model is told why", async () => {
     const data = { retry: true, of: ["x"] };
     const error = { code: -32_011, message: "MCP error -32011: the database is gone", data };
     const dying = fixture("flaky", folder.path);
@@ -100,7 +100,7 @@ describe("tools", () => {
     expect(await call("get-thing")).toEqual({ content: [{ type: "text", text: "dash" }] });
   });
 
-  test("their names are such as every host takes, and lead back", async () => {
+  test("names are valid for every host, and calls by them reach the right tools", async () => {
     const tools = ["get.thing", "get/thing", "x".repeat(100), "search"].map((name) => ({ name, inputSchema }));
     const servers = { one: listing("one", tools), "two ü": listing("two", [{ name: "search", inputSchema }]) };
     const { request, call } = await direct(servers);
@@ -123,7 +123,7 @@ describe("tools", () => {
     [["--prefix", "always"], {}, ["one__search", "one__list", "two__search"]],
     [[], { prefix: "always" }, ["one__search", "one__list", "two__search"]],
     [["--prefix", "on-collision"], { prefix: "always" }, ["one__search", "list", "two__search"]],
-  ])("prefix: %j %j", async (flags, config, names) => {
+  ])("%j %j sets the prefix of names", async (flags, config, names) => {
     const tool = (name: string) => ({ name, inputSchema });
     const one = listing("one", [tool("search"), tool("list")]);
     const { request } = await direct({ one, two: listing("two", [tool("search")]) }, { flags, config });
@@ -155,7 +155,7 @@ describe("tools", () => {
 });
 
 describe("servers", () => {
-  test("that the registry knows are not started for initialize and tools/list", async () => {
+  test("known servers are not started for initialize and tools/list", async () => {
     const servers = { one: protocol(), two: fixture("odd", folder.path) };
     const first = await direct(servers);
     const { tools } = await first.request("tools/list");
@@ -175,7 +175,7 @@ describe("servers", () => {
     expect(processesWith(folder.path).length).toBe(1);
   });
 
-  test("that are broken, slow or lack a variable are named, and do not hide the others", async () => {
+  test("servers that are broken, slow or lack a variable are named, and do not hide the others", async () => {
     const lacking = { ...protocol(), env: { KEY: "${NO_SUCH_VARIABLE}" } };
     const { client, request, hears } = await direct({
       works: listing("works", [{ name: "find", inputSchema }]),
@@ -201,12 +201,12 @@ describe("servers", () => {
     expect(needs["data"]).toMatchInlineSnapshot(
       `"The tools of lacking are missing from the list: needs NO_SUCH_VARIABLE: set this before starting claudikins"`,
     );
-    // Its list is empty, and the others' are not.
+    // Its list is empty, unlike those of the others.
     expect(await request("prompts/list")).toEqual({ prompts: [] });
     expect(await request("resources/templates/list")).toEqual({ resourceTemplates: [] });
   });
 
-  test("that take too long are not waited for, and list_changed follows when they have answered", async () => {
+  test("slow servers are not awaited, and list_changed follows when they answer", async () => {
     const gate = `${folder.path}/gate`;
     const script = {
       capabilities: { tools: {}, prompts: {} },
@@ -235,7 +235,7 @@ describe("servers", () => {
     expect(await lists()).toEqual([["late", "find"], ["late"]]);
   });
 
-  test("whose tools did not change cause no notification", async () => {
+  test("unchanged tools cause no notification", async () => {
     const first = await direct({ one: protocol() });
     await first.request("tools/list");
     await Bun.sleep(200);
@@ -243,7 +243,7 @@ describe("servers", () => {
     await first.client.close();
     const { request, call, hears, told } = await direct({ one: protocol() });
     await request("tools/list");
-    // The first call starts it, and it is asked for its tools beside that.
+    // The first call starts the server, whose tools are listed meanwhile.
     while (JSON.parse(text(await call("seen"))).lists === 0) await request("ping");
     await Bun.sleep(200);
     await call("add-tool", { name: "late" });
@@ -261,7 +261,7 @@ describe("servers", () => {
     expect(text(await call("late"))).toBe('"this is late"');
     for (const what of ["resources", "prompts"]) {
       const method = `notifications/${what}/list_changed`;
-      // Who has not seen the list is not told that it is another one.
+      // A client that has not seen the list gets no notification of its change.
       await call("notify", { method });
       await request(`${what}/list`).catch(() => {});
       await call("notify", { method });
@@ -315,13 +315,13 @@ describe("while a call runs", () => {
   });
 });
 
-describe("the log", () => {
+describe("the log of servers", () => {
   const say = (level: string, data: unknown, more = {}) => ({
     method: "notifications/message",
     params: { level, data, ...more },
   });
 
-  test("of each server goes to the host, with its name, from the level that the host wants", async () => {
+  test("goes to the host with the server's name, from the level that the host set", async () => {
     const { call, request, hears, told } = await direct({ one: protocol() });
     await call("notify", say("debug", { any: ["thing"] }, { logger: "db" }));
     expect(await hears("notifications/message")).toEqual({
@@ -336,7 +336,7 @@ describe("the log", () => {
     expect(await failedRequest(request("logging/setLevel", { level: "loud" }))).toMatchObject({ code: -32_602 });
   });
 
-  test("its level is told to the servers that have one, also to those that are started later", async () => {
+  test("has the host's level in all servers with logging, including those started later", async () => {
     const script = {
       answers: { "tools/list": { tools: [{ name: "a", inputSchema }] }, "tools/call": { content: [] } },
     };
@@ -357,7 +357,7 @@ describe("the log", () => {
   });
 });
 
-test("what is no method, and what makes no sense, is told so", async () => {
+test("unknown methods and invalid parameters are errors", async () => {
   const { request } = await direct({ one: protocol() });
   const wrong: [string, object, number][] = [
     ["tools/fly", {}, -32_601],

@@ -1,4 +1,4 @@
-/** Which way a host is served: what the config and the flags say, and what `auto` makes of what is known at the start. */
+/** How a host is served: by the config, by flags, and by `auto`, which decides from what is known at the start. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { definitionTokens } from "../../../src/server/proxy/mode.ts";
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** About 220 tokens. */
+/** A tool of about 220 tokens. */
 const tool = { name: "find", description: "find ".repeat(200), inputSchema: { type: "object" } };
 const server = () => fixture("from-file", folder.write("tools.json", [tool]));
 
@@ -37,7 +37,7 @@ describe("the mode", () => {
     [{ mode: "direct" }, [], ["find"]],
     [{ mode: "direct" }, ["--mode", "code"], two],
     [{ mode: "code" }, ["--mode", "direct"], ["find"]],
-  ])("%j %j", async (config, flags, expected) => {
+  ])("is chosen by %j %j", async (config, flags, expected) => {
     folder.write("claudikins.json", { ...config, mcpServers: { one: server() } });
     expect(await names(flags)).toEqual(expected);
   });
@@ -52,7 +52,7 @@ describe("the mode", () => {
     expect(await names()).toEqual(two);
     folder.write("claudikins.json", { ...config, directTokens: 300 });
     expect(await names()).toEqual(["find"]);
-    // What can never be started is not waited for.
+    // A server that cannot be started is not awaited.
     const lacking = { ...server(), env: { KEY: "${NO_SUCH_VARIABLE}" } };
     folder.write("claudikins.json", { ...config, mcpServers: { ...config.mcpServers, lacking } });
     expect(await names()).toEqual(["find"]);
@@ -70,7 +70,7 @@ describe("the mode", () => {
     expect((await first.client.listTools()).tools.map(({ name }) => name)).toEqual(two);
   });
 
-  test("that does not exist is refused", async () => {
+  test("is refused if it does not exist", async () => {
     folder.write("claudikins.json", { mode: "fast", prefix: true, directTokens: -1, mcpServers: {} });
     const run = (...flags: string[]) =>
       runProgram([...claudikinsCommand, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
@@ -98,7 +98,7 @@ describe("the mode", () => {
   });
 });
 
-test("the estimate of a definition is close to a tokenizer's count, and rather too high", async () => {
+test("the estimate for a definition is close to a tokenizer's count, and rather too high", async () => {
   const entries = { everything: everything(), filesystem: filesystem(folder.path), memory: memory(`${folder.path}/m`) };
   await using pool = openPool(entries, surroundings(folder.path));
   for (const server of Object.keys(entries)) {

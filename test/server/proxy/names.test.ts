@@ -1,9 +1,9 @@
-/** Names of many servers' tools in one list: such as hosts take, no two the same, and the same again in the next session. */
+/** Names of tools from many servers in one list: valid for hosts, unique, and stable across sessions. */
 import { describe, expect, test } from "bun:test";
 import type { Prefix } from "../../../src/config/defaults.ts";
 import { ExposedNames, type Original } from "../../../src/server/proxy/names.ts";
 
-/** `server.tool` in a few words; a tool's own dots count. */
+/** The names of ids written as `server.tool`; a tool's own dots belong to its name. */
 const original = (id: string): Original => ({ server: id.split(".")[0]!, name: id.slice(id.indexOf(".") + 1) });
 
 function named(prefix: Prefix, ...rounds: string[][]): Record<string, string | undefined> {
@@ -46,7 +46,7 @@ describe("prefix", () => {
 });
 
 test.each(["never", "on-collision", "always"] as const)(
-  "%s: fitting, no two the same, in whatever order, again and again",
+  "with prefix %s, names are valid, unique and stable in any order",
   (prefix) => {
     const long = "x".repeat(80);
     const ids = [
@@ -70,7 +70,7 @@ test("a valid name has precedence over names that are changed to the same name",
 test("a tool keeps its name when others are added, and the name is not reused when the tool is gone", () => {
   const late = named("on-collision", ["linear.search"], ["github.search"], ["github.search", "github.get"]);
   expect(late).toEqual({ "linear.search": "search", "github.search": "github__search", "github.get": "get" });
-  // A name that another one's prefixed name would be.
+  // The name equals the prefixed name of another tool.
   expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])).toMatchObject({ "x.a__b": "a__b", "c.b": "c__b" });
   expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])["a.b"]).toMatch(/^a__b_[0-9a-f]{8}$/);
 });

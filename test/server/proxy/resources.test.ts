@@ -1,4 +1,4 @@
-/** Resources, templates, prompts and completion in direct mode: of the server that has them, also where others have the same. */
+/** Resources, templates, prompts and completion in direct mode reach the server that has them, even if several have the same. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { failedRequest, messagesTo, openHost, scripted, type TestHost } from "../../support/host.ts";
 import { processesLeft } from "../../support/process.ts";
@@ -34,7 +34,7 @@ const of = (server: string, uri: string) => ({
   ],
 });
 
-/** A server with these resources and templates, which can read what it lists and what `more` says. */
+/** A server with these resources and templates, which can read those and the ones in `more`. */
 function library(name: string, uris: string[], templates: string[] = [], more: string[] = [], other = {}) {
   const readable = Object.fromEntries([...uris, ...more].map((uri) => [uri, of(name, uri)]));
   return scripted(folder, name, {
@@ -56,7 +56,7 @@ const requestsTo = async (name: string, method: string) =>
   (await messagesTo(folder, name)).filter((message) => message["method"] === method).map(({ params }) => params);
 
 describe("resources", () => {
-  test("are listed and read as they are; those that several servers have, with the server's name before them", async () => {
+  test("are listed and read unchanged, with the server's name before addresses that several servers have", async () => {
     const { request } = await direct({
       one: library("one", ["file:///same", "memo://1"]),
       "two ü": library("two", ["file:///same", "memo://2"]),
@@ -78,7 +78,7 @@ describe("resources", () => {
     const uri = "claudikins://two%20%C3%BC/file:///same";
     const { contents } = of("two", "file:///same");
     expect(await request("resources/read", { uri })).toEqual({ contents: [{ ...contents[0], uri }, contents[1]] });
-    // Their own address means the first one's.
+    // The address without a name means that of the first server.
     expect(await request("resources/read", { uri: "file:///same" })).toEqual(of("one", "file:///same"));
     expect(await failedRequest(request("resources/read", { uri: "claudikins://one/memo://2" }))).toEqual({
       code: -32_002,
@@ -87,7 +87,7 @@ describe("resources", () => {
     });
   });
 
-  test("that nobody lists are read from who has a template for them, or others of their kind; nobody else is asked", async () => {
+  test("are read from servers with a matching template or scheme, and from no others, if no server lists them", async () => {
     const { request } = await direct({
       one: library("one", ["file:///a"], [], ["file:///hidden"]),
       two: library("two", ["db://a"], ["db://table/{name}"], ["db://table/x", "db://b"]),
@@ -104,7 +104,7 @@ describe("resources", () => {
     });
   });
 
-  test("to which a result links are read from the server that gave it", async () => {
+  test("are read from the server of a result that links to them", async () => {
     const linking = (name: string) =>
       library(name, [], [], ["note:1"], {
         "tools/list": { tools: [{ name: "make", inputSchema: { type: "object" } }] },
@@ -117,7 +117,7 @@ describe("resources", () => {
     expect(await request("resources/read", { uri: "note:1" })).toEqual(of("one", "note:1"));
   });
 
-  test("are subscribed to, and updates told under the address that the host knows", async () => {
+  test("can be subscribed to, and updates have the address that the host knows", async () => {
     const { request, call, told, hears } = await direct({
       one: fixture("protocol", "stdio", folder.path),
       two: fixture("protocol", "stdio", folder.path),
@@ -145,7 +145,7 @@ describe("resources", () => {
     expect((await failedRequest(request("resources/subscribe", { uri: "nobody:knows" }))).code).toBe(-32_002);
   });
 
-  test("of a server that does not tell of changes cannot be subscribed to, which is said", async () => {
+  test("cannot be subscribed to if their server has no subscriptions", async () => {
     const script = { capabilities: { resources: {} }, answers: { "resources/list": { resources: [resource("x:y")] } } };
     const { request } = await direct({ one: scripted(folder, "one", script) });
     expect((await failedRequest(request("resources/subscribe", { uri: "x:y" }))).message).toBe(
@@ -153,7 +153,7 @@ describe("resources", () => {
     );
   });
 
-  test("very many come in pages, of servers' own pages of any size", async () => {
+  test("are listed in pages, whatever the size of the servers' own pages", async () => {
     const all = Array.from({ length: 2_500 }, (_, index) => resource(`x:${index}`));
     const pages = Array.from({ length: 25 }, (_, page) => ({ resources: all.slice(page * 100, (page + 1) * 100) }));
     const answers = { "resources/list": { $pages: pages }, "tools/list": { tools: [] } };
@@ -190,7 +190,7 @@ describe("templates, prompts and completion", () => {
       "completion/complete": completion(name),
     });
 
-  test("are as themselves, and lead to their servers", async () => {
+  test("are unchanged, and reach their servers", async () => {
     const { request } = await direct({ one: writer("one"), two: writer("two") });
     expect(await request("prompts/list")).toEqual({
       prompts: [
@@ -229,7 +229,7 @@ describe("templates, prompts and completion", () => {
     );
   });
 
-  test("of a server that completes nothing there are no values", async () => {
+  test("have no values for a server without completions", async () => {
     const script = { capabilities: { prompts: {} }, answers: { "prompts/list": { prompts: [prompt] } } };
     const { request } = await direct({ one: scripted(folder, "one", script) });
     const ref = { type: "ref/prompt", name: "review" };
