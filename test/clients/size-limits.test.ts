@@ -112,7 +112,7 @@ describe("the limit of an event", () => {
   };
 
   test.each(["\n\n", "\r\n\r\n", "\r\r"])(
-    "begins anew after a blank line (%j), wherever the chunks end",
+    "restarts after a blank line (%j), wherever the chunks end",
     async (blank) => {
       const text = `data: ${"x".repeat(60)}${blank}`.repeat(20);
       for (const size of [1, 2, 3, 7, 65, 1_000]) {
