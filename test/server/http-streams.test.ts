@@ -84,7 +84,7 @@ async function serve(more: Partial<TransportOptions> = {}) {
 const result = { content: [{ type: "text", text: "done" }] };
 
 describe("a stream", () => {
-  test("that is closed early is resumed when the client reconnects", async () => {
+  test("is resumed when the client reconnects after an early close", async () => {
     const { call, listen, transport } = await serve({ maxConnectionMs: 0 });
     const first = await Array.fromAsync(eventsOf(await call("leave", { count: 2 })));
     expect(first).toEqual([{ id: "1-0", retry: "20", data: "" }]);
@@ -94,7 +94,7 @@ describe("a stream", () => {
     expect(transport.running).toBe(0);
   });
 
-  test("that is closed early loses nothing for the SDK's client, which reconnects by itself", async () => {
+  test("loses nothing after an early close for the SDK's client, which reconnects by itself", async () => {
     const { url } = await serve({ maxConnectionMs: 0 });
     const transport = new StreamableHTTPClientTransport(new URL(url));
     // The session is already initialized.

@@ -64,7 +64,7 @@ describe("an answer", () => {
     `);
   });
 
-  test("of several needs has a section for each, and each tool in full once", async () => {
+  test("to several needs has a section for each, and each tool in full once", async () => {
     const { text } = await ask({
       queries: ["refund an order", "give the money for an order back", "zzqqvv"],
       limit: 1,
@@ -89,7 +89,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("of one server has all of its tools when there is no query", async () => {
+  test("to a filter for one server without a query has all of its tools", async () => {
     const { text } = await ask({ server: "thinking" });
     expect(withoutMissing(text)).toStartWith("thinking.sequentialthinking(args");
     const of = async (args: object) => {
@@ -105,7 +105,7 @@ describe("an answer", () => {
     expect((await ask({ server: "memry" })).text).toContain("Did you mean memory?");
   });
 
-  test("of a large server without a query has one line for each tool", async () => {
+  test("to a filter for a large server without a query has one line for each tool", async () => {
     const { text } = await ask({ server: "demo" });
     const lines = withoutMissing(text).split("\n");
     expect(lines.length).toBeGreaterThan(15);
