@@ -506,7 +506,7 @@ describe.skipIf(process.getuid?.() !== 0)("a file of another user", () => {
     });
   }
 
-  test("is not needed: a config that the user's own group can write is accepted, as with a umask of 002", async () => {
+  test("is different from a file that the user's own group can write, as with a umask of 002", async () => {
     const file = clone({ mcpServers: {} });
     chmodSync(file, 0o664);
     chmodSync(project, 0o775);
@@ -590,7 +590,7 @@ describe("a workspace that contains files of claudikins", () => {
     });
   }
 
-  test("is fine as a folder of its own, inside or outside the project", async () => {
+  test("is different from a separate folder, inside or outside the project", async () => {
     for (const workspace of ["./workspace", "../elsewhere", ".claudikins/workspace"]) {
       clone({ mcpServers: { odd: fixture("odd") }, workspace });
       expect((await run(["exec", "-e", "1", "--trust"])).exitCode).toBe(0);

@@ -35,7 +35,7 @@ const clientDocuments = {
 };
 const pre = { id: "me", secret: "secret of mine: 100%", redirectUris: ["http://127.0.0.1:9/callback"] };
 
-describe("sign-in works with", () => {
+describe("sign-in", () => {
   const kinds: Record<string, [Partial<Options>, NonNullable<Entry["oauth"]>?]> = {
     "metadata below the path": [{}],
     "metadata at the root": [{ resourceMetadata: "root" }],
@@ -64,7 +64,7 @@ describe("sign-in works with", () => {
       { clientId: "me", grant: "authorization_code" },
     ],
   };
-  test.each(Object.keys(kinds))("%s", async (kind) => {
+  test.each(Object.keys(kinds))("works with %s", async (kind) => {
     const [options, oauth] = kinds[kind]!;
     const { stats, issuer, change } = await open(options, { oauth });
     await desk.signIn();
@@ -83,7 +83,7 @@ describe("sign-in works with", () => {
     [{ scopesSupported: ["c", "d"] }, undefined, "c d"],
     [{ challengeScopes: ["a"] }, ["x y", "z"], "x y z"],
     [{}, undefined, ""],
-  ])("sign-in requests scopes for %j with %j in the config", async (options, scopes, asked) => {
+  ])("requests scopes for %j with %j in the config", async (options, scopes, asked) => {
     const { stats } = await open(options, { oauth: { scopes, grant: "authorization_code" } });
     await desk.signIn();
     await desk.call();
@@ -91,7 +91,7 @@ describe("sign-in works with", () => {
     expect(signInStatus(desk.server(), desk.store)).toMatchObject({ scopes: asked === "" ? [] : asked.split(" ") });
   });
 
-  test("a client is registered once per redirect, even if the person does not come back", async () => {
+  test("registers a client once per redirect, even if the person does not come back", async () => {
     const { stats } = await open();
     const begin = (port: number) =>
       beginSignIn(desk.server(), desk.store, { redirectUrl: new URL(`http://127.0.0.1:${port}/callback`), signal });
@@ -134,7 +134,7 @@ describe("sign-out", () => {
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
   });
 
-  test("is not needed for an expired sign-in that cannot be renewed", async () => {
+  test("is not the only end: tokens that cannot be renewed expire", async () => {
     await open({ refreshTokens: false });
     await desk.signIn();
     expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: false });
@@ -147,7 +147,7 @@ describe("sign-out", () => {
   });
 });
 
-describe("sign-in fails with an explanation:", () => {
+describe("a failed sign-in", () => {
   const kinds: Record<string, [Partial<Options>, Partial<Entry>?, ((redirect: URL) => void)?]> = {
     "the person refuses": [{ person: "refuses" }],
     "the redirect belongs to another sign-in": [{ stateInRedirect: "wrong" }],
@@ -163,7 +163,7 @@ describe("sign-in fails with an explanation:", () => {
     "metadata of another issuer": [{ issuerLie: "https://example.com" }],
     "no sign-in needed, and none offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
   };
-  test.each(Object.keys(kinds))("%s", async (kind) => {
+  test.each(Object.keys(kinds))("says why: %s", async (kind) => {
     const [options, entry, change] = kinds[kind]!;
     await open(options, entry);
     const text = await desk.failure(desk.signIn("far", change));

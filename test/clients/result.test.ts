@@ -47,7 +47,7 @@ describe("the value of", () => {
     expect(insideValue(result)).toEqual(value);
   });
 
-  test("JSON text is passed on without parsing and writing it again", () => {
+  test("JSON text is passed on without parsing it", () => {
     expect(toolValue({ content: text('{"b":1.0,"a":12345678901234567890}') }, "x")).toEqual({
       json: '{"b":1.0,"a":12345678901234567890}',
     });

@@ -68,7 +68,7 @@ describe("a secret is removed:", () => {
     expect(redact({ env: { A: 'q"7\\w8e9' } }, JSON.stringify({ a: 'q"7\\w8e9' }))).toBe('{"a":"***"}'));
 });
 
-describe("a value is not a secret:", () => {
+describe("redaction", () => {
   test.each([
     ["", "x"],
     ["LEVEL", "debug"],
@@ -85,11 +85,11 @@ describe("a value is not a secret:", () => {
     ["TOKEN_FILE", "/run/secrets/token1"],
     ["WINDOWS", "C:\\Users\\me"],
     ["BASE_URL", "https://api.example.com/v1"],
-  ])("%s=%s", (name, value) => {
+  ])("keeps the harmless value %s=%s", (name, value) => {
     expect(redact({ env: { [name]: value }, variables: { [name]: value } }, `a ${value} b`)).toBe(`a ${value} b`);
   });
 
-  test("an argument after a harmless flag", () => {
+  test("keeps an argument after a harmless flag", () => {
     const args = ["-y", "@scope/server-memory@1.2.3", "--root", "/data/1", "--name", "q7w8e9r0", "https://h/mcp"];
     expect(redact({ args }, args.join(" "))).toBe(args.join(" "));
   });
@@ -111,7 +111,7 @@ describe("a value is not a secret:", () => {
     ["its second half", `${token.slice(token.length / 2)} is the rest`],
     ["its middle", `…${token.slice(5, 19)}…`],
     ["the first half of its base64", bytes.toString("base64").slice(0, 18)],
-  ])("in the form of %s", (_, text) => {
+  ])("finds a secret in the form of %s", (_, text) => {
     const shown = hidden(text);
     expect(shown).toContain("***");
     for (let at = 0; at + 11 < text.length; at++) {
@@ -121,16 +121,16 @@ describe("a value is not a secret:", () => {
     }
   });
 
-  test("but not the name of a variable that is not set", () => {
+  test("keeps the name of a variable that is not set", () => {
     const text = 'needs NOT_SET_TOKEN, as in "${NOT_SET_TOKEN}"';
     expect(redact({ env: { TOKEN: "${NOT_SET_TOKEN}" } }, text)).toBe(text);
   });
 
-  test("but not its first few characters, which occur elsewhere", () => {
+  test("keeps the first few characters of a secret, which occur elsewhere", () => {
     expect(hidden(`see ${token.slice(0, 8)}`)).toBe(`see ${token.slice(0, 8)}`);
   });
 
-  test("from a text of 4 MB with a hundred secrets in a short time", () => {
+  test("is quick for a text of 4 MB with a hundred secrets", () => {
     const env = Object.fromEntries(
       Array.from({ length: 100 }, (_, i) => [`TOKEN_${i}`, `s3cr3t-${i}-${"x9".repeat(10)}${i}`]),
     );
@@ -138,7 +138,7 @@ describe("a value is not a secret:", () => {
     expect(redact({ env }, text).endsWith("dolor ***")).toBe(true);
   }, 5_000);
 
-  test("if it is long, as fast as a short one", () => {
+  test("is as quick for a long secret as for a short one", () => {
     const long = `${"a1".repeat(5_000)}${"1".repeat(50_000)}!`;
     expect(redact({ env: { A: long } }, long)).toBe("***");
   });

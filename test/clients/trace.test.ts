@@ -163,7 +163,7 @@ test.each(["http", "sse", "websocket"] as const)("a trace over %s contains no he
   expect(JSON.stringify(seen)).not.toContain(secret);
 });
 
-describe("masked hides", () => {
+describe("masked", () => {
   const redact = redactorOf(serverConfig("shop", { command: "x", env: { API_TOKEN: secret } }));
   const call = (args: object) => ({
     method: "tools/call",
@@ -171,12 +171,12 @@ describe("masked hides", () => {
   });
   const argumentsOf = (args: object) => masked(call(args), redact).params.arguments as unknown;
 
-  test("secrets of the config everywhere", () => {
+  test("hides secrets of the config everywhere", () => {
     expect(argumentsOf({ text: `it is ${secret}`, [secret]: [secret] })).toEqual({ text: "it is ***", "***": ["***"] });
     expect(masked(call({}), redact)).toEqual(call({}));
   });
 
-  test("arguments with secret names", () => {
+  test("hides arguments with secret names", () => {
     const args = {
       user: "ann",
       password: "horse",
@@ -201,7 +201,7 @@ describe("masked hides", () => {
     });
   });
 
-  test("results with secret names, but not schemas", () => {
+  test("hides results with secret names, but not schemas", () => {
     const inputSchema = { type: "object", properties: { token: { type: "string" } }, required: ["token"] };
     expect(masked({ result: { tools: [{ name: "login", inputSchema }] } }, redact)).toEqual({
       result: { tools: [{ name: "login", inputSchema }] },
@@ -218,7 +218,7 @@ describe("masked hides", () => {
     ["https://host/cb?code=12345&state=x&access_token=abc#f", "https://host/cb?code=***&state=x&access_token=***"],
     ['{"password": "a horse", "user": "ann"}', '{"password": "***", "user": "ann"}'],
     ["the token is kept in a file", "the token is kept in a file"],
-  ])("secrets in a known form: %s", (text, shown) => {
+  ])("hides secrets in a known form: %s", (text, shown) => {
     expect(masked({ text }, redact).text).toBe(shown);
   });
 
@@ -228,7 +228,7 @@ describe("masked hides", () => {
     "a://".repeat(100_000),
     '"token":"'.repeat(50_000),
     `"${"a".repeat(500_000)}`,
-  ])("a slow-looking text quickly", (text) => {
+  ])("is quick for texts that could be slow", (text) => {
     // If it were slow, the test would reach its time limit.
     expect(masked({ text }, redact).text.length).toBeGreaterThan(0);
   });

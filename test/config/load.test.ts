@@ -197,7 +197,7 @@ describe("files that cannot be read", () => {
   });
 
   // Root may read everything.
-  test.skipIf(process.getuid?.() === 0)("one that we may not read", async () => {
+  test.skipIf(process.getuid?.() === 0)("reading a file without permission is an error", async () => {
     const file = folder.write("claudikins.json", {});
     chmodSync(file, 0);
     await expect(load()).rejects.toMatchObject({

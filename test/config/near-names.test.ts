@@ -24,7 +24,7 @@ test.each<[string, string[], string[]]>([
   // Letters of every script count.
   ["заказ", ["заказы", "клиенты"], ["заказы"]],
   ["天気", ["注文", "在庫"], []],
-])("%p in %j", (wanted, names, near) => {
+])("nearNames finds names similar to %p in %j", (wanted, names, near) => {
   expect(nearNames(wanted, names)).toEqual(near);
 });
 

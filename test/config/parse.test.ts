@@ -194,7 +194,7 @@ describe("servers on the network", () => {
     [{ type: "sse", url }, "sse"],
     // The type says what is meant where both are there.
     [{ type: "http", url, command: "x" }, "http"],
-  ])("%j", (entry, transport) => {
+  ])("%j has the expected transport", (entry, transport) => {
     const { servers } = parse({ mcpServers: { far: { ...entry, description: "Far" }, near: { command: "x" } } });
     expect(servers).toEqual(
       new Map<string, object>([
@@ -208,7 +208,7 @@ describe("servers on the network", () => {
     [{ url: "wss://example.com" }],
     [{ type: "ws", url: "wss://example.com" }],
     [{ type: "websocket", url: "wss://example.com" }],
-  ])("%j", (entry) => {
+  ])("%j is a WebSocket", (entry) => {
     expect(parse({ mcpServers: { far: entry } }).servers.get("far")).toEqual({
       ...network,
       url: "wss://example.com",
@@ -264,7 +264,7 @@ describe("servers on the network", () => {
     // And what it means elsewhere.
     [{ auth: { type: "basic" } }, undefined],
     [{ auth: null }, undefined],
-  ])("signing in: %j", (entry, oauth) => {
+  ])("settings for signing in are read: %j", (entry, oauth) => {
     const { oauth: found } = parse({ mcpServers: { far: { url, ...entry } } }).servers.get("far") as {
       oauth?: unknown;
     };
@@ -479,7 +479,7 @@ describe("refused configs", () => {
     ["{} {}", "1:4  not valid JSON: end of file expected"],
     ["mcpServers: {}", "1:1  not valid JSON: invalid symbol"],
     ['\uFEFF{"limits": 5}', "1:12  limits: expected an object, found 5"],
-  ])("%j", (text, problem) => {
+  ])("%j is refused with its problem", (text, problem) => {
     expect(problems(text)).toBe(`The config has a problem:\n  c.json:${problem}`);
   });
 });

@@ -146,7 +146,7 @@ describe("patterns", () => {
     ["a?", "ab", false],
     ["$&", "$&", true],
     ["日*", "日本", true],
-  ])("%j %j: %p", (pattern, name, expected) => expect(matches(pattern, name)).toBe(expected));
+  ])("the pattern %j matches %j: %p", (pattern, name, expected) => expect(matches(pattern, name)).toBe(expected));
 
   test("a pattern with many stars is matched quickly", () => {
     expect(matches(`${"*a".repeat(50)}*b`, "a".repeat(20_000))).toBe(false);

@@ -16,7 +16,7 @@ test.each([
   [{ progress: 7 }, "a.b: 7"],
   [{ progress: 7, total: 0, message: "" }, "a.b: 7"],
   [{ progress: -1, total: 5, message: " \u001b[1mone\n two " }, "a.b: -1/5 [1mone two"],
-])("%j", (progress, line) => expect(progressText("a.b", progress)).toBe(line));
+])("%j becomes one line", (progress, line) => expect(progressText("a.b", progress)).toBe(line));
 
 test("long words are cut", () => {
   expect(progressText("a.b", { progress: 1, message: "x".repeat(10_000) })).toBe(`a.b: 1 ${"x".repeat(199)}…`);

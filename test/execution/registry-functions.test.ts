@@ -65,7 +65,7 @@ test.each([
   ["tools.search({ query: 'x' })", "INVALID_ARGUMENTS", undefined],
   ["tools.describe('my-shop.refund_orders')", "TOOL_NOT_FOUND", "Did you mean my-shop.refund-order?"],
   ["tools.list('my_shops')", "SERVER_NOT_FOUND", "Did you mean my-shop?"],
-])("%s", async (source, code, hint) => {
+])("%s fails with the expected error", async (source, code, hint) => {
   expect(await run(`await ${source}`)).toMatchObject({ ok: false, error: { code, ...(hint ? { hint } : {}) } });
 });
 

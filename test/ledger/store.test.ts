@@ -42,8 +42,8 @@ async function found(at = now): Promise<Record<string, number>> {
 
 const names = () => readdirSync(folder).sort();
 
-describe("lines and sums", () => {
-  test("show new counts at once, are added up after the hour, and count nothing twice", async () => {
+describe("counts on disk", () => {
+  test("are visible at once, added up after the hour, and never counted twice", async () => {
     expect(await found()).toEqual({});
     expect(appendCounts(folder, calls(1), hours(20))).toBe(true);
     expect(appendCounts(folder, calls(2), hours(20))).toBe(false);
@@ -73,7 +73,7 @@ describe("lines and sums", () => {
     expect(names()).toEqual([".lock", "totals.json"]);
   });
 
-  test("become months after some days, and years after some months", async () => {
+  test("are summed up by month, and later by year", async () => {
     for (const day of [
       "2026-11-20",
       "2026-08-30",
@@ -106,8 +106,8 @@ describe("lines and sums", () => {
   });
 });
 
-describe("damage", () => {
-  test("to the sums is reported, and they are set aside", async () => {
+describe("a ledger", () => {
+  test("reports unreadable sums and sets them aside", async () => {
     appendCounts(folder, calls(3), hours(20));
     writeFileSync(join(folder, "totals.json"), '{"version":1,"periods":[["2026-11-01",{"tools":');
     const { periods, problems } = await readLedger(folder, now);
@@ -119,7 +119,7 @@ describe("damage", () => {
     expect((await readLedger(folder, now)).problems).toEqual([]);
   });
 
-  test("to a line costs only that line", async () => {
+  test("loses only the line that is damaged", async () => {
     appendCounts(folder, calls(3), hours(20));
     const file = join(folder, "2026-11-20T16.log");
     writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
@@ -130,7 +130,7 @@ describe("damage", () => {
     expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
   });
 
-  test("is not done if the folder cannot be written to: its counts can be read", async () => {
+  test("can be read if its folder cannot be written to, and counting does not fail", async () => {
     mkdirSync(join(temporary.path, "data"), { recursive: true });
     // root can write everywhere, but not below a file.
     writeFileSync(folder, "in the way");
@@ -141,14 +141,14 @@ describe("damage", () => {
     expect(readFileSync(folder, "utf8")).toBe("in the way");
   });
 
-  test.if(process.getuid?.() !== 0)("is not done in a read-only folder", async () => {
+  test.if(process.getuid?.() !== 0)("can be read in a read-only folder", async () => {
     appendCounts(folder, calls(3), hours(20));
     chmodSync(folder, 0o500);
     expect(await found()).toEqual({ "2026-11-20": 3 });
     chmodSync(folder, 0o700);
   });
 
-  test.if(process.platform === "linux")("is not done on a full disk", async () => {
+  test.if(process.platform === "linux")("can be read on a full disk", async () => {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${new Date().toISOString().slice(0, 13)}.log`);
     symlinkSync("/dev/full", file);
@@ -162,7 +162,7 @@ describe("damage", () => {
     expect([...(counts?.hooks ?? [])]).toEqual([["serve skill", 2]]);
   });
 
-  test("is repaired by the next write, which includes what could not be written", async () => {
+  test("gets counts that could not be written with the next write", async () => {
     mkdirSync(join(temporary.path, "data"), { recursive: true });
     const other = join(temporary.path, "data", "later");
     writeFileSync(other, "in the way");
@@ -198,7 +198,7 @@ describe("concurrent processes", () => {
 
   const start = () => Bun.spawn([process.execPath, program()], { stdout: "pipe", stderr: "inherit" });
 
-  test("count every call once if four run concurrently", async () => {
+  test("count every call once", async () => {
     for (let ago = 2; ago < 30; ago++) appendCounts(folder, calls(1), hours(ago));
     const all = [start(), start(), start(), start()];
     for (const each of all) expect(await each.exited).toBe(0);
@@ -206,7 +206,7 @@ describe("concurrent processes", () => {
     expect(await found()).toEqual({ "2026-11-20": 17, "2026-11-21": 2_011 });
   });
 
-  test("lose only what they had not written if they are killed", async () => {
+  test("lose only what a killed one had not written", async () => {
     const [killed, whole] = [start(), start()];
     let said = "";
     for await (const chunk of killed.stdout) {

@@ -28,10 +28,10 @@ test("concurrent calls are asked about one after another, in order, each with it
   expect(recorded.got().map(({ args }) => args)).toEqual([{ id: 0 }, { id: 1 }]);
 });
 
-describe("after a refusal", () => {
+describe("the number of questions", () => {
   const stands = "rec.remove-it was not called: the person said no to this tool for the rest of this execution";
 
-  test("concurrent calls of the same tool cause no other question", async () => {
+  test("is one for concurrent calls of a tool that the person refused", async () => {
     const person = await asking({ confirm: "always" }, "no");
     const { value } = (await recorded.run(settled(60))) as { value: string[] };
     expect(person.asked).toHaveLength(1);
@@ -39,7 +39,7 @@ describe("after a refusal", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("later calls of the same tool cause no question, but other tools do", async () => {
+  test("does not grow with later calls of a refused tool, but with other tools", async () => {
     const person = await asking({ confirm: "always" }, "no", "once");
     const source = `const said = []; for (let id = 0; id < 60; id++) await rec.remove_it({ id }).catch(({ code, message }) => said.push([code, message]));
       return [said.length, said[59], await rec.plain_it({})]`;
@@ -47,7 +47,7 @@ describe("after a refusal", () => {
     expect(person.asked).toHaveLength(2);
   });
 
-  test("calls of different tools cause a limited number of questions", async () => {
+  test("is limited for calls of different tools", async () => {
     const person = new Person("no");
     const tools = Array.from({ length: 60 }, (_, place) => ({ name: `tool${place}` }));
     (await recorded.open({ confirm: "always" }, undefined, tools)).pool.responder = person.host;
@@ -57,7 +57,7 @@ describe("after a refusal", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("calls without a program and repeated programs cause a limited number of questions", async () => {
+  test("is limited for calls without a program and for repeated programs", async () => {
     const person = await asking({ confirm: "always" }, "no");
     const call = (id: number) =>
       recorded.toolbox.pool.callTool("rec", "remove-it", { id }, { signal: new AbortController().signal });
@@ -76,7 +76,7 @@ describe("after a refusal", () => {
     expect(recorded.got()).toEqual([]);
   });
 
-  test("and even with consent, one execution has a limited number of questions", async () => {
+  test("is limited for one execution even with consent to each call", async () => {
     const person = await asking({ confirm: "always" }, "once");
     await recorded.run(settled(80));
     expect(person.asked).toHaveLength(50);

@@ -98,7 +98,7 @@ It has no arguments.`,
   });
 });
 
-describe("an argument cannot imitate the question or another argument by", () => {
+describe("an argument in the question", () => {
   test.each([
     [
       "line breaks",
@@ -124,21 +124,21 @@ describe("an argument cannot imitate the question or another argument by", () =>
     ["halves of characters", "\ud800", '"\\ud800"'],
     ["many spaces, which push the rest away", `a${" ".repeat(5)}b`, '"a  \\u0020\\u0020\\u0020b"'],
     ["piles of marks", "a\u0301\u0302\u0303\u0304\u0305\u0306", '"a\u0301\u0302\u0303\u0304\\u0305\\u0306"'],
-  ])("%s", (_, text, expected) => expect(value(text)).toBe(expected));
+  ])("is escaped, so that it cannot imitate other text: %s", (_, text, expected) => expect(value(text)).toBe(expected));
 
-  test("letters of all languages, emoji and two spaces, which are unchanged", () => {
+  test("keeps letters of all languages, emoji and two spaces", () => {
     for (const text of ["Straße  naïve", "日本語 привет", "שלום عربي", "e\u0301", "👍🏽", "~`*_<b>"])
       expect(value(text)).toBe(JSON.stringify(text));
   });
 
-  test("its name", () => {
+  test("has an escaped name", () => {
     const text = shown({ 'x": 1,\n      "y\u202e': 2 });
     expect(text.split("\n").filter((line) => line.startsWith("      "))).toEqual([
       '      "x\\": 1,\\n  \\u0020\\u0020\\u0020\\u0020\\"y\\u202e": 2',
     ]);
   });
 
-  test("any text that is short enough, which can be read back from the question", () => {
+  test("can be read back if it is short enough", () => {
     const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
     for (let at = 0; at < characters.length; at += 12) {
       const some = characters.slice(at, at + 12);

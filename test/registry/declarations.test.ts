@@ -52,7 +52,7 @@ test.each([
   ["a/b c.d", "ABCD"],
 ])("a type for %s is called %s", (name, expected) => expect(typeName(name)).toBe(expected));
 
-describe("the type of a schema whose size doubles at each level is bounded with", () => {
+describe("a schema whose size doubles at each level", () => {
   const chain = (join: (reference: object) => object) => ({
     $ref: "#/$defs/d0",
     $defs: Object.fromEntries(
@@ -69,7 +69,7 @@ describe("the type of a schema whose size doubles at each level is bounded with"
     ["properties", (next) => ({ type: "object", properties: { a: next, b: next } })],
     ["tuples", (next) => ({ type: "array", prefixItems: [next, next] })],
     ["a map", (next) => ({ type: "object", properties: { a: next }, additionalProperties: next })],
-  ])("%s", (_, join) => {
+  ])("has a type of bounded size with %s", (_, join) => {
     const schema = chain(join);
     expect(typeText(schema).length).toBeLessThan(3_100);
     expect(declared(schema).length).toBeLessThan(25_000);

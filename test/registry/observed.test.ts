@@ -60,7 +60,7 @@ describe("the shape of a value", () => {
   });
 });
 
-describe("a key that is data", () => {
+describe("keys that are data", () => {
   test.each([
     ..."anna@example.com 2025-01-31 2025 12:30 ord_00042 cus_7 LAMP-0001 SEAT-XL de-DE deadbeefcafe0123 /srv/a.txt".split(
       " ",
@@ -71,7 +71,7 @@ describe("a key that is data", () => {
     ..."Anna Kowalski|two words|¿qué?||it's|https://x.y|a|b".split("|").filter((key) => key.length !== 1),
     "this_is_what_somebody_wrote_in_a_note",
     "x".repeat(41),
-  ])("is recognised: %s", (key) => {
+  ])("%s is data", (key) => {
     expect(looksLikeData(key)).toBe(true);
     expect(JSON.stringify(shapeOf({ [key]: { total: 1 } }))).toBe(
       '{"type":"object","additionalProperties":{"type":"object","properties":{"total":{"type":"number"}},"required":["total"]}}',
@@ -82,7 +82,7 @@ describe("a key that is data", () => {
     "id total_cents createdAt nextPageToken __typename $ref @type _id line2 sha256 base64 i18n content-type HTTPStatus größe 名前 X-Rate-Limit temperature_2m InstanceId a".split(
       " ",
     ),
-  )("is not an ordinary name: %s", (key) => {
+  )("%s is not data", (key) => {
     expect(looksLikeData(key)).toBe(false);
     expect(Object.keys(shapeOf({ [key]: 1 }).properties ?? {})).toEqual([key]);
   });
@@ -116,11 +116,11 @@ describe("a key that is data", () => {
       { billing: { city: "x" }, shipping: { city: "y" } },
       "{ billing: { city: string }; shipping: { city: string } }",
     ],
-  ])("is left out: %s", (_, value, type) => {
+  ])("data keys are left out: %s", (_, value, type) => {
     expect(typeOf(value)).toBe(type);
   });
 
-  test("is left out if it is an argument of the call, unless the tool names it", () => {
+  test("arguments of the call are left out, unless the tool names them", () => {
     const isGiven = (key: string) => key === "anna";
     expect(shapeOf({ anna: 3, bert: 1, carl: "x" }, isGiven)).toEqual({
       type: "object",
@@ -130,14 +130,14 @@ describe("a key that is data", () => {
     });
   });
 
-  test("is not the column of a table, however similar the columns are", () => {
+  test("rows of a table keep their columns, however similar they are", () => {
     const row = Object.fromEntries([..."abcdefghijklmnopqrst"].map((key) => [key, "x"]));
     const { items } = shapeOf([row, row, row]);
     expect(Object.keys(items?.properties ?? {})).toEqual([..."abcdefghijklmnopqrst"]);
     expect(merge(shapeOf([row, row]), shapeOf([row, row])).items?.required?.length).toBe(20);
   });
 
-  test("is recognised after many calls", () => {
+  test("data keys are recognised after many calls", () => {
     expect(shown(merged({ anna: 1, bert: 2 }, { carl: 1, dora: 2 }))).toContain("Record<string, number>");
     const calls = ["ab", "bc", "cd", "de", "ef", "fg", "gh"].map((keys) =>
       Object.fromEntries([...keys].map((key) => [key, 1])),

@@ -6,7 +6,7 @@ import { serverOf, type ToolDraft } from "./search-corpus.ts";
 const searchOf = (...servers: ReturnType<typeof serverOf>[]) => new ToolSearch({ version: 1, servers });
 const ids = (search: ToolSearch, query: string, limit = 10) => search.search(query, limit).map(({ id }) => id);
 
-describe("the first match is found by", () => {
+describe("the weight of words", () => {
   test.each<[string, Record<string, string | ToolDraft>, string]>([
     ["a name before a description", { zebra: "Any", a: "About a zebra" }, "s.zebra"],
     [
@@ -20,7 +20,7 @@ describe("the first match is found by", () => {
     ["the values of a parameter", { b: { parameters: { x: { enum: ["zebra", 1] } } }, a: "Nothing" }, "s.b"],
     ["a short description before a long one", { b: "zebra zoo", a: `zebra ${"other words of it ".repeat(20)}` }, "s.b"],
     ["all of a name before some of it", { zebra: "", zebra_lion_ape: "" }, "s.zebra"],
-  ])("%s", (_, tools, first) => {
+  ])("the first match has %s", (_, tools, first) => {
     expect(ids(searchOf(serverOf("s", tools)), "zebra")[0]).toBe(first);
   });
 
@@ -224,7 +224,7 @@ describe("the same tool on several servers", () => {
   });
 });
 
-describe("a hostile query is answered quickly:", () => {
+describe("a hostile query", () => {
   const search = searchOf(serverOf("s", { read_file: "The content of a file", constructor: "__proto__ toString" }));
   const long = (text: string) => text.repeat(Math.ceil(100_000 / text.length));
   test.each([
@@ -243,15 +243,15 @@ describe("a hostile query is answered quickly:", () => {
     ["emojis", long("👩‍👩‍👧 ")],
     ["pieces of surrogates", long("\ud83d ")],
     ["patterns", long("(.*)+$[^a]\\b{9}|")],
-  ])("%s", (_, query) => {
+  ])("is answered quickly: %s", (_, query) => {
     expect(search.search(query, 10).length).toBeLessThanOrEqual(2);
   });
 
-  test.each(["__proto__", "constructor", "toString"])("%s as an ordinary word", (query) => {
+  test.each(["__proto__", "constructor", "toString"])("finds %s as an ordinary word", (query) => {
     expect(ids(search, query)).toEqual(["s.constructor"]);
   });
 
-  test("any query with invalid and huge schemas", () => {
+  test("is answered with invalid and huge schemas", () => {
     const [odd] = [serverOf("odd", { a: "Zebra" })];
     odd.tools.push(
       { name: "b", description: "Zebra", inputSchema: { properties: ["x"] } },

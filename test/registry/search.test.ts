@@ -106,7 +106,7 @@ describe("the order of matches", () => {
     expect(search.search("search files in a repository", 10)).toEqual(matches);
   });
 
-  test("does not matter for their tool and server", () => {
+  test("keeps the tool and the server of each match", () => {
     const [match] = search.search("refund", 1);
     expect([match?.server.name, match?.tool.name, match?.tool.description]).toEqual([
       "shop",

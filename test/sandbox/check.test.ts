@@ -130,7 +130,7 @@ describe("a program is refused", () => {
       "shop.get_order: takes one object with named arguments, got string",
     ],
   ];
-  test.each(wrong)("%s", async (_, source, message, more = {}) => {
+  test.each(wrong)("with an explanation: %s", async (_, source, message, more = {}) => {
     expect(await run(source)).toMatchObject({
       ok: false,
       reason: "check",

@@ -88,7 +88,7 @@ const paths: [string, string, string][] = [
   ["an unfinished file", "./workspace/.claudikins-00000000-0000-4000-8000-000000000000.tmp", "EINVAL"],
 ];
 
-describe.each(bothWays)("hostile paths with byDescriptor=%p:", (byDescriptor) => {
+describe.each(bothWays)("hostile paths with byDescriptor=%p", (byDescriptor) => {
   let files: GuestFiles;
   let secret: string;
   beforeEach(() => {
@@ -129,7 +129,7 @@ describe.each(bothWays)("hostile paths with byDescriptor=%p:", (byDescriptor) =>
     ["mkdtemp", {}],
   ];
 
-  test.each(paths)("%s", (_, path, code) => {
+  test.each(paths)("no operation leaves the mounts: %s", (_, path, code) => {
     // Some are ordinary names of a file that does not exist and may be created.
     const plain = /^\.\/workspace\/[^/]+$/.test(path) && code === "ENOENT";
     for (const [operation, more] of [...attempts, ...(plain ? [] : creations)]) {

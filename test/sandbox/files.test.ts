@@ -232,7 +232,7 @@ describe.each(bothWays)("with byDescriptor=%p", (byDescriptor) => {
   });
 });
 
-describe("a quota limits", () => {
+describe("a quota", () => {
   const quotas = { fileBytes: 1_000, workspaceBytes: 2_500, workspaceEntries: 5 };
   const text = (length: number) => "x".repeat(length);
   let files: GuestFiles;
@@ -243,7 +243,7 @@ describe("a quota limits", () => {
   const code = (path: string, length: number, flag = "w") =>
     files.code("writeFile", path, { data: text(length), flag });
 
-  test("the size of one file", () => {
+  test("limits the size of one file", () => {
     expect(code("./workspace/a", 1_000)).toBe("");
     expect(code("./workspace/a", 1_001)).toBe("EFBIG");
     expect(code("./workspace/a", 1, "a")).toBe("EFBIG");
@@ -257,7 +257,7 @@ describe("a quota limits", () => {
     expect(files.names("./workspace")).toEqual(["a"]);
   });
 
-  test("the size of the workspace, including files of others", () => {
+  test("limits the size of the workspace, including files of others", () => {
     files.around.write("workspace/theirs/a", text(1_600));
     expect(code("./workspace/a", 900)).toBe("");
     expect(code("./workspace/b", 1)).toBe("EDQUOT");
@@ -274,7 +274,7 @@ describe("a quota limits", () => {
     expect(code("./workspace/c", 1_000)).toBe("");
   });
 
-  test("the number of files and folders", () => {
+  test("limits the number of files and folders", () => {
     expect(files.code("mkdir", "./workspace/1/2/3/4/5/6", { recursive: true })).toBe("EDQUOT");
     expect(files.names("./workspace").length).toBe(5);
     expect(code("./workspace/a", 0)).toBe("EDQUOT");
@@ -289,7 +289,7 @@ describe("a quota limits", () => {
     expect(code("./workspace/c", 0, "wx")).toBe("");
   });
 
-  test("nothing of a temporary file of a dead writer, which is hidden and removed", () => {
+  test("does not protect temporary files of dead writers: they are hidden, and removed", () => {
     const name = ".claudikins-00000000-0000-4000-8000-000000000000.tmp";
     const path = files.around.write(`workspace/${name}`, text(900));
     expect(files.names("./workspace")).toEqual([]);

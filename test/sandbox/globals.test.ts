@@ -13,7 +13,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 const time = "Date.UTC(2024, 1, 29, 13, 5, 9, 123)";
 
-describe("the same as elsewhere is", () => {
+describe("globals", () => {
   test.each([
     // Numbers
     "(1234567.891).toLocaleString()",
@@ -106,10 +106,10 @@ describe("the same as elsewhere is", () => {
     "(() => { const e = {}; Error.captureStackTrace(e); return typeof e.stack })()",
     "[URL, Intl.NumberFormat, TextDecoder, AbortSignal, crypto.randomUUID, structuredClone].map((f) => f.name)",
     "[String(Intl), String(new Intl.NumberFormat())]",
-  ])("%s", (expression) => expectSame(harness, expression));
+  ])("%s is the same as elsewhere", (expression) => expectSame(harness, expression));
 });
 
-describe("the sandbox's own value is that of", () => {
+describe("globals of the sandbox", () => {
   test.each<[string, unknown]>([
     ["new Intl.NumberFormat().resolvedOptions().locale", "en-US"],
     ["new Intl.NumberFormat('xx-YY').resolvedOptions().locale", "en-US"],
@@ -123,11 +123,11 @@ describe("the sandbox's own value is that of", () => {
     ["crypto.getRandomValues(new Uint8Array(32)).some((byte) => byte > 0)", true],
     ["typeof navigator + typeof WebAssembly + typeof Bun + typeof Deno", "undefined".repeat(4)],
     ["process.hrtime.bigint() > 0n && process.uptime() > 0", true],
-  ])("%s", async (expression, expected) => {
+  ])("%s has the sandbox's own value", async (expression, expected) => {
     expect(await harness.value(`return ${expression}`)).toEqual(expected);
   });
 
-  test("nothing of the machine's time zone and locale", async () => {
+  test("the time zone and locale of the machine are not visible", async () => {
     const script = join(import.meta.dir, "machine.ts");
     const env = { TZ: "America/New_York", LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8", SECRET: "s3cret" };
     const { stdout } = await runProgram([process.execPath, script], { env });
@@ -149,13 +149,13 @@ describe("the sandbox's own value is that of", () => {
     ["new XMLHttpRequest()", "The sandbox has no network: call a server"],
     ["new Worker('x')", "The sandbox has no threads"],
     ["process.exit(1)", "Use return to end the program"],
-  ])("the hint for %s", async (code, hint) => {
+  ])("the error of %s has a hint", async (code, hint) => {
     const outcome = await harness.run(code);
     expect(outcome).toMatchObject({ ok: false, reason: "threw" });
     expect(!outcome.ok && outcome.error.message).toContain(hint);
   });
 
-  test("structuredClone, which copies data and refuses functions", async () => {
+  test("structuredClone copies data and refuses functions", async () => {
     const value = await harness.value(`
       const shared = { n: 1 };
       const original: any = { map: new Map([[shared, new Set([shared])]]), re: /x/gi, error: new RangeError("r", { cause: shared }), views: [] };
@@ -175,7 +175,7 @@ describe("the sandbox's own value is that of", () => {
     ]);
   });
 
-  test("AbortSignal.timeout, which aborts its waiters", async () => {
+  test("AbortSignal.timeout aborts, and code that waits for it continues", async () => {
     expect(
       await harness.value(`
         const signal = AbortSignal.timeout(10);
@@ -184,7 +184,7 @@ describe("the sandbox's own value is that of", () => {
     ).toEqual([true, "TimeoutError"]);
   });
 
-  test("process.stdout.write, which writes lines to the log", async () => {
+  test("process.stdout.write and process.stderr.write write lines to the log", async () => {
     const { logs } = await harness.run(
       "process.stdout.write('a'); process.stdout.write('b\\nc'); await 1; process.stderr.write('d\\n')",
     );

@@ -8,7 +8,7 @@ setDefaultTimeout(20_000);
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
 
-describe("the same as elsewhere is", () => {
+describe("Node's modules", () => {
   test.each([
     // path
     "require('path').join('a', '..', 'b', 'c.txt')",
@@ -71,7 +71,7 @@ describe("the same as elsewhere is", () => {
     "await (async () => { let n = 0; for await (const v of require('timers/promises').setInterval(1, 'x')) if (++n === 3) return v + n })()",
     "typeof require('perf_hooks').performance.now()",
     "require('process').platform + require('node:process').argv.length",
-  ])("%s", (expression) => expectSame(harness, expression));
+  ])("%s is the same as elsewhere", (expression) => expectSame(harness, expression));
 });
 
 test("every form of import returns the same modules", async () => {

@@ -199,7 +199,7 @@ describe("imports", () => {
     expect(circles()).toEqual([]);
   });
 
-  test("are allowed for higher rooms before lower ones", () => {
+  test("are listed with higher rooms before lower ones", () => {
     const order = Object.keys(below);
     for (const [room, rooms] of Object.entries(below)) {
       for (const lower of rooms)
