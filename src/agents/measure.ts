@@ -2,13 +2,11 @@
 
 import { listedAtOnce } from "../catalog/listing-queue.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { type Problem, problemOf } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
 import { estimateTokens } from "../token-estimate.ts";
 
-export type Measured =
-  | { tools: number; tokens: number }
-  | { tools?: undefined; problem: { code: ErrorCode; message: string; hint?: string } };
+export type Measured = { tools: number; tokens: number } | { tools?: undefined; problem: Problem };
 
 export interface MeasureOptions {
   withinMs: number;
@@ -29,10 +27,8 @@ export async function measure(
       const turn = semaphore.acquire(signal);
       if (turn && !(await turn)) return [name, { problem: tooSlow(name) }];
       const answer = await ask(catalog, name, signal).catch((thrown: unknown): Measured => {
-        const error = toClaudikinsError(thrown);
-        if (error.code === "CANCELLED" && !options.signal.aborted) return { problem: tooSlow(name) };
-        const { code, message, hint } = error;
-        return { problem: { code, message, ...(hint === undefined ? {} : { hint }) } };
+        const problem = problemOf(thrown);
+        return { problem: problem.code === "CANCELLED" && !options.signal.aborted ? tooSlow(name) : problem };
       });
       options.onServer?.(name);
       semaphore.release();
@@ -51,9 +47,7 @@ async function ask(catalog: ToolCatalog, name: string, signal: AbortSignal): Pro
   return { tools: server.tools.length, tokens: definitions.reduce((sum, text) => sum + estimateTokens(text), 0) };
 }
 
-function tooSlow(name: string) {
-  const { code, message, hint } = new ClaudikinsError("SERVER_UNAVAILABLE", `${name} did not answer in time`, {
-    hint: "Some servers take longer on their first start. To try again: claudikins list --check",
-  });
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
+function tooSlow(name: string): Problem {
+  const hint = "Some servers take longer on their first start. To try again: claudikins list --check";
+  return { code: "SERVER_UNAVAILABLE", message: `${name} did not answer in time`, hint };
 }

@@ -16,7 +16,7 @@ import { parseFile } from "../settings/edit/editor.ts";
 import { hashOf } from "../settings/file-text.ts";
 import { version } from "../version.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("hosts");
 
@@ -28,14 +28,11 @@ interface Looked {
   findings: Finding[];
 }
 
-export const agentsCheck: Check = {
-  area: "hosts",
-  async run(scene) {
-    const looked = await Promise.all(agents.map((agent) => look(agent, scene)));
-    const findings = looked.flatMap((each) => each.findings);
-    return [...findings, ...noneWired(looked), ...journalFindings(scene)];
-  },
-};
+export async function agentFindings(scene: Scene): Promise<Finding[]> {
+  const looked = await Promise.all(agents.map((agent) => look(agent, scene)));
+  const findings = looked.flatMap((each) => each.findings);
+  return [...findings, ...noneWired(looked), ...journalFindings(scene)];
+}
 
 async function look(agent: Agent, scene: Scene): Promise<Looked> {
   const { files, problems } = await findServers([agent], { ...scene, project: true });

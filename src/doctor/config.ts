@@ -6,32 +6,29 @@ import type { Config } from "../config/load.ts";
 import { readIfThere } from "../files.ts";
 import { openConfigFile } from "../settings/config-file.ts";
 import { shellWord } from "../shell-word.ts";
-import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("config");
 
-export const configCheck: Check = {
-  area: "config",
-  run(scene) {
-    const { toolbox, configError } = scene;
-    if (!toolbox) return [failure("config.file", configError)];
-    const { config } = toolbox;
-    if (config.origin.kind === "demo") {
-      const text = "There is no config file: claudikins uses its built-in demo server";
-      return [warning("config.file", text, "claudikins init")];
-    }
-    const { file, kind } = config.origin;
-    return [
-      ok(
-        "config.file",
-        `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
-      ),
-      ...missingVariables(config),
-      ...missingForModel(config),
-      ...exposedSecrets(file, config, scene),
-    ];
-  },
-};
+export function configFindings(scene: Scene): Finding[] {
+  const { toolbox, configError } = scene;
+  if (!toolbox) return [failure("config.file", configError)];
+  const { config } = toolbox;
+  if (config.origin.kind === "demo") {
+    const text = "There is no config file: claudikins uses its built-in demo server";
+    return [warning("config.file", text, "claudikins init")];
+  }
+  const { file, kind } = config.origin;
+  return [
+    ok(
+      "config.file",
+      `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
+    ),
+    ...missingVariables(config),
+    ...missingForModel(config),
+    ...exposedSecrets(file, config, scene),
+  ];
+}
 
 function serversText({ servers }: Config): string {
   return servers.size === 0 ? "no servers" : counted(servers.size, "server");

@@ -7,24 +7,21 @@ import { isOlder, type Status } from "../daemon/protocol.ts";
 import { isHeld } from "../lock.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
-import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("daemon");
 
 const isWindows = process.platform === "win32";
 
-export const daemonCheck: Check = {
-  area: "daemon",
-  async run({ env }) {
-    const folder = dirname(placeOf(undefined, env).lock);
-    if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run yet; generated files start one on demand")];
-    const wrong = folderFindings(folder);
-    if (wrong.some(({ state }) => state === "problem")) return wrong;
-    const found = await Promise.all(allPlaces(env).map((place) => placeFindings(place)));
-    const all = [...wrong, ...found.flat()];
-    return all.length > 0 ? all : [ok("daemon.none", "No daemon is running; generated files start one on demand")];
-  },
-};
+export async function daemonFindings({ env }: Scene): Promise<Finding[]> {
+  const folder = dirname(placeOf(undefined, env).lock);
+  if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run yet; generated files start one on demand")];
+  const wrong = folderFindings(folder);
+  if (wrong.some(({ state }) => state === "problem")) return wrong;
+  const found = await Promise.all(allPlaces(env).map((place) => placeFindings(place)));
+  const all = [...wrong, ...found.flat()];
+  return all.length > 0 ? all : [ok("daemon.none", "No daemon is running; generated files start one on demand")];
+}
 
 function folderFindings(folder: string): Finding[] {
   if (isWindows) return [];

@@ -1,34 +1,59 @@
 /** Runs all doctor checks concurrently. They change nothing. */
-import { agentsCheck } from "./agents.ts";
-import { configCheck } from "./config.ts";
-import { daemonCheck } from "./daemon.ts";
-import { executableCheck } from "./executable.ts";
-import { areas, type Check, type Finding, findingsOf, type Scene, unchecked } from "./finding.ts";
-import { foldersCheck } from "./folders.ts";
-import { registryCheck } from "./registry.ts";
-import { rulesCheck } from "./rules.ts";
-import { serversCheck } from "./servers.ts";
-import { signInsCheck } from "./sign-ins.ts";
-import { skillsCheck } from "./skills.ts";
+import { messageOf, toClaudikinsError } from "../errors.ts";
+import { agentFindings } from "./agents.ts";
+import { configFindings } from "./config.ts";
+import { daemonFindings } from "./daemon.ts";
+import { executableFindings } from "./executable.ts";
+import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { folderFindings } from "./folders.ts";
+import { registryFindings } from "./registry.ts";
+import { ruleFindings } from "./rules.ts";
+import { serverFindings } from "./servers.ts";
+import { signInFindings } from "./sign-ins.ts";
+import { skillFindings } from "./skills.ts";
 
-const checks: readonly Check[] = [
-  executableCheck,
-  configCheck,
-  serversCheck,
-  rulesCheck,
-  signInsCheck,
-  foldersCheck,
-  registryCheck,
-  agentsCheck,
-  skillsCheck,
-  daemonCheck,
+type Found = Finding[] | Promise<Finding[]>;
+
+const checks: [Area, (scene: Scene) => Found][] = [
+  ["executable", executableFindings],
+  ["config", configFindings],
+  ["hosts", agentFindings],
+  ["skills", skillFindings],
+  ["daemon", daemonFindings],
+];
+
+/** The checks that run only if the config can be read. */
+const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
+  ["servers", serverFindings],
+  ["servers", ruleFindings],
+  ["sign-ins", signInFindings],
+  ["folders", folderFindings],
+  ["registry", registryFindings],
 ];
 
 /** The findings in the order of the areas. A check that throws becomes a finding. */
 export async function diagnose(scene: Scene): Promise<Finding[]> {
-  const found = await Promise.all(checks.map((check) => findingsBy(check, scene)));
-  const all = [...found.flat(), ...notLookedAt(scene)];
-  return withOwnIds(areas.flatMap((area) => all.filter((finding) => finding.area === area)));
+  const { toolbox } = scene;
+  const found = await Promise.all([
+    ...checks.map(([area, check]) => tried(area, () => check(scene))),
+    ...(toolbox ? checksOfConfig.map(([area, check]) => tried(area, () => check(toolbox, scene))) : [notLookedAt()]),
+  ]);
+  return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
+}
+
+async function tried(area: Area, check: () => Found): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (thrown) {
+    const { code } = toClaudikinsError(thrown);
+    return [findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined)];
+  }
+}
+
+function notLookedAt(): Finding[] {
+  const left = [...new Set(checksOfConfig.map(([area]) => area))];
+  const text = `Not checked, because there is no usable config: ${left.slice(0, -1).join(", ")} and ${left.at(-1)}`;
+  return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }
 
 /** Numbers findings with the same id, such as those of two entries in one agent. */
@@ -39,21 +64,4 @@ function withOwnIds(findings: Finding[]): Finding[] {
     seen.set(finding.id, count);
     return count === 1 ? finding : { ...finding, id: `${finding.id}.${count}` };
   });
-}
-
-async function findingsBy(check: Check, scene: Scene): Promise<Finding[]> {
-  try {
-    if ("run" in check) return await check.run(scene);
-    return scene.toolbox ? await check.runWith(scene.toolbox, scene) : [];
-  } catch (thrown) {
-    return [unchecked(check.area, thrown)];
-  }
-}
-
-function notLookedAt({ toolbox }: Scene): Finding[] {
-  if (toolbox) return [];
-  const left = [...new Set(checks.filter((check) => "runWith" in check).map(({ area }) => area))];
-  const names = left.join(", ").replace(/, ([^,]+)$/, " and $1");
-  const text = `Not checked, because there is no usable config: ${names}`;
-  return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }

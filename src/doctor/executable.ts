@@ -6,25 +6,22 @@ import { isProgram, programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
-import { type Check, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("executable");
 
 /** The executable, or the main file of the source. */
 export const ownProgram: string = selfCommand().at(-1) ?? "";
 
-export const executableCheck: Check = {
-  area: "executable",
-  async run(scene) {
-    const how = Bun.isStandaloneExecutable ? "" : ", from source";
-    const runtime = `Bun ${Bun.version}, ${process.platform} ${process.arch}`;
-    return [
-      ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
-      ...(await onPath(scene)),
-      ...namedByVariable(scene),
-    ];
-  },
-};
+export async function executableFindings(scene: Scene): Promise<Finding[]> {
+  const how = Bun.isStandaloneExecutable ? "" : ", from source";
+  const runtime = `Bun ${Bun.version}, ${process.platform} ${process.arch}`;
+  return [
+    ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
+    ...(await onPath(scene)),
+    ...namedByVariable(scene),
+  ];
+}
 
 async function onPath({ env, signal }: Scene): Promise<Finding[]> {
   const [first, ...others] = programsOnPath(claudikinsName, env);

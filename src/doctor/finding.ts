@@ -1,9 +1,9 @@
-/** The types of doctor checks and their findings. A finding has a state, a message and a repair. */
+/** The findings of doctor. A finding has a state, a message and a repair. */
 
 import type { Surroundings } from "../agents/supported/model.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Config } from "../config/load.ts";
-import { ClaudikinsError, type ErrorCode, messageOf, toClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 /** In the order in which they are shown. */
@@ -68,40 +68,29 @@ export interface Scene extends Surroundings {
   log: Log;
 }
 
-/** A check. Those with `runWith` run only if the config can be read. */
-export type Check =
-  | { area: Area; run(scene: Scene): Finding[] | Promise<Finding[]> }
-  | { area: Area; runWith(toolbox: Parts, scene: Scene): Finding[] | Promise<Finding[]> };
+type More = Omit<Partial<Finding>, "area" | "state">;
 
-type Rest = Omit<Partial<Finding>, "area" | "state">;
-
-/** Makes the findings of one area. */
+/** Makes the findings of one area. The first line of a text is the message, the others are details. */
 export function findingsOf(area: Area) {
-  const make = (state: FindingState) => (id: string, message: string, rest: Rest) => ({
-    id,
-    area,
-    state,
-    ...lines(message),
-    ...rest,
-  });
-  const problem = make("problem");
+  function make(state: FindingState, id: string, text: string, more: More): Finding {
+    const [message = "", ...lines] = text.split("\n");
+    const details = lines.map((line) => line.trim());
+    return { id, area, state, message, ...(details.length > 0 ? { details } : {}), ...more };
+  }
+  function problem(id: string, text: string, code: ErrorCode, repair: string | undefined): Finding {
+    return make("problem", id, text, { ...(repair === undefined ? {} : { repair }), code });
+  }
   return {
-    ok: (id: string, message: string, rest: Rest = {}): Finding => make("ok")(id, message, rest),
-    warning: (id: string, message: string, repair: string, rest: Rest = {}): Finding =>
-      make("warning")(id, message, { repair, ...rest }),
-    problem: (id: string, message: string, code: ErrorCode, repair: string | undefined, rest: Rest = {}): Finding =>
-      problem(id, message, { ...(repair === undefined ? {} : { repair }), code, ...rest }),
+    ok: (id: string, text: string, more: More = {}) => make("ok", id, text, more),
+    warning: (id: string, text: string, repair: string, more: More = {}) =>
+      make("warning", id, text, { repair, ...more }),
+    problem,
     /** A problem with the message, code and hint of an error. */
     failure(id: string, thrown: unknown): Finding {
       const { code, message, hint } = toClaudikinsError(thrown);
-      return problem(id, message, { ...(hint === undefined ? {} : { repair: hint }), code });
+      return problem(id, message, code, hint);
     },
   };
-}
-
-function lines(text: string): Pick<Finding, "message" | "details"> {
-  const [message = "", ...details] = text.split("\n");
-  return { message, ...(details.length > 0 ? { details: details.map((line) => line.trim()) } : {}) };
 }
 
 /** Exit codes, the most serious first: nothing works without a config, and a sign-in is easy to fix. */
@@ -113,12 +102,6 @@ export function exitCodeOf(findings: readonly Finding[]): number {
     .filter(({ state }) => state === "problem")
     .map(({ code = "UNEXPECTED" }) => new ClaudikinsError(code, "").exitCode);
   return worstFirst.find((code) => codes.includes(code)) ?? codes[0] ?? 0;
-}
-
-/** The finding for a check that has thrown. */
-export function unchecked(area: Area, thrown: unknown): Finding {
-  const { code } = toClaudikinsError(thrown);
-  return findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined);
 }
 
 /** `1 server`, `3 servers`. */

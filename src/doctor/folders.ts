@@ -5,27 +5,24 @@ import { sharedWorkspace, userDataFolder } from "../config/locations.ts";
 import { namesIn } from "../files.ts";
 import { linkOnTheWay } from "../guarded-folders.ts";
 import { shellWord } from "../shell-word.ts";
-import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("folders");
 
 /** With less free space, a tool result that is written to the workspace may not fit. */
 const fewBytes = 100 * 1_048_576;
 
-export const foldersCheck: Check = {
-  area: "folders",
-  runWith({ config }, { env }) {
-    const { registry, workspace, bases } = config.folders;
-    const data = userDataFolder(env);
-    return [
-      folderFinding("folder.registry", "The registry", registry, bases.registry),
-      folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
-      folderFinding("folder.data", "The data folder", data),
-      ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
-      ...spaceFindings(freeBytes(workspace), workspace),
-    ];
-  },
-};
+export function folderFindings({ config }: Parts, { env }: Scene): Finding[] {
+  const { registry, workspace, bases } = config.folders;
+  const data = userDataFolder(env);
+  return [
+    folderFinding("folder.registry", "The registry", registry, bases.registry),
+    folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
+    folderFinding("folder.data", "The data folder", data),
+    ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
+    ...spaceFindings(freeBytes(workspace), workspace),
+  ];
+}
 
 /** Checks one folder. Links below `base` are a problem. */
 function folderFinding(id: string, what: string, path: string, base = path): Finding {

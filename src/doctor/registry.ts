@@ -10,38 +10,35 @@ import { originOf } from "../registry/origin.ts";
 import { differencesOf, notExecutable } from "../registry/store.ts";
 import { shellWord } from "../shell-word.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { type Check, counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("registry");
 
 const gen = "claudikins gen";
 
-export const registryCheck: Check = {
-  area: "registry",
-  async runWith(toolbox, scene) {
-    const { catalog, config } = toolbox;
-    const { indexProblem } = catalog;
-    const folder = config.folders.registry;
-    if (indexProblem) return [failure("registry.index", indexProblem)];
-    if (!existsSync(join(folder, indexFileName))) {
-      if (config.servers.size === 0) return [];
-      return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
-    }
-    const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
-    const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
-    return [
-      ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
-      ...serverFindings(toolbox, servers),
-      ...fileFindings(
-        folder,
-        servers.filter(({ name }) => toolbox.catalog.find(name)),
-      ),
-      ...rightsFindings(folder, servers),
-      ...commandFindings(folder, scene),
-      await runtimeFinding(scene),
-    ];
-  },
-};
+export async function registryFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
+  const { catalog, config } = toolbox;
+  const { indexProblem } = catalog;
+  const folder = config.folders.registry;
+  if (indexProblem) return [failure("registry.index", indexProblem)];
+  if (!existsSync(join(folder, indexFileName))) {
+    if (config.servers.size === 0) return [];
+    return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
+  }
+  const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  return [
+    ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
+    ...serverFindings(toolbox, servers),
+    ...fileFindings(
+      folder,
+      servers.filter(({ name }) => toolbox.catalog.find(name)),
+    ),
+    ...rightsFindings(folder, servers),
+    ...commandFindings(folder, scene),
+    await runtimeFinding(scene),
+  ];
+}
 
 function serverFindings(toolbox: Parts, servers: RegistryServer[]): Finding[] {
   const { config, catalog } = toolbox;

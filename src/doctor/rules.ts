@@ -5,17 +5,14 @@ import { agents } from "../agents/supported/agents.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { homeOf, realOf, userConfigFile, userDataFolder } from "../config/locations.ts";
 import { isWithin } from "../config/trust/written-folders.ts";
-import { type Check, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
-export const rulesCheck: Check = {
-  area: "servers",
-  runWith(toolbox, scene) {
-    const rules = rulesOf(toolbox, scene);
-    return [...toolbox.config.servers.values()].flatMap((server) => findingFor(server, rules, toolbox, scene));
-  },
-};
+export function ruleFindings(toolbox: Parts, scene: Scene): Finding[] {
+  const rules = rulesOf(toolbox, scene);
+  return [...toolbox.config.servers.values()].flatMap((server) => findingFor(server, rules, toolbox, scene));
+}
 
 function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, toolbox: Parts, scene: Scene): Finding[] {
   if (server.url !== undefined || toolbox.catalog.isClosed(server.name) || !mayWrite(server.name, toolbox)) return [];

@@ -1,47 +1,43 @@
 /** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
 import { existsSync } from "node:fs";
 import { ListingQueue } from "../catalog/listing-queue.ts";
+import { onAbort } from "../clients/abort.ts";
 import { loginCommand } from "../clients/auth/words.ts";
 import { Pool } from "../clients/pool.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { durationText } from "../duration.ts";
 import { type Problem, problemOf } from "../errors.ts";
 import { wayOf } from "../sign-in/sign-ins.ts";
-import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("servers");
 
 /** A start that takes more than this share of its time limit is reported as slow. */
 const slowPart = 0.5;
 
-export const serversCheck: Check = {
-  area: "servers",
-  async runWith(toolbox, scene) {
-    if (!scene.withServers) return [];
-    const { config } = toolbox;
-    // The check of the config reports missing variables.
-    const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
-    // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
-    const { env, log, serverFolder: cwd } = scene;
-    await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
-    const answers = new Map<string, Finding>();
-    using asking = new ListingQueue(async (name) => {
-      answers.set(name, await ask(config.servers.get(name)!, pool, scene.signal));
-      scene.onServer?.(name);
-      // A start that was abandoned ends with the pool.
-      if (!scene.signal.aborted) await pool.release(name);
-    });
-    const stop = () => asking[Symbol.dispose]();
-    scene.signal.addEventListener("abort", stop, { once: true });
-    if (scene.signal.aborted) stop();
-    const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
-    await Promise.all(open.map(({ name }) => asking.add(name)));
-    scene.signal.removeEventListener("abort", stop);
-    return servers.map((server) =>
-      toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? notAsked(server)),
-    );
-  },
-};
+export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
+  if (!scene.withServers) return [];
+  const { config } = toolbox;
+  // The check of the config reports missing variables.
+  const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
+  // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
+  const { env, log, serverFolder: cwd } = scene;
+  await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
+  const answers = new Map<string, Finding>();
+  using asking = new ListingQueue(async (name) => {
+    answers.set(name, await ask(config.servers.get(name)!, pool, scene.signal));
+    scene.onServer?.(name);
+    // A start that was abandoned ends with the pool.
+    if (!scene.signal.aborted) await pool.release(name);
+  });
+  const stopListening = onAbort(scene.signal, () => asking[Symbol.dispose]());
+  const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
+  await Promise.all(open.map(({ name }) => asking.add(name)));
+  stopListening();
+  return servers.map((server) =>
+    toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? notAsked(server)),
+  );
+}
 
 async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promise<Finding> {
   const { name } = server;

@@ -5,25 +5,22 @@ import { loginCommand } from "../clients/auth/words.ts";
 import { durationText } from "../duration.ts";
 import { shellWord } from "../shell-word.ts";
 import { networkServers, type Standing, standings } from "../sign-in/sign-ins.ts";
-import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 
 /** A sign-in that ends sooner and cannot be renewed is reported. */
 const soonMs = 24 * 3_600_000;
 
-export const signInsCheck: Check = {
-  area: "sign-ins",
-  runWith(toolbox, { credentialsFile }) {
-    let isDamaged = false;
-    const credentials = new CredentialStore(credentialsFile, () => {
-      isDamaged = true;
-    });
-    const found = standings(networkServers(toolbox.config), credentials).flatMap(findingOf);
-    const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
-    return [...file, ...found];
-  },
-};
+export function signInFindings(toolbox: Parts, { credentialsFile }: Scene): Finding[] {
+  let isDamaged = false;
+  const credentials = new CredentialStore(credentialsFile, () => {
+    isDamaged = true;
+  });
+  const found = standings(networkServers(toolbox.config), credentials).flatMap(findingOf);
+  const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+  return [...file, ...found];
+}
 
 function findingOf(standing: Standing): Finding[] {
   const { server } = standing;

@@ -1,19 +1,16 @@
 /** Doctor check of the skill and the sections in agents' files: whether they are of this version. */
 
 import { type AgentFile, allAgentFiles, type Scope, stateOf } from "../agents/skill-files.ts";
-import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning } = findingsOf("skills");
 
-export const skillsCheck: Check = {
-  area: "skills",
-  run(scene) {
-    const found = allAgentFiles(scene).flatMap(findingOf);
-    return found.length > 0
-      ? found
-      : [ok("skills.none", "No agent has the skill. To install it: claudikins skill install")];
-  },
-};
+export function skillFindings(scene: Scene): Finding[] {
+  const found = allAgentFiles(scene).flatMap(findingOf);
+  return found.length > 0
+    ? found
+    : [ok("skills.none", "No agent has the skill. To install it: claudikins skill install")];
+}
 
 function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
   const id = `${file.kind}.${file.scope}.${file.hosts[0]}`;

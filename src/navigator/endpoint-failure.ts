@@ -1,5 +1,5 @@
 /** Describes failures of a model's endpoint without secrets, and tells whether to try again. */
-import type OpenAI from "openai";
+import OpenAI from "openai";
 import { noAnswer } from "../clients/network-failure.ts";
 import type { Redact } from "../clients/secrets.ts";
 import type { Llm } from "../config/llm.ts";
@@ -19,11 +19,18 @@ type ApiError = InstanceType<typeof OpenAI.APIError>;
 
 const lasting = (error: ClaudikinsError): Failure => ({ error, isPassing: false });
 
-/** The failure if there was no readable answer. `cause` is what `fetch` threw. */
-export function connectionFailure(cause: unknown, llm: Llm): Failure {
-  const { message, hint } = noAnswer(cause, new URL(llm.baseUrl));
-  const ours = hint.replaceAll('"url"', '"llm.baseUrl"');
-  return { error: unavailable(llm, message, ours), isPassing: true };
+/** The failure for what the client has thrown. */
+export function failureOf(thrown: unknown, llm: Llm, redact: Redact): Failure {
+  if (!(thrown instanceof OpenAI.APIError)) return oddAnswer(llm, "its answer is not JSON");
+  if (thrown.cause instanceof ClaudikinsError) return lasting(thrown.cause);
+  if (thrown.status !== undefined) return statusFailure(thrown, llm, redact);
+  const { message, hint } = noAnswer(thrown.cause, new URL(llm.baseUrl));
+  return { error: unavailable(llm, message, hint.replaceAll('"url"', '"llm.baseUrl"')), isPassing: true };
+}
+
+/** The failure if the endpoint answers, but not as a chat completions endpoint does. */
+export function oddAnswer(llm: Llm, what: string): Failure {
+  return lasting(unavailable(llm, what, 'Correct "llm.baseUrl": most likely its path.'));
 }
 
 export function timedOut(llm: Llm): Failure {
@@ -33,7 +40,7 @@ export function timedOut(llm: Llm): Failure {
 }
 
 /** The failure for an error status. It includes one sentence of the answer, without secrets. */
-export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failure {
+function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failure {
   const { status = 0, code } = thrown;
   const said = sentenceOf(thrown.error, redact);
   const because = said === "" ? "" : `: ${said}`;
@@ -78,7 +85,7 @@ export function unavailable(llm: Llm, what: string, hint: string): ClaudikinsErr
 export const place = ({ name, model }: Llm) => `The model ${name}/${model}`;
 
 /** Tells which variable or config key has the API key. */
-export function keyHint({ variable, apiKey }: Llm): string {
+function keyHint({ variable, apiKey }: Llm): string {
   if (variable !== undefined) return `Set ${variable} to a valid key.`;
   return apiKey === undefined
     ? 'Set a key in the config: "apiKey": "${VARIABLE}" in "llm".'

@@ -1,13 +1,12 @@
 /** A model behind an endpoint that is compatible with OpenAI's chat completions. Requests are repeated if that may help. */
 import { setTimeout as wait } from "node:timers/promises";
-import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
 import { redactorOf } from "../clients/secrets.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { estimateTokens } from "../token-estimate.ts";
-import { connectionFailure, type Failure, place, statusFailure, timedOut, unavailable } from "./endpoint-failure.ts";
+import { type Failure, failureOf, oddAnswer, place, timedOut } from "./endpoint-failure.ts";
 import { checkLlm, clientOf, headersOf } from "./llm-client.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
@@ -38,63 +37,53 @@ interface Learned {
 
 const learned = new Map<string, Learned>();
 
-export class OpenAiModel implements Model {
-  readonly name: string;
-  readonly #llm: Llm;
-  readonly #log: Log;
-  readonly #firstPauseMs: number;
-  readonly #client: OpenAI;
-  readonly #redact: (text: string) => string;
-
-  /** Throws NEEDS_VARIABLE, and CONFIG_INVALID for an invalid address. */
-  constructor(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions) {
-    checkLlm(llm);
-    this.name = `${llm.name}/${llm.model}`;
-    this.#llm = llm;
-    this.#log = log;
-    this.#firstPauseMs = firstPauseMs;
-    this.#redact = redactorOf({ url: llm.baseUrl, headers: headersOf(llm), variables: llm.variables });
-    this.#client = clientOf(llm);
-  }
-
-  /** Repeats the request with more tokens if the answer is empty or cut off. */
-  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
-    const first = await this.#complete(request, signal);
-    if (!isLacking(first)) return this.#answerOf(request, [first]);
-    const second = await this.#complete({ ...request, maxTokens: 4 * (request.maxTokens + thinkingTokens) }, signal);
-    if (!isLacking(second)) return this.#answerOf(request, [first, second]);
-    const what = textOf(second) === "" ? "an empty answer" : "an incomplete answer";
-    throw new ClaudikinsError("MODEL_ANSWER_INVALID", `${place(this.#llm)} gave ${what}`, {
-      hint: 'Try another model: "llm.model" in the config, or --model.',
-    });
-  }
+/** Throws NEEDS_VARIABLE, and CONFIG_INVALID for an invalid address. */
+export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions): Model {
+  checkLlm(llm);
+  const name = `${llm.name}/${llm.model}`;
+  const client = clientOf(llm);
+  const redact = redactorOf({ url: llm.baseUrl, headers: headersOf(llm), variables: llm.variables });
+  return {
+    name,
+    /** Repeats the request with more tokens if the answer is empty or cut off. */
+    async ask(request, signal) {
+      const first = await complete(request, signal);
+      if (!isLacking(first)) return answerOf(request, [first], llm);
+      const second = await complete({ ...request, maxTokens: 4 * (request.maxTokens + thinkingTokens) }, signal);
+      if (!isLacking(second)) return answerOf(request, [first, second], llm);
+      const what = textOf(second) === "" ? "an empty answer" : "an incomplete answer";
+      throw new ClaudikinsError("MODEL_ANSWER_INVALID", `${place(llm)} gave ${what}`, {
+        hint: 'Try another model: "llm.model" in the config, or --model.',
+      });
+    },
+  };
 
   /** Repeats the request until it is answered or another try cannot help. Leaves out refused features. */
-  async #complete(request: ModelRequest, signal: AbortSignal): Promise<ChatCompletion> {
-    const key = `${this.#llm.baseUrl} ${this.#llm.model}`;
-    const known = learned.get(key) ?? beginning(this.#llm);
+  async function complete(request: ModelRequest, signal: AbortSignal): Promise<ChatCompletion> {
+    const key = `${llm.baseUrl} ${llm.model}`;
+    const known = learned.get(key) ?? beginning(llm);
     let ways = known;
     for (let tries = 1; ; ) {
       const startedAt = performance.now();
-      const { completion, failure } = await this.#send(request, ways, signal);
-      this.#log.debug(
-        `${this.name} ${failure ? "failed" : "answered"} after ${Math.round(performance.now() - startedAt)} ms`,
-      );
-      if (completion) {
+      const sent = await send(request, ways, signal);
+      const isAnswer = "choices" in sent;
+      log.debug(`${name} ${isAnswer ? "answered" : "failed"} after ${Math.round(performance.now() - startedAt)} ms`);
+      if (isAnswer) {
         const usesSchema = ways.format === "schema";
         const isOdd = known.knowsSchemas && !usesSchema;
         learned.set(key, isOdd ? { ...ways, format: "schema" } : { ...ways, knowsSchemas: usesSchema });
-        return completion;
+        return sent;
       }
-      if (failure.refused !== undefined) {
-        const simpler = without(failure.refused, ways);
-        if (!simpler) throw failure.error;
+      const { error, isPassing, refused, retryAfterMs } = sent;
+      if (refused !== undefined) {
+        const simpler = without(refused, ways);
+        if (!simpler) throw error;
         ways = simpler;
         continue;
       }
-      const pauseMs = failure.retryAfterMs ?? this.#firstPauseMs * 2 ** (tries - 1) * (0.8 + 0.4 * Math.random());
-      if (!failure.isPassing || tries === maxTries) throw failure.error;
-      if (pauseMs > longestPauseMs) throw leftAlone(failure.error, pauseMs);
+      const pauseMs = retryAfterMs ?? firstPauseMs * 2 ** (tries - 1) * (0.8 + 0.4 * Math.random());
+      if (!isPassing || tries === maxTries) throw error;
+      if (pauseMs > longestPauseMs) throw leftAlone(error, pauseMs);
       tries += 1;
       await wait(pauseMs, undefined, { signal }).catch(() => {
         throw cancelled();
@@ -102,62 +91,36 @@ export class OpenAiModel implements Model {
     }
   }
 
-  async #send(
-    request: ModelRequest,
-    ways: Learned,
-    signal: AbortSignal,
-  ): Promise<{ completion: ChatCompletion; failure?: undefined } | { completion?: undefined; failure: Failure }> {
-    if (signal.aborted) throw cancelled();
-    const timeout = AbortSignal.timeout(this.#llm.timeoutMs);
-    const body = bodyOf(request, ways, this.#llm);
+  async function send(request: ModelRequest, ways: Learned, signal: AbortSignal): Promise<ChatCompletion | Failure> {
+    const timeout = AbortSignal.timeout(llm.timeoutMs);
     try {
-      const completion = await this.#client.chat.completions.create(body, {
-        signal: AbortSignal.any([signal, timeout]),
-      });
-      if (isCompletion(completion)) return { completion };
-      const error = unavailable(
-        this.#llm,
-        "the response is not a chat completion",
-        'Correct "llm.baseUrl": most likely its path.',
-      );
-      return { failure: { error, isPassing: false } };
+      signal.throwIfAborted();
+      const options = { signal: AbortSignal.any([signal, timeout]) };
+      const completion = await client.chat.completions.create(bodyOf(request, ways, llm), options);
+      return isCompletion(completion) ? completion : oddAnswer(llm, "the response is not a chat completion");
     } catch (thrown) {
       if (signal.aborted) throw cancelled();
-      return { failure: timeout.aborted ? timedOut(this.#llm) : this.#failureOf(thrown) };
+      return timeout.aborted ? timedOut(llm) : failureOf(thrown, llm, redact);
     }
   }
+}
 
-  #failureOf(thrown: unknown): Failure {
-    if (!(thrown instanceof OpenAI.APIError)) {
-      const error = unavailable(this.#llm, "its answer is not JSON", 'Correct "llm.baseUrl": most likely its path.');
-      return { error, isPassing: false };
-    }
-    if (thrown.cause instanceof ClaudikinsError) return { error: thrown.cause, isPassing: false };
-    if (thrown.status !== undefined) return statusFailure(thrown, this.#llm, this.#redact);
-    return connectionFailure(thrown.cause, this.#llm);
+/** Throws MODEL_REFUSED. */
+function answerOf({ system, prompt }: ModelRequest, completions: readonly ChatCompletion[], llm: Llm): ModelAnswer {
+  const last = completions.at(-1)!;
+  const { finish_reason: reason, message } = last.choices[0]!;
+  if (message.refusal || reason === "content_filter") {
+    throw new ClaudikinsError("MODEL_REFUSED", `${place(llm)} refused to answer`, {
+      hint: "Word the task differently, or call the tool yourself: claudikins call --help",
+    });
   }
-
-  /** Throws MODEL_REFUSED. */
-  #answerOf({ system, prompt }: ModelRequest, completions: readonly ChatCompletion[]): ModelAnswer {
-    const last = completions.at(-1)!;
-    const { finish_reason: reason, message } = last.choices[0]!;
-    if (message.refusal || reason === "content_filter") {
-      throw new ClaudikinsError("MODEL_REFUSED", `${place(this.#llm)} refused to answer`, {
-        hint: "Word the task differently, or call the tool yourself: claudikins call --help",
-      });
-    }
-    const usages = completions.map(({ usage }) => usage);
-    const isEstimate = usages.some((usage) => !usage || !Number.isFinite(usage.prompt_tokens));
-    const sum = (of: (usage: NonNullable<ChatCompletion["usage"]>) => number) =>
-      usages.reduce((total, usage) => total + (usage ? of(usage) || 0 : 0), 0);
-    const tokens = isEstimate
-      ? {
-          prompt: completions.length * Math.round(estimateTokens(`${system}\n${prompt}`)),
-          completion: completions.reduce((total, each) => total + Math.round(estimateTokens(textOf(each))), 0),
-        }
-      : { prompt: sum((usage) => usage.prompt_tokens), completion: sum((usage) => usage.completion_tokens) };
-    return { text: textOf(last), tokens, isEstimate };
+  const isEstimate = completions.some(({ usage }) => !usage || !Number.isFinite(usage.prompt_tokens));
+  const tokens = { prompt: 0, completion: 0 };
+  for (const each of completions) {
+    tokens.prompt += isEstimate ? Math.round(estimateTokens(`${system}\n${prompt}`)) : each.usage!.prompt_tokens;
+    tokens.completion += isEstimate ? Math.round(estimateTokens(textOf(each))) : each.usage!.completion_tokens || 0;
   }
+  return { text: textOf(last), tokens, isEstimate };
 }
 
 function beginning({ format, effort, hasCompletionLimit }: Llm): Learned {

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import type { ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
-import { OpenAiModel } from "../../src/navigator/openai-model.ts";
+import { openAiModel } from "../../src/navigator/openai-model.ts";
 import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";
 import { failureOf } from "../support/pool.ts";
 
@@ -40,7 +40,7 @@ const logged: string[] = [];
 const note = (message: string) => void logged.push(message);
 const log = { debug: note, info: note, warn: note };
 
-const modelOf = (of: Llm) => new OpenAiModel(of, { log, firstPauseMs: 1 });
+const modelOf = (of: Llm) => openAiModel(of, { log, firstPauseMs: 1 });
 
 async function asked(script: Script, more: LlmEntry = {}, wanted = request) {
   await using server = startLlm(script, key);
@@ -263,7 +263,7 @@ describe("a request fails", () => {
     async (_, reply) => {
       await using server = startLlm([reply]);
       const [ended, failed] = [new AbortController(), Promise.withResolvers<void>()];
-      const model = new OpenAiModel(llm(server.baseUrl), { log: { ...log, debug: () => failed.resolve() } });
+      const model = openAiModel(llm(server.baseUrl), { log: { ...log, debug: () => failed.resolve() } });
       const asking = model.ask(request, ended.signal).catch((thrown: unknown) => thrown);
       await server.asked(1);
       if (!reply.hangs) await failed.promise;

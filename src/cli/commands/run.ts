@@ -117,11 +117,11 @@ export default command({
     const { openToolbox } = await import("../session.ts");
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });
     const llm = chosenLlm(toolbox.config.llm, args.model, io.env);
-    const [{ OpenAiModel }, { runTask }] = await Promise.all([
+    const [{ openAiModel }, { runTask }] = await Promise.all([
       import("../../navigator/openai-model.ts"),
       import("../../navigator/run-task.ts"),
     ]);
-    const model = new OpenAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+    const model = openAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
     const activity = new Activity(io.stderr);
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;

@@ -66,8 +66,8 @@ function shown(outcome: TaskOutcome): object {
 /** Chooses the model. Throws NEEDS_VARIABLE. */
 async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
   if (config.llm) {
-    const { OpenAiModel } = await import("../../navigator/openai-model.ts");
-    return new OpenAiModel(config.llm, { log });
+    const { openAiModel } = await import("../../navigator/openai-model.ts");
+    return openAiModel(config.llm, { log });
   }
   const { responder } = pool;
   if (!responder?.sample)
