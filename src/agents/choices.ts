@@ -16,32 +16,20 @@ export interface Wishes {
 
 type Choice = Conflict["choices"][number];
 
-/** Reads the values of `--prefer`: `agent` or `name=agent`. Throws USAGE for an unknown agent. */
+/** An agent, the existing config, or a project folder. */
+const origin = `${[configOrigin, ...agentNames].join("|")}|(?:[A-Za-z]:)?[\\\\/].*`;
+
+/** Reads the values of `--prefer`: `agent` or `name=agent`. Names and folders may contain `=`. Throws USAGE for an unknown agent. */
 export function wishesOf(values: readonly string[], both: boolean): Wishes {
   const order: string[] = [];
   const byName = new Map<string, string>();
   for (const value of values) {
-    const split = splitWish(value);
-    if (split) byName.set(split.name, split.origin);
-    else if (isOrigin(value)) order.push(value);
-    else throw unknownAgent(value.slice(value.lastIndexOf("=") + 1), [configOrigin, ...agentNames]);
+    const [, name, one] = new RegExp(`^(?:(.+?)=)?(${origin})$`, "s").exec(value) ?? [];
+    if (one === undefined) throw unknownAgent(value.slice(value.lastIndexOf("=") + 1), [configOrigin, ...agentNames]);
+    if (name === undefined) order.push(one);
+    else byName.set(name, one);
   }
   return { order, byName, both };
-}
-
-/** Names and folders may contain `=`. */
-function splitWish(value: string): { name: string; origin: string } | undefined {
-  if (isOrigin(value) && !/=/.test(value)) return undefined;
-  for (let at = value.indexOf("=", 1); at !== -1; at = value.indexOf("=", at + 1)) {
-    const origin = value.slice(at + 1);
-    if (isOrigin(origin)) return { name: value.slice(0, at), origin };
-  }
-  return undefined;
-}
-
-/** Whether the text is an agent, the existing config (`claudikins`), or a project folder. */
-function isOrigin(text: string): boolean {
-  return text === configOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || agentNames.some((name) => name === text);
 }
 
 /** Settles the conflicts that the wishes decide; the others remain. Throws USAGE for a wish that matches nothing. */

@@ -10,119 +10,109 @@ const words: Record<string, unknown> = { true: true, false: false, null: null, T
 
 const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
+class NotJson extends Error {}
+
 /** The value that begins at `from`, and the offset after it; undefined if there is none or it is cut off. */
 export function readValue(text: string, from = 0): { value: unknown; end: number } | undefined {
-  const reader = new Reader(text, from);
+  let at = from;
   try {
-    return { value: reader.value(0), end: reader.at };
+    return { value: value(0), end: at };
   } catch (error) {
     if (error instanceof NotJson) return undefined;
     throw error;
   }
-}
 
-class NotJson extends Error {}
-
-class Reader {
-  readonly #text: string;
-  at: number;
-
-  constructor(text: string, at: number) {
-    this.#text = text;
-    this.at = at;
-  }
-
-  value(depth: number): unknown {
-    this.#space();
+  function value(depth: number): unknown {
+    space();
     if (depth > maxDepth) throw new NotJson();
-    const first = this.#text[this.at];
-    if (first === "{") return this.#object(depth);
-    if (first === "[") return this.#list(depth);
-    if (first === '"' || first === "'") return this.#string(first);
-    return this.#plain();
+    const first = text[at];
+    if (first === "{") return object(depth);
+    if (first === "[") return list(depth);
+    if (first === '"' || first === "'") return string(first);
+    return plain();
   }
 
-  #object(depth: number): unknown {
+  function object(depth: number): unknown {
     const entries: [string, unknown][] = [];
-    this.at += 1;
-    while (!this.#ends("}")) {
-      const quote = this.#text[this.at];
-      const key = quote === '"' || quote === "'" ? this.#string(quote) : this.#match(/[\p{L}_$][\p{L}\p{N}_$-]*/uy);
-      this.#space();
-      if (this.#text[this.at] !== ":") throw new NotJson();
-      this.at += 1;
-      entries.push([key, this.value(depth + 1)]);
-      this.#separator("}");
+    at += 1;
+    while (!ends("}")) {
+      const quote = text[at];
+      const key = quote === '"' || quote === "'" ? string(quote) : match(/[\p{L}_$][\p{L}\p{N}_$-]*/uy);
+      space();
+      if (text[at] !== ":") throw new NotJson();
+      at += 1;
+      entries.push([key, value(depth + 1)]);
+      separator("}");
     }
     return Object.fromEntries(entries);
   }
 
-  #list(depth: number): unknown[] {
+  function list(depth: number): unknown[] {
     const items: unknown[] = [];
-    this.at += 1;
-    while (!this.#ends("]")) {
-      items.push(this.value(depth + 1));
-      this.#separator("]");
+    at += 1;
+    while (!ends("]")) {
+      items.push(value(depth + 1));
+      separator("]");
     }
     return items;
   }
 
   /** Whether the object or list ends here. Skips the end if so. */
-  #ends(end: string): boolean {
-    this.#space();
-    if (this.#text[this.at] !== end) return false;
-    this.at += 1;
+  function ends(end: string): boolean {
+    space();
+    if (text[at] !== end) return false;
+    at += 1;
     return true;
   }
 
-  #separator(end: string): void {
-    this.#space();
-    if (this.#text[this.at] === ",") this.at += 1;
-    else if (this.#text[this.at] !== end) throw new NotJson();
+  function separator(end: string): void {
+    space();
+    if (text[at] === ",") at += 1;
+    else if (text[at] !== end) throw new NotJson();
   }
 
   /** Unescaped line breaks are allowed. */
-  #string(quote: string): string {
-    let value = "";
-    for (this.at += 1; this.at < this.#text.length; this.at++) {
-      const char = this.#text[this.at]!;
+  function string(quote: string): string {
+    let read = "";
+    for (at += 1; at < text.length; at++) {
+      const char = text[at]!;
       if (char === quote) {
-        this.at += 1;
-        return value;
+        at += 1;
+        return read;
       }
-      value += char === "\\" ? this.#escaped() : char;
+      read += char === "\\" ? escaped() : char;
     }
     throw new NotJson();
   }
 
-  #escaped(): string {
-    this.at += 1;
-    const char = this.#text[this.at] ?? "";
+  function escaped(): string {
+    at += 1;
+    const char = text[at] ?? "";
     if (char !== "u") return escapes[char] ?? char;
-    this.at += 1;
-    const code = Number.parseInt(this.#match(/[\da-fA-F]{4}/y), 16);
-    this.at -= 1;
+    at += 1;
+    const code = Number.parseInt(match(/[\da-fA-F]{4}/y), 16);
+    at -= 1;
     return String.fromCharCode(code);
   }
 
-  #plain(): unknown {
-    const word = this.#match(/[\w.+-]+/y);
+  function plain(): unknown {
+    const word = match(/[\w.+-]+/y);
     if (Object.hasOwn(words, word)) return words[word];
     if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(word)) return Number(word);
     throw new NotJson();
   }
 
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.#text)?.[0];
+  function match(pattern: RegExp): string {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
     if (found === undefined) throw new NotJson();
-    this.at += found.length;
+    at += found.length;
     return found;
   }
 
-  #space(): void {
+  function space(): void {
     const space = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-    space.lastIndex = this.at;
-    this.at += space.exec(this.#text)?.[0].length ?? 0;
+    space.lastIndex = at;
+    at += space.exec(text)?.[0].length ?? 0;
   }
 }

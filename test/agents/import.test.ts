@@ -236,7 +236,7 @@ test.each<[string, string[], boolean]>([
   ["node", ["claudikins.js"], false],
   ["docker", ["run", "claudikins"], false],
 ])("isClaudikinsCommand recognises our own entry: %s %j", (command, args, isOwn) => {
-  expect(isClaudikinsCommand(command, args)).toBe(isOwn);
+  expect(isClaudikinsCommand([command, ...args])).toBe(isOwn);
 });
 
 describe("merge", () => {

@@ -1,7 +1,7 @@
 /** The chart is a valid PNG that shows the given values. */
 import { expect, test } from "bun:test";
 import { inflateSync } from "node:zlib";
-import { barChart, formatValue } from "../../src/demo/chart.ts";
+import { barChart, formatValue } from "../../src/demo/tools/charts.ts";
 import { startDemoClient } from "./demo-client.ts";
 
 /** CRC-32 of the PNG specification, annex D, bit by bit; the encoder uses another implementation. */

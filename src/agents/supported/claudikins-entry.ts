@@ -11,8 +11,7 @@ const runnerWords = new Set(["dlx", "exec", "x", "run", "--"]);
 
 /** Whether the entry starts claudikins. */
 export function startsClaudikins(entry: JsonObject): boolean {
-  const [program, ...args] = commandLineOf(entry);
-  return isClaudikinsCommand(program, args);
+  return isClaudikinsCommand(commandLineOf(entry));
 }
 
 /** The command with its arguments. `command` may be a string, a list with the arguments, or an object. */
@@ -22,19 +21,16 @@ export function commandLineOf({ command, args }: JsonObject): string[] {
 }
 
 /** Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. */
-export function isClaudikinsCommand(command: unknown, args: readonly unknown[]): boolean {
-  if (typeof command !== "string") return false;
-  const words = [command, ...args.filter((arg) => typeof arg === "string")];
-  const self = selfCommand();
-  if (self.every((word, place) => words[place] === word)) return true;
+export function isClaudikinsCommand(words: readonly string[]): boolean {
+  if (selfCommand().every((word, place) => words[place] === word)) return true;
+  const [command = "", ...args] = words;
   if (isOwnProgram(command)) return true;
   if (!runners.has(programName(command))) return false;
-  const place = words.findIndex(
-    (word, at) => at > 0 && !/^[-/][-\w]*$/.test(word) && !runnerWords.has(word) && !isVariable(word),
+  const place = args.findIndex((word) => !/^[-/][-\w]*$/.test(word) && !runnerWords.has(word) && !isVariable(word));
+  const program = args[place] ?? "";
+  return (
+    /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) || (place !== -1 && isClaudikinsCommand(args.slice(place)))
   );
-  const program = words[place];
-  if (program === undefined) return false;
-  return /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) || isClaudikinsCommand(program, words.slice(place + 1));
 }
 
 function isOwnProgram(path: string): boolean {

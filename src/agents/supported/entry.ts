@@ -1,11 +1,12 @@
 /** Translates an agent's server entry into one of claudikins.json: the keys that most agents share. */
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { networkTypeOf } from "../../config/address.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { homeOf } from "../../config/locations.ts";
 import { oauthKeys } from "../../config/oauth.ts";
-import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
+import { isObject, type JsonObject, stringsIn, withTexts } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
 import type { Reading, Scene } from "./model.ts";
 import { type Syntax, type Translator, translator } from "./variables.ts";
@@ -89,9 +90,9 @@ function networkEntry(raw: JsonObject, address: string, { text }: Translator): P
   if (oauth === false) entry["oauth"] = false;
   else if (isObject(oauth)) {
     const kept = Object.entries(oauth).filter(([key, value]) => oauthKeys.includes(key) && value !== null);
-    if (kept.length > 0) entry["oauth"] = translated(Object.fromEntries(kept), text);
+    if (kept.length > 0) entry["oauth"] = withTexts(Object.fromEntries(kept), text);
   }
-  if (isObject(auth) && "CLIENT_ID" in auth) entry["auth"] = translated(auth, text);
+  if (isObject(auth) && "CLIENT_ID" in auth) entry["auth"] = withTexts(auth, text);
   return entry;
 }
 
@@ -101,31 +102,22 @@ function texts(values: unknown, text: Translator["text"]): Record<string, string
   return Object.fromEntries(known.map(([key, value]) => [key, text(String(value), key)]));
 }
 
-function translated(value: JsonObject, text: Translator["text"]): JsonObject {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [
-      key,
-      typeof each === "string" ? text(each) : Array.isArray(each) ? stringsIn(each).map((one) => text(one)) : each,
-    ]),
-  );
-}
-
 /** The variables of a file with `NAME=value` lines. A shared entry gets only their names. */
 function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
   try {
-    const lines = readFileSync(resolve(scene.folder ?? homeOf(scene.env), file), "utf8")
-      .replace(/^\uFEFF/, "")
-      .split(/\r?\n/);
-    const found = lines.flatMap((line) => {
-      const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-      if (name === undefined) return [];
-      return [[name, scene.isShared ? `\${${name}:-}` : value.replace(/^(["'])(.*)\1$/, "$2")] as const];
-    });
-    if (scene.isShared) {
-      const names = found.map(([name]) => name).join(", ");
-      notes.push(`set ${names} in your environment: the values stay in ${file}, which claudikins does not read`);
-    } else notes.push(`its variables were copied from ${file}`);
-    return Object.fromEntries(found);
+    const found = parseEnv(readFileSync(resolve(scene.folder ?? homeOf(scene.env), file), "utf8")) as Record<
+      string,
+      string
+    >;
+    if (!scene.isShared) {
+      notes.push(`its variables were copied from ${file}`);
+      return found;
+    }
+    const names = Object.keys(found);
+    notes.push(
+      `set ${names.join(", ")} in your environment: the values stay in ${file}, which claudikins does not read`,
+    );
+    return Object.fromEntries(names.map((name) => [name, `\${${name}:-}`]));
   } catch {
     notes.push(`its variables are in ${file}, which cannot be read: set them yourself`);
     return {};

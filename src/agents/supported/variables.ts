@@ -1,7 +1,7 @@
 /** Translates an agent's variables into `${VAR}`, and notes what has no equivalent. */
 import { basename, sep } from "node:path";
 import { homeOf } from "../../config/locations.ts";
-import { isObject } from "../../json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Scene, Supplied } from "./model.ts";
 
 /**
@@ -52,7 +52,7 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
   return { text, notes, supplied, obstacles, standIn };
 
   function ofEditor(whole: string, name: string, value: string, key: string | undefined): string {
-    const [kind = "", argument = ""] = splitOnce(name);
+    const [, kind = "", argument = ""] = /^([^:]*):?(.*)$/s.exec(name) ?? [];
     if (kind === "env" && /^[A-Za-z_]\w*(?::-.*)?$/.test(argument)) return `\${${argument}}`;
     if (kind === "input") return ofInput(argument, value === whole ? key : undefined);
     if (kind === "file") return ofFile(argument, value === whole ? key : undefined);
@@ -76,33 +76,26 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
   }
 
   function ofInput(id: string, key: string | undefined): string {
-    const name = key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(id);
-    const { description, default: usual } = inputOf(id);
-    const about = typeof description === "string" ? description : id;
-    supply({
-      variable: name,
+    const { inputs } = scene.document;
+    const input = Array.isArray(inputs) ? inputs.find((each) => isObject(each) && each["id"] === id) : undefined;
+    const { description, default: usual } = (input ?? {}) as JsonObject;
+    return supply(key, id, {
       source: `input ${id}`,
-      question: `the agent asked you for "${about}"`,
+      question: `the agent asked you for "${typeof description === "string" ? description : id}"`,
       ...(typeof usual === "string" && usual !== "" ? { default: usual } : {}),
     });
-    return `\${${name}}`;
-  }
-
-  function inputOf(id: string): { description?: unknown; default?: unknown } {
-    const { inputs } = scene.document;
-    const all = Array.isArray(inputs) ? inputs.filter(isObject) : [];
-    return all.find((each) => each["id"] === id) ?? {};
   }
 
   function ofFile(path: string, key: string | undefined): string {
-    const name =
-      key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(`${scene.server} ${basename(path)}`);
-    supply({ variable: name, source: `file ${path}`, question: `the agent read it from the file ${path}` });
-    return `\${${name}}`;
+    const question = `the agent read it from the file ${path}`;
+    return supply(key, `${scene.server} ${basename(path)}`, { source: `file ${path}`, question });
   }
 
-  function supply(one: Supplied): void {
-    if (!supplied.some(({ variable }) => variable === one.variable)) supplied.push(one);
+  /** The variable for a value that the agent supplied. It is called `key` if that is possible, else after the other name. */
+  function supply(key: string | undefined, name: string, about: Omit<Supplied, "variable">): string {
+    const variable = key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(name);
+    if (!supplied.some((each) => each.variable === variable)) supplied.push({ variable, ...about });
+    return `\${${variable}}`;
   }
 
   function ofGemini(value: string): string {
@@ -110,11 +103,6 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
     if (scene.platform !== "win32") return dollars;
     return dollars.replace(/%([A-Za-z_]\w*)%/g, (_, name: string) => `\${${name}}`);
   }
-}
-
-function splitOnce(text: string): string[] {
-  const at = text.indexOf(":");
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** `github-token` → `GITHUB_TOKEN`. */

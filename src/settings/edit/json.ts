@@ -2,7 +2,7 @@
  * Edits JSON with comments and keeps every other byte. `modify` of jsonc-parser cannot be used: it reformats one-line objects,
  * removes comments beside a removed member, and leaves `{,}` after the last member with a trailing comma.
  */
-import { createScanner, type Node, type ParseError, parseTree } from "jsonc-parser";
+import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import { syntaxText } from "../../config/problems.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -20,7 +20,8 @@ export function invalidFile(file: string, text: string, offset: number, why: str
 /** Parses the text; an empty file is an empty object. Throws CONFIG_INVALID with the file, the line and the problem. */
 export function parseJson(text: string, file: string): JsonObject {
   const root = treeOf(text, file);
-  const value = root ? plainValue(root) : {};
+  // Its objects have no prototype, so that `__proto__` is an ordinary key.
+  const value: unknown = root ? getNodeValue(root) : {};
   if (isObject(value)) return value;
   throw invalidFile(file, text, 0, "expected an object");
 }
@@ -98,18 +99,6 @@ function nodeAt(text: string, path: Path, file: string): Node | undefined {
 function membersOf(object: Node, key: string): Node[] {
   if (object.type !== "object") return [];
   return (object.children ?? []).filter(({ children }) => children?.[0]?.value === key && children[1]);
-}
-
-/** Objects have no prototype, so that `__proto__` is an ordinary key. */
-function plainValue(node: Node): unknown {
-  if (node.type === "array") return (node.children ?? []).map(plainValue);
-  if (node.type !== "object") return node.value;
-  const object: Record<string, unknown> = Object.create(null);
-  for (const { children } of node.children ?? []) {
-    const [key, value] = children ?? [];
-    if (key && value) object[String(key.value)] = plainValue(value);
-  }
-  return object;
 }
 
 interface Layout {
