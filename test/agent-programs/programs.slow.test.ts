@@ -1,4 +1,4 @@
-/** Programs as agents write them, each with its task: what they give, log, show, write and call is in their files. */
+/** Programs of agents, each with its task. Their files contain the expected values, logs, displayed values, files and calls. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readPrograms, type Shown, settle } from "./program.ts";
 import { runProgram, sandbox } from "./run.ts";
@@ -12,7 +12,7 @@ test("there are programs in each folder", () => {
   const folders = Object.groupBy(programs, ({ name }) => name.split("/")[0] ?? "");
   const counts = Object.fromEntries(Object.entries(folders).map(([folder, each]) => [folder, each?.length]));
   expect(counts).toMatchObject({ habits: 30, natural: 35 });
-  // A file that is not read as a program would not be missed otherwise.
+  // Otherwise a file that is not read as a program would not be noticed.
   expect(programs.length).toBeGreaterThan(150);
 });
 
@@ -43,7 +43,7 @@ async function inTurn(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } finally {
-    // Its place goes to the next, or is free.
+    // The next program takes its place.
     const next = waiting.shift();
     if (next) next();
     else running -= 1;

@@ -22,7 +22,7 @@ const outFile = () => join(folder.path, "bench.json");
 const bench = (...args: string[]) =>
   runProgram([process.execPath, join(root, "scripts", "bench", "run.ts"), "--out", outFile(), ...args]);
 
-/** A program in the place of the executable. */
+/** A program that replaces the executable. */
 function wrapper(name: string, ...lines: string[]): string {
   const file = folder.write(name, ["#!/bin/sh", ...lines, ""].join("\n"));
   chmodSync(file, 0o755);
@@ -35,7 +35,7 @@ test("the benchmark measures sections, and prints them as one JSON document", as
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   const number = expect.any(Number);
   const notHere = { none: "not here" };
-  // One round says nothing of the spread.
+  // One round gives no spread.
   const once = { value: number, ratio: number, version: expect.any(String) };
   const figure = (id: string, what: string, runs: string) => ({
     ...{ id, what, value: number, unit: "ms", how: "measured", runs, spread: null },
@@ -87,7 +87,7 @@ test("the benchmark measures sections, and prints them as one JSON document", as
     ],
   });
   expect(await Bun.file(outFile()).json()).toEqual(results);
-  // Nothing of the machine but what kind it is: no name, no folder.
+  // Only the kind of the machine: no name and no folder.
   expect(stdout).not.toContain(root);
   expect(stdout).not.toContain(folder.path);
 });

@@ -1,4 +1,4 @@
-/** The tasks of the bench: every one played both ways over real servers, and what they cost beside each other. */
+/** The tasks of the benchmark, played both ways with real servers, and their costs. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ test("a tool search of the host loads names first, then the definitions of the t
   const found =
     countTokens(writtenCall("tool_search", { query: "mcp__everything__echo" })) +
     countTokens(shown.definitions.get("mcp__everything__echo")!);
-  // The search, two calls and the answer: all of them carry the names, the three after it what it found.
+  // The search, two calls and the answer: all of them contain the names, and the last three the found definitions.
   const processedTokens = cost.processedTokens - 3 * definitionTokens + 4 * atFirst + 3 * found + cost.requestTokens;
   expect(costs).toEqual([{ workTokens: cost.workTokens + found, roundTrips: 4, processedTokens }]);
 });

@@ -24,7 +24,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const observedFile = () => join(folder.registry, "observed.json");
 
-/** Every file below a folder, its name included. */
+/** Every file below a folder, with its name. */
 function textsIn(path: string): string[] {
   const names = existsSync(path) ? (readdirSync(path, { recursive: true }) as string[]) : [];
   return names.flatMap((name) => [
@@ -40,7 +40,7 @@ async function run(source: string, toolbox: Toolbox): Promise<void> {
 const resultOf = (toolbox: Toolbox, tool: string) =>
   /: (Promise<.*)$/.exec(search(`shop.${tool}`, 1, toolbox.catalog).tools[0]?.signature ?? "")?.[1];
 
-/** A tool that gives these results, each for the argument `at`. */
+/** A tool with these results; the argument `at` selects one. */
 const giving = (...results: object[]) => ({
   inputSchema: { type: "object", properties: { at: { type: "integer" } } },
   _results: results,
@@ -70,7 +70,7 @@ describe("the demo", () => {
     expect(JSON.parse(found.stdout).tools[0].signature).toEndWith(shape);
     const kept = [...textsIn(home.path), found.stdout, (await go("search", "list orders")).stdout].join("\n");
     expect(kept).toContain("total_cents");
-    // Other tools' descriptions have an order and a customer as examples.
+    // The descriptions of other tools contain an order and a customer as examples.
     const examples = new Set(["ord_00042", "cus_0007"]);
     expect(values.filter((value) => !examples.has(value) && kept.includes(value))).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe("observed shapes", () => {
     const command = (name: string) => [...claudikinsCommand, "exec", "-e", `await shop.${name}({ at: 0 })`];
     const ended = await Promise.all(names.map((name) => runProgram(command(name), { cwd: folder.path })));
     expect(ended.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
-    // One that was open all the time.
+    // A toolbox that was open all the time.
     expect(names.map((name) => resultOf(first, name))).toEqual(
       names.map((name) => `Promise<{ ${name}x: number }> /* observed */`),
     );

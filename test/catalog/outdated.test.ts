@@ -1,4 +1,4 @@
-/** What the registry knows from before, and is no longer so: used at once, and put right beside it. */
+/** Outdated tools in the registry are used at once, and listed again in the background. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const onDisk = (server: string): string[] => {
   return servers.find(({ name }: { name: string }) => name === server).tools.map(({ name }: { name: string }) => name);
 };
 
-/** Until the index on disk has the tool. */
+/** Waits until the index on disk has the tool. */
 async function known(server: string, tool: string): Promise<void> {
   while (!onDisk(server).includes(tool)) await Bun.sleep(10);
 }
@@ -89,7 +89,7 @@ test("a server is listed once per connection", async () => {
   const lists = `return (await shop.seen()).lists`;
   {
     await using first = await folder.open();
-    // Unknown: the code's own question is the one.
+    // The server is unknown, so the program lists it.
     expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, first)).toBe(1);
   }
   await using toolbox = await folder.open();

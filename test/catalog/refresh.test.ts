@@ -122,7 +122,7 @@ describe("a server that says that its tools changed", () => {
   test("while it is being listed: the later list is kept", async () => {
     folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
-    // The answer to what is asked first comes last.
+    // The first request is answered last.
     const first = toolbox.catalog.refresh("shop");
     const adding = toolbox.pool.callTool("shop", "add-tool", { name: "later" });
     await Promise.all([first, adding, toolbox.catalog.refresh("shop")]);

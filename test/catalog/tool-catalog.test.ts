@@ -1,4 +1,4 @@
-/** The tool catalog: what it stores, how fresh that is, and when it asks servers. */
+/** The tool catalog: stored tools, when they are outdated, and when servers are asked. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

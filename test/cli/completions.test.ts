@@ -150,7 +150,7 @@ describe.each(shells)("%s", (shell) => {
       ["call shop.list.\tstat\tp\t", ["call", "shop.list.orders", "status=paid"]],
       ["call shop.list:\t", ["call", "shop.list:all"]],
       ["call shop list.orders shi\ta\\ b", ["call", "shop", "list.orders", "ship to=a b"]],
-      // What the shell knows itself
+      // Completed by the shell itself
       ["exec a\\ f\t", ["exec", "a file.ts"]],
       ["exec --config a\\ f\t", ["exec", "--config", "a file.ts"]],
       ["exec --config=a\\ f\t", ["exec", "--config=a file.ts"]],

@@ -214,7 +214,7 @@ describe("--follow", () => {
     read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
   }
 
-  /** Reads until the text is there; what came until then. */
+  /** Reads until the text appears, and returns everything before it. */
   async function until(reader: Reader, text: string): Promise<string> {
     let all = "";
     while (!all.includes(text)) {

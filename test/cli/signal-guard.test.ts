@@ -6,7 +6,7 @@ import { root } from "../support/claudikins.ts";
 const guard = join(root, "src/cli/signal-guard/guard.ts");
 const silent = "{ debug() {}, info() {}, warn() {} }";
 
-/** A program with the guard and a handler for SIGTERM; it says what it does on stdout. */
+/** A program with the guard and a handler for SIGTERM, which prints its steps on stdout. */
 function program(body: string) {
   const code = `
     const { guardSignals } = await import(${JSON.stringify(guard)});

@@ -215,7 +215,7 @@ describe("a failed sign-in", () => {
     expect(await desk.failure(begun)).toMatchInlineSnapshot(`"CANCELLED: The sign-in to far was cancelled"`);
   });
 
-  /** A server whose authorization server is the same, and answers as the test says. */
+  /** A server that is its own authorization server, with the test's answers. */
   function hostile(answers: Record<string, (request: Request) => Response | Promise<Response>>): Bun.Server<undefined> {
     const started = Bun.serve({
       port: 0,
@@ -247,7 +247,7 @@ describe("a failed sign-in", () => {
       token_endpoint_auth_method: "client_secret_basic",
     });
 
-  /** As if the person had agreed. */
+  /** Finishes a sign-in as if the person had agreed. */
   async function finish(): Promise<void> {
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
     const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });

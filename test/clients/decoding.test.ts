@@ -223,7 +223,7 @@ describe("an event stream", () => {
       maxLines: 100,
       tooLarge: (limit) => new Error(limit),
     });
-    // A line end that comes in two chunks may leave a blank line more, which means nothing.
+    // A line ending that is split between chunks may leave one more blank line, which has no meaning.
     const text = Buffer.concat(await Array.fromAsync(left))
       .toString()
       .replace(/\r\n?/g, "\n")

@@ -1,4 +1,4 @@
-/** Requests of servers: passed on if the agent supports them, refused if not, and cancelled when nobody waits for the answer. */
+/** Requests of servers are passed on if the agent supports them, refused if not, and cancelled when the answer is not needed. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Pool } from "../../src/clients/pool.ts";
 import type { Responder } from "../../src/clients/responder.ts";

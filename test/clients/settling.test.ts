@@ -1,4 +1,4 @@
-/** A server may be called once it was answered what it asks at its start, and after the host's roots have changed. */
+/** A server is called once it has the answers to its first requests, also after the host's roots have changed. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A time that stands still while it is held, by however many. */
+/** A time limit that can be paused by several callers. */
 import { expect, test } from "bun:test";
 import { TimeLimit } from "../../src/time-limit.ts";
 

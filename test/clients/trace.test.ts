@@ -1,4 +1,4 @@
-/** What is seen of messages to and from servers: all of them, in their order, with times, and without secrets. */
+/** The traced messages to and from servers: all of them, in order, with times, and without secrets. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Pool } from "../../src/clients/pool.ts";

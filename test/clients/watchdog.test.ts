@@ -29,7 +29,7 @@ async function start(...scripts: string[]) {
   const { value } = await reader.read();
   const pids = new TextDecoder().decode(value).trim().split(" ").map(Number);
   const watchdog = `claudikins-watchdog ${child.pid}`;
-  /** Resolves when nobody has its stdout any more. */
+  /** Resolves when no process has its stdout open. */
   const ended = reader.closed;
   return { child, pids, watchdog, ended };
 }

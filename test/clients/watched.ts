@@ -1,8 +1,8 @@
 /**
- * Starts process groups as servers are started, and says `<pid> <pid> …` when they run. SCRIPTS is a list of shell
- * scripts in JSON, so that they do not stand on this process's own command line. A script that begins with `#done` is told to the watchdog as gone, though it is not; one that begins with `#untold` is started, and
- * that is all that the watchdog is told. Waits until it is killed, or until
- * its stdin ends; then it ends the groups, and itself.
+ * Starts process groups as servers are started, and prints `<pid> <pid> …` when they run. SCRIPTS is a JSON list of
+ * shell scripts, so that they are not on this process's own command line. A script that begins with `#done` is reported
+ * to the watchdog as ended, although it is not; for one that begins with `#untold`, only the start is reported. Waits
+ * until it is killed, or until its stdin ends; then it ends the groups and itself.
  */
 import { ProcessGroup } from "../../src/clients/process-group.ts";
 import { beforeStart, unwatch } from "../../src/clients/watchdog.ts";

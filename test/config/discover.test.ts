@@ -8,7 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;
 let home: string;
-/** A project below the home folder; it exists, with nothing in it. */
+/** An empty project below the home folder. */
 let cwd: string;
 
 beforeEach(() => {

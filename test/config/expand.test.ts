@@ -1,4 +1,4 @@
-/** `${VAR}` and `${VAR:-default}`: what is replaced, what is missing, and what is left alone. */
+/** `${VAR}` and `${VAR:-default}`: replaced, missing, and unchanged texts. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
 import { expand } from "../../src/config/expand.ts";

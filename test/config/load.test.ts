@@ -196,7 +196,7 @@ describe("files that cannot be read", () => {
     });
   });
 
-  // Root may read everything.
+  // root can read every file.
   test.skipIf(process.getuid?.() === 0)("reading a file without permission is an error", async () => {
     const file = folder.write("claudikins.json", {});
     chmodSync(file, 0);

@@ -1,11 +1,11 @@
-/** Near names: what is suggested, in which order, and what is not near at all. */
+/** Similar names: the suggestions and their order. */
 import { expect, test } from "bun:test";
 import { didYouMean, misspelling, nearNames } from "../../src/near-names.ts";
 
 const tools = ["list_orders", "get_order", "create_order", "cancel_order", "list_customers"];
 
 test.each<[string, string[], string[]]>([
-  // Writing it another way, another order of letters, a letter too few or too many.
+  // Another spelling, another order of letters, a missing or an extra letter.
   ["listOrders", tools, ["list_orders"]],
   ["LIST-ORDERS", tools, ["list_orders"]],
   ["exce", ["serve", "exec", "search"], ["exec"]],

@@ -1,4 +1,4 @@
-/** A config file's text: what is accepted, and the words for everything that is wrong with it. */
+/** The text of a config file: accepted configs, and the problems of others. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
 import { defaultLimits } from "../../src/config/defaults.ts";
@@ -11,7 +11,7 @@ const defaults = { args: [], env: {}, disabled: false, ...times, keepAlive: fals
 const parse = (config: string | object) =>
   parseConfig(typeof config === "string" ? config : JSON.stringify(config, null, 2), "c.json");
 
-/** The message of the error that the text is refused with; the code and the hint are always the same. */
+/** The message of the error for the text; its code and hint are always the same. */
 function problems(config: string | object): string {
   try {
     parse(config);
@@ -168,7 +168,7 @@ describe("accepted configs", () => {
       cmd: "x",
       startup_timeout_sec: 5,
       comment: "mine",
-      // What people write to leave something out.
+      // Keys that people rename to disable them.
       _args: ["--other"],
       "//env": {},
     };
@@ -192,7 +192,7 @@ describe("servers on the network", () => {
     [{ type: "streamableHttp", serverUrl: url }, "http"],
     [{ type: "streamable_http", url }, "http"],
     [{ type: "sse", url }, "sse"],
-    // The type says what is meant where both are there.
+    // The type decides if both are present.
     [{ type: "http", url, command: "x" }, "http"],
   ])("%j has the expected transport", (entry, transport) => {
     const { servers } = parse({ mcpServers: { far: { ...entry, description: "Far" }, near: { command: "x" } } });
@@ -254,14 +254,14 @@ describe("servers on the network", () => {
       { oauth: { clientId: "me", privateKeyFile: "key.pem" } },
       { clientId: "me", privateKeyFile: "key.pem", grant: "authorization_code" },
     ],
-    // Cursor's spelling; ours counts where both stand.
+    // Cursor's spelling; ours has precedence.
     [
       { auth: { CLIENT_ID: "me", CLIENT_SECRET: "${SECRET}", scopes: ["read"] } },
       { clientId: "me", clientSecret: "${SECRET}", scopes: ["read"], grant: "authorization_code" },
     ],
     [{ auth: { CLIENT_ID: "me" } }, { clientId: "me", grant: "authorization_code" }],
     [{ auth: { CLIENT_ID: "me" }, oauth: false }, false],
-    // And what it means elsewhere.
+    // A key with another meaning elsewhere.
     [{ auth: { type: "basic" } }, undefined],
     [{ auth: null }, undefined],
   ])("settings for signing in are read: %j", (entry, oauth) => {

@@ -1,4 +1,4 @@
-/** The fast way through a config gives what the thorough one does, or gives way to it. */
+/** The fast reader returns the same config as the full parser, or leaves the file to it. */
 import { describe, expect, test } from "bun:test";
 import { parseConfig } from "../../src/config/parse.ts";
 import { readPlainConfig } from "../../src/config/plain-config.ts";

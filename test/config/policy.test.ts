@@ -1,4 +1,4 @@
-/** allow, deny and confirm: what the config may say, what is wrong with it, and what of it is meant for which server. */
+/** allow, deny and confirm: accepted policies, their problems, and the rules for a server. */
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseConfig } from "../../src/config/parse.ts";
@@ -140,7 +140,7 @@ describe("patterns", () => {
     ["a*a", "a", false],
     ["**", "x", true],
     ["get-sum", "get_sum", false],
-    // Everything but the star stands for itself.
+    // Every character except the star is literal.
     ["a.b", "axb", false],
     ["[ab]", "a", false],
     ["a?", "ab", false],
@@ -180,7 +180,7 @@ describe("the rules for a server", () => {
         { patterns: ["github.y", "y"], line: 'mcpServers.github.deny[1], "github.y"' },
         { patterns: ["delete_*"], line: 'policy.deny[1], "*.delete_*"' },
       ],
-      // There is a server of the name `git*`, which is meant.
+      // The pattern means the server called `git*`.
       confirm: [{ modes: [{ pattern: "*", mode: "always" }], line: "mcpServers.github.confirm" }],
       own: "always",
     });

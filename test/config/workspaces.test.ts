@@ -115,7 +115,7 @@ test("servers of the user's config are not started in a folder that sandboxed co
   const marked = at("marks");
   ownConfig({ mcpServers: { seen: fixture("seen") } });
   folder.write("shop/claudikins.json", { workspace: "data/for-code" });
-  // The first one makes its workspace known, which does not stand in a usual place.
+  // The first command registers its workspace, which is not in a default place.
   expect((await run(at("shop"), ["exec", "-e", "return fs.writeFile('./workspace/a', 'x')"])).exitCode).toBe(0);
   await Bun.file(at("shop", "claudikins.json")).delete();
   const places = [

@@ -109,7 +109,7 @@ const INITIALIZE = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
 };
 
-/** Writes the messages and the end of the input at once, and gives what comes back until the process has ended. */
+/** Writes the messages and the end of the input, and returns the output until the process has ended. */
 async function pipe(messages: readonly object[]) {
   const input = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
   const child = Bun.spawn([...DEMO_COMMAND], { stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });

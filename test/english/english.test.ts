@@ -57,13 +57,13 @@ describe("the help", () => {
     "claudikins %s is plain English",
     async (line, argv) => {
       const { stdout } = await cli(argv);
-      // A description in a table goes on in lines that are indented further.
+      // A description in a table continues on lines with more indentation.
       expect(found(line, stdout.split(/\n(?! {8})/))).toEqual([]);
     },
   );
 });
 
-/** Words for search, data of the demo shop, and recipes of servers: these are not sentences of ours. */
+/** Words for search, data of the demo shop, and recipes of servers: they are not our sentences. */
 const others = /^(?:demo|registry\/search)\//;
 
 /** The syntax tree of TypeScript, without its types. */

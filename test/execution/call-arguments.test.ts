@@ -1,4 +1,4 @@
-/** Words of a command line, made what a tool's schema says that they are. */
+/** Words of a command line, converted to the types of a tool's schema. */
 import { describe, expect, test } from "bun:test";
 import { argumentsOf, type Given } from "../../src/execution/call-arguments.ts";
 import { argumentProblems } from "../../src/registry/arguments/argument-problems.ts";
@@ -10,13 +10,13 @@ const text = (pair: string): Given => {
 const json = (key: string, value: unknown): Given => ({ word: `${key}:=…`, key, json: value });
 const object = (value: Record<string, unknown>): Given => ({ word: "{…}", object: value });
 
-/** The arguments, or what is wrong with them. */
+/** The arguments, or their problems. */
 function made(given: Given[], schema: Record<string, unknown>): unknown {
   const { args, problems } = argumentsOf(given, schema);
   return problems.length > 0 ? problems : args;
 }
 
-/** What a text becomes for a property of that schema. */
+/** The value of a text for a property with this schema. */
 function value(written: string, schema: unknown, more: object = {}): unknown {
   const result = made([text(`it=${written}`)], { type: "object", properties: { it: schema }, ...more });
   return Array.isArray(result) ? result : (result as { it: unknown }).it;
@@ -51,7 +51,7 @@ describe("a text becomes", () => {
     ["5", { type: "array" }, [5]],
     ["", { type: "array", items: { type: "string" } }, []],
     ["5", { type: "array", prefixItems: [{ type: "string" }] }, ["5"]],
-    // Several forms: the most exact one that the text has.
+    // Several types: the most specific one that the text matches.
     ["5", { type: ["string", "number"] }, 5],
     ["1.10", { type: ["string", "number"] }, "1.10"],
     ["007", { type: ["string", "integer"] }, "007"],
@@ -68,7 +68,7 @@ describe("a text becomes", () => {
     ["5", { allOf: [{ type: "string" }, { minLength: 1 }] }, "5"],
     ['{"a":1}', { properties: { a: {} } }, { a: 1 }],
     ["x", { items: { type: "string" } }, ["x"]],
-    // One of a few
+    // Enums
     ["open", { enum: ["open", "closed"] }, "open"],
     ["2", { enum: [1, 2, 3] }, 2],
     ["2", { enum: ["1", "2"] }, "2"],
@@ -230,7 +230,7 @@ test("a text that is accepted always has one of the types of the schema", async 
       taken += 1;
       expect([type, written, await argumentProblems(schema, args)]).toEqual([type, written, []]);
     }
-    // Text is always one.
+    // Text is always valid.
     if (type.includes("string"))
       for (const written of texts) expect(argumentsOf([text(`it=${written}`)], schema).problems).toEqual([]);
   }

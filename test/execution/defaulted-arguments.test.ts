@@ -1,4 +1,4 @@
-/** Required arguments that have a default, as zod writes an input with a default: whoever calls may leave them out. */
+/** Required arguments with a default, which zod writes for inputs with a default: callers may omit them. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { execute } from "../../src/execution/execute.ts";
 import { argumentProblems } from "../../src/registry/arguments/argument-problems.ts";
@@ -7,7 +7,7 @@ import { declareType } from "../../src/registry/types/declarations.ts";
 import { project } from "../generation/project.ts";
 import { typeErrors } from "../support/typescript.ts";
 
-// The compiler is a program of its own.
+// The compiler runs as a separate program.
 setDefaultTimeout(30_000);
 
 const scale = { type: "string", enum: ["css", "device"], default: "css" };
@@ -36,7 +36,7 @@ test("a required argument with a default is optional in the signature, the examp
       "await web.shot()",
       `web.save(args: { ${shown}; file: string }): Promise<unknown>`,
       'await web.save({ file: "file" })',
-      // What the server is sent is what was written: it fills in its defaults itself.
+      // The server receives the arguments as written, and fills in its defaults itself.
       {},
       {},
       { file: "a" },
@@ -45,7 +45,7 @@ test("a required argument with a default is optional in the signature, the examp
   const refused = await execute({ source: "await web.save({})" }, toolbox);
   expect(refused).toMatchObject({ error: { code: "INVALID_ARGUMENTS" } });
   expect(JSON.stringify(refused)).not.toContain('"scale\\" is missing');
-  // Not only where the arguments can be read before the program runs.
+  // Not only if the arguments can be read before the program runs.
   const late = 'const args = JSON.parse("{}"); try { await web.save(args) } catch (error) { return error.message }';
   expect(await execute({ source: late }, toolbox)).toMatchObject({
     value: 'web.save: the argument "file" is missing',

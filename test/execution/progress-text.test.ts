@@ -1,4 +1,4 @@
-/** One line for whoever watches, whatever a server says. */
+/** The progress of a server as one line for people. */
 import { expect, test } from "bun:test";
 import { progressText } from "../../src/execution/progress-text.ts";
 

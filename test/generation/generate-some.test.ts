@@ -1,4 +1,4 @@
-/** gen of some servers, gen that cleans up, and gen that only looks: what is touched, and what never is. */
+/** gen of some servers, gen --clean and gen --check: what they change, and what they leave. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * install.sh in a checkout: which Bun it builds with, and what it says when it cannot. The checkout is a small one, whose
- * Bun is a script; `.ci/run` does the same with the real ones.
+ * install.sh in a checkout: the Bun that it builds with, and its errors. The checkout is a small one whose Bun is a
+ * script; `.ci/run` builds a real one.
  */
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

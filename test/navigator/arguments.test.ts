@@ -154,7 +154,7 @@ describe("arguments that the task lacks", () => {
     missing: ["priority"],
   };
 
-  /** Somebody who answers this, and what they were asked. */
+  /** A person who gives this answer, and the questions. */
   function person(answer: FilledForm | Error) {
     const asked: { message: string; schema: object }[] = [];
     const askForMissing: TaskOptions["askForMissing"] = async (message, schema) => {

@@ -22,7 +22,7 @@ describe("confirm", () => {
   test("uses the stricter of two equally specific patterns", () => {
     expect(mode({ confirm: { "ab*": "never", "*bc": "destructive" } }, "abc")).toBe("destructive");
     expect(mode({ confirm: { "*bc": "always", "ab*": "destructive" } }, "abc")).toBe("always");
-    // A name is more exact than any pattern.
+    // A name is more specific than any pattern.
     expect(mode({ confirm: { "abc*": "always", abc: "never" } }, "abc")).toBe("never");
   });
 

@@ -1,4 +1,4 @@
-/** What the tools of well-known servers return: the catalog says it, and signatures and generated files show it. */
+/** The results of well-known servers' tools: the catalog describes them, and signatures and generated files show them. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { servers } from "../../registry/index.ts";

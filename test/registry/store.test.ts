@@ -1,4 +1,4 @@
-/** The registry on disk: what is written, what is removed, what is never touched, and what a damaged one says. */
+/** The registry on disk: written, removed and untouched files, and the errors of a damaged one. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const files = () =>
 /** Paths of files of the server `a`. */
 const inA = (...names: string[]) => names.map((name) => `registry/other/a/${name}.ts`);
 
-/** Sets every file's time to long ago; whoever has another time later was written. */
+/** Sets the time of every file to long ago, so that written files can be told apart. */
 function age(): void {
   for (const name of files()) utimesSync(join(folder.path, name), 1_000, 1_000);
 }

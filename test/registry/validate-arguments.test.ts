@@ -1,4 +1,4 @@
-/** Arguments against schemas of both drafts: what is wrong is told in words, and a schema that is none refuses nothing. */
+/** Arguments against schemas of both drafts: problems are described in words, and an invalid schema refuses nothing. */
 import { describe, expect, test } from "bun:test";
 import { argumentProblems } from "../../src/registry/arguments/argument-problems.ts";
 

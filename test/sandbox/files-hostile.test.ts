@@ -107,7 +107,7 @@ describe.each(bothWays)("hostile paths with byDescriptor=%p", (byDescriptor) => 
   const inWorkspace = (name: string) => join(files.mounts.workspace, name);
   const outside = (name = "") => join(files.around.path, "outside", name);
 
-  /** Everything that could be done with a path; the answers must not have more than the path itself. */
+  /** The results of every operation on a path, which must contain nothing beyond the path itself. */
   const attempts: [string, object][] = [
     ["readFile", {}],
     ["stat", {}],

@@ -1,6 +1,6 @@
 /**
- * Nothing is left of an execution: not in the engine, not of what the host holds of it, not in the process. Cells are
- * used here as the worker uses them, in this thread, so that both sides of their edge can be counted.
+ * Nothing is left of an execution: neither in the engine, nor in the host's state for it, nor in the process. Engines
+ * are used in this thread as the worker uses them, so that objects on both sides can be counted.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
@@ -17,7 +17,7 @@ setDefaultTimeout(120_000);
 
 const script: string = guestScript();
 
-/** Every way across the edge: logs, values, calls that succeed and fail, timers, computations, files, failures. */
+/** Every way between engine and host: logs, values, calls that succeed and fail, timers, computations, files, failures. */
 const programs = [
   "return 1",
   "console.log('a', { b: [1, 2] }); display({ c: 1 }); return { big: 'x'.repeat(1e5) }",
@@ -32,7 +32,7 @@ const programs = [
 interface Made {
   cell: ReusableContext;
   context: QuickJSContext;
-  /** The sizes of all that the host keeps for this engine. */
+  /** The sizes of the host's state for this engine. */
   hostState: () => Record<string, number>;
 }
 
@@ -50,7 +50,7 @@ async function makeContext(leak?: (context: QuickJSContext) => QuickJSHandle): P
   return { cell, context, hostState: () => hostStateOf(context.runtime, engine.quickjs) };
 }
 
-/** Fields that quickjs-emscripten calls private: what it looks things up in when the engine calls the host. */
+/** Private fields of quickjs-emscripten, in which it looks up objects for calls from the engine. */
 interface Kept {
   contextMap: Map<unknown, unknown>;
   hostRefs: { groups: Map<unknown, Map<unknown, unknown>>; nextId: number; freelist: unknown[] };

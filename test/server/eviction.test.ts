@@ -1,4 +1,4 @@
-/** Which HTTP session ends at the limit, so that nobody is locked out by somebody else's idle sessions. */
+/** Which HTTP session ends at the limit, so that idle sessions of one client do not lock others out. */
 import { expect, test } from "bun:test";
 import { type Candidate, sessionToEvict } from "../../src/server/http/sessions.ts";
 

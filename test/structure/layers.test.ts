@@ -8,8 +8,8 @@ import { root } from "../support/claudikins.ts";
 const source = join(root, "src");
 
 /**
- * What each room may import, besides itself and the leaves. Upper rooms come first, so that each names only rooms that
- * stand below it; `demo` is a program of its own, which only the command line starts.
+ * The rooms that each room may import, besides itself and the leaves. Higher rooms come first, so that each names only
+ * rooms below it; `demo` is a separate program, which only the command line starts.
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
@@ -98,11 +98,11 @@ const leaves: Record<string, string[]> = {
 
 interface Import {
   from: string;
-  /** Below src where it is one of ours, else as it is written. */
+  /** The path below src for our own files, otherwise the text of the import. */
   to: string;
   ours: boolean;
   typeOnly: boolean;
-  /** When it is called for. */
+  /** Whether it is imported dynamically. */
   later: boolean;
 }
 

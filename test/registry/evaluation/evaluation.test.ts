@@ -9,7 +9,7 @@ test("the corpus has the stated size", () => {
   expect(new Set(examples.flatMap(({ requests }) => requests)).size).toBe(120);
 });
 
-// A search for the words alone, without what they may stand for, finds less than two thirds among the first five.
+// Search without synonyms finds less than two thirds among the first five.
 test("the right tool is among the first five for three of four requests, and first for more than one of three", () => {
   const { first, firstFive } = evaluate();
   expect(firstFive).toBeGreaterThanOrEqual(0.75);

@@ -93,7 +93,7 @@ describe("the fuzzer finds", () => {
     [
       "an error that nobody handles",
       async (...all) => {
-        // As Bun tells it, which the test runner would hear first.
+        // As Bun reports it, which the test runner would receive first.
         process.emit("unhandledRejection", new Error("stray"), Promise.resolve());
         return run(...all);
       },
