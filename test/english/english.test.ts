@@ -88,11 +88,11 @@ function texts(source: string): string[] {
   return all;
 }
 
-/** The TypeScript files below a folder of the repository, without declarations. */
+/** The TypeScript and JavaScript files below a folder of the repository, without declarations. */
 function filesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
+    .filter((path) => /(?<!\.d)\.(?:ts|m?js)$/.test(path));
 }
 
 describe("texts in the source", () => {

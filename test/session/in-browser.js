@@ -1,6 +1,6 @@
-// What the tests of the session ask of its SVG, within the browser: each function is sent there as a text.
+// Functions that the tests of the session send to the browser as text, to examine its SVG.
 
-/** Stops the session at that time of it. */
+/** Stops the session at this time. */
 export function standAt(ms) {
   for (const animation of document.getAnimations()) {
     animation.pause();
@@ -8,9 +8,9 @@ export function standAt(ms) {
   }
 }
 
-/** What can be read on the screen now: not what is hidden, scrolled away, or covered. */
+/** The visible texts on the screen, without hidden, scrolled and covered ones. */
 export function lines() {
-  // Its rectangle would be that of all that is in it; the picture is as large as it says, and begins at the top left.
+  // Its rectangle would include everything in it; the image has its declared size, and begins at the top left.
   const [top, height] = ["y", "height"].map((name) => Number(document.querySelector("svg svg").getAttribute(name)));
   const covers = [...document.querySelectorAll("g[class^=t]")]
     .filter((cover) => getComputedStyle(cover).visibility === "visible")
@@ -30,7 +30,7 @@ export function lines() {
   return [...seen].sort(([a], [b]) => a - b).map(([, line]) => line);
 }
 
-/** Texts that begin or end more than a quarter of a column away from their place, overlap the next text, or leave the screen. */
+/** Texts that begin or end more than a quarter of a column from their place, overlap the next text, or leave the screen. */
 export function misplaced(font) {
   if (font !== undefined) {
     for (const text of document.querySelectorAll("text")) text.style.fontFamily = font;
@@ -52,7 +52,7 @@ export function misplaced(font) {
     .map(({ text, left, right }) => `${text.textContent} (${left} to ${right})`);
 }
 
-/** Words around the screen that stand out of the window. */
+/** Words around the screen that protrude from the window. */
 export function protruding() {
   const window = document.querySelector(".window").getBoundingClientRect();
   const words = [...document.querySelectorAll(".aside")].filter((text) => {
@@ -62,7 +62,7 @@ export function protruding() {
   return words.map((text) => text.textContent);
 }
 
-/** Texts that have less than 4.5 : 1 against the ground. */
+/** Texts with a contrast of less than 4.5 : 1 to the ground. */
 export function tooFaint() {
   const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = ([red, green, blue]) => {

@@ -1,6 +1,6 @@
-// What the tests of the page ask of it, within the browser: each function is sent there as a text.
+// Functions that the tests of the page send to the browser as text, to examine it.
 
-/** In percent of the track. */
+/** The positions of bars in percent of the track. */
 export function bars(rows) {
   return rows.map((row) => {
     const track = row.querySelector(".track").getBoundingClientRect();
@@ -34,7 +34,7 @@ export function scrollWidth() {
   return document.documentElement.scrollWidth;
 }
 
-/** As if somebody had found a way in. */
+/** Simulates code that was injected into the page. */
 export function breakIn(address) {
   const script = document.createElement("script");
   script.textContent = "window.hacked = 1";
@@ -46,7 +46,7 @@ export function breakIn(address) {
   );
 }
 
-/** Texts that stand out of what is behind them by less than 4.5 to 1. */
+/** Texts with a contrast of less than 4.5 : 1 to their background. */
 export function tooFaint() {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const channels = (colour) => {

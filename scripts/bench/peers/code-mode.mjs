@@ -1,6 +1,6 @@
 /**
- * Runs under Node: each program of a line of stdin by @utcp/code-mode, its value to stdout. Arguments: the folder where it is
- * installed, and the servers, as JSON. What it logs itself goes to nobody.
+ * Runs under Node: executes each program on a line of stdin with @utcp/code-mode, and writes its value to stdout.
+ * Arguments: the folder of its installation, and the servers as JSON. Its own log is discarded.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ if (names.length > 0) {
   if (!success) throw new Error(errors.join("\n"));
 }
 
-/** Its names of tools have the server's name before them; programs are to be the same ones for all. */
+/** Its tool names begin with the server's name; this removes it, so that all peers run the same programs. */
 const namespaces = names
   .map((name) => `const ${name} = new Proxy({}, { get: (_, tool) => (args) => bench["${name}_" + tool](args) });`)
   .join(" ");
@@ -33,7 +33,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, code } = JSON.parse(line);
   client.callToolChain(`${clock} ${namespaces}\n${code}`, 60_000, 512).then(
     ({ result, logs }) => {
-      // A program that failed gives null, and says why in its logs.
+      // A failed program returns null, and logs the reason.
       const failed = result === null && logs.some((text) => text.startsWith("[ERROR]"));
       process.stdout.write(`${JSON.stringify({ id, ok: !failed, value: result, error: logs.join("\n") })}\n`);
     },

@@ -1,6 +1,6 @@
 /**
- * Runs under Deno without permissions: one program, which is the first line of stdin with the names of the servers. Calls of
- * tools go out as lines of stdout, and their answers come in as lines of stdin.
+ * Runs under Deno without permissions: executes one program, which is the first line of stdin together with the names
+ * of the servers. Tool calls are lines of stdout, and their answers are lines of stdin.
  */
 const lines = readLines(Deno.stdin.readable);
 const waiting = new Map();

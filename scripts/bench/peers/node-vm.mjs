@@ -1,6 +1,7 @@
 /**
- * Runs under Node: each program of a line of stdin in a fresh context of `node:vm`, its value to stdout. Which servers there
- * are is in argv, as JSON. This is how agents' code is often run, and no isolation: the code can reach the process.
+ * Runs under Node: executes each program on a line of stdin in a new context of `node:vm`, and writes its value to
+ * stdout. The servers are in argv as JSON. Code of agents is often run like this, without isolation: it can reach the
+ * process.
  */
 import { createInterface } from "node:readline";
 import { createContext, Script } from "node:vm";

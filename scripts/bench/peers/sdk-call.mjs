@@ -1,4 +1,4 @@
-// One call of a tool as the SDK's documentation has it. Arguments: the server's entry and the call, as JSON.
+// One call of a tool, written like the example in the SDK's documentation. Arguments: the server's entry and the call, as JSON.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
