@@ -21,9 +21,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "./errors.ts";
-import { baseOf, linkInTheWay, linkOnTheWay, type OpenFolder, openGuarded } from "./guarded-folders.ts";
+import { baseOf, linkInTheWay, linkOnTheWay, type OpenFolder, openGuarded, unguarded } from "./guarded-folders.ts";
 import { noFollow } from "./open-folder.ts";
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
@@ -102,13 +102,7 @@ export function removeFile(path: string): void {
 /** Creates the folder and its parents. Throws FILE_NOT_WRITABLE. */
 export function makeFolder(path: string): void {
   try {
-    const base = baseOf(path);
-    if (base === undefined) {
-      mkdirSync(path, { recursive: true });
-      return;
-    }
-    mkdirSync(base, { recursive: true });
-    openGuarded(path, base, true)[Symbol.dispose]();
+    openFolder(path, baseOf(path), true)[Symbol.dispose]();
   } catch (cause) {
     throw notWritable("create the folder", path, cause);
   }
@@ -145,9 +139,7 @@ export function readIfThere(path: string): string | undefined {
 /** Returns the sorted names in a folder, or none if it does not exist. Throws FILE_NOT_FOUND if it cannot be read. */
 export function namesIn(folder: string): string[] {
   const read = () => {
-    const base = baseOf(folder);
-    if (base === undefined) return readdirSync(folder);
-    using held = openGuarded(folder, base, false);
+    using held = openFolder(folder, baseOf(folder), false);
     return readdirSync(held.path);
   };
   return (ifThere(folder, read) ?? []).sort();
@@ -194,17 +186,17 @@ export function prepareForOthers(path: string): void {
   if (link !== undefined) throw linkInTheWay(link);
 }
 
-/** Opens the folder of a path. A guarded folder stays open until it is disposed. */
+/** Opens the folder of a path. */
 function folderOf(path: string, create: boolean): OpenFolder & Disposable {
-  const folder = dirname(path);
   const base = baseOf(path);
   // The folder that contains the base is not guarded.
-  if (base !== undefined && path !== base) {
-    if (create) mkdirSync(base, { recursive: true });
-    return openGuarded(folder, base, create);
-  }
-  if (create) mkdirSync(folder, { recursive: true });
-  return { path: folder, at: (name) => join(folder, name), [Symbol.dispose]: () => {} };
+  return openFolder(dirname(path), path === base ? undefined : base, create);
+}
+
+/** A guarded folder stays open until it is disposed. */
+function openFolder(folder: string, base: string | undefined, create: boolean): OpenFolder & Disposable {
+  if (create) mkdirSync(base ?? folder, { recursive: true });
+  return base === undefined ? unguarded(folder) : openGuarded(folder, base, create);
 }
 
 /**

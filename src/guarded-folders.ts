@@ -52,6 +52,11 @@ function lookedAt(folder: string, base: string, create: boolean): OpenFolder & D
   const link = linkOnTheWay(folder, base);
   if (link !== undefined) throw linkInTheWay(link);
   if (create) mkdirSync(folder, { recursive: true });
+  return unguarded(folder);
+}
+
+/** The folder itself, which is not held open. */
+export function unguarded(folder: string): OpenFolder & Disposable {
   return { path: folder, at: (name) => join(folder, name), [Symbol.dispose]: () => {} };
 }
 

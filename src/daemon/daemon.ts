@@ -1,6 +1,7 @@
 /** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
 import { renameSync, rmSync, type Stats, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { onAbort } from "../clients/abort.ts";
 import { stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
@@ -147,11 +148,8 @@ class Daemon {
 
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
   async ended(interrupted: AbortSignal): Promise<void> {
-    const interrupt = () => this.leave("it was interrupted", true);
-    if (interrupted.aborted) interrupt();
-    interrupted.addEventListener("abort", interrupt, { once: true });
+    onAbort(interrupted, () => this.leave("it was interrupted", true));
     await this.#left.promise;
-    interrupted.removeEventListener("abort", interrupt);
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);

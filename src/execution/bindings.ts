@@ -3,15 +3,14 @@ import type { CallOptions } from "../clients/pool.ts";
 import { requiredArguments } from "../registry/json-schema.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
-import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { isSearchQuick, search } from "../search/search.ts";
 import { callForValue } from "./call-tool.ts";
-import { CodeSubscriptions } from "./code-subscriptions.ts";
 import { counted } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
-import { serverFunction } from "./server-functions.ts";
+import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 
 export interface BindingOptions {
   signal?: AbortSignal | undefined;
@@ -48,36 +47,23 @@ export async function bindingsFor(
       return { ...namespaceOf(name, jsName, source, parts), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, parts),
-    call: (call, callSignal, clock) =>
-      dispatch(call, parts, { signal: callSignal, clock, subscriptions, tell, isForAgent }),
+    async call(call, callSignal, clock) {
+      const { namespace, group, name, args } = call;
+      const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
+        const options = { signal: callSignal, clock, onProgress };
+        if (group === "tools") return callForValue(call, parts, options);
+        const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
+        return { json: JSON.stringify(value ?? null) };
+      };
+      if (namespace !== "") {
+        const around = { parts, signal: callSignal, taken: isForAgent };
+        return counted(call, around, () => tellingEnd(call, tell, make));
+      }
+      // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
+      if (group !== "tools") return make();
+      return { json: JSON.stringify(await registryFunction(name, args, parts, callSignal)) };
+    },
   };
-}
-
-interface DispatchOptions extends Pick<CallOptions, "clock"> {
-  signal: AbortSignal;
-  /** The subscriptions of the execution. */
-  subscriptions: CodeSubscriptions;
-  tell: Tell | undefined;
-  isForAgent: boolean;
-}
-
-/**
- * Makes one call of a program: of a tool, or of a function that a server has beside its tools. Questions about the tools, and
- * calls that continue a subscription, name no server: they are not counted.
- */
-async function dispatch(call: BindingCall, parts: Parts, options: DispatchOptions): Promise<BindingValue> {
-  const { signal, clock, subscriptions, tell, isForAgent } = options;
-  const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-    if (call.group === "tools") return callForValue(call, parts, { signal, clock, onProgress });
-    const options = { signal, clock, onProgress };
-    const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
-    return { json: JSON.stringify(value ?? null) };
-  };
-  if (call.namespace !== "") {
-    return counted(call, { parts, signal, taken: isForAgent }, () => tellingEnd(call, tell, make));
-  }
-  if (call.group !== "tools") return make();
-  return { json: JSON.stringify(await registryFunction(call.name, call.args, parts, signal)) };
 }
 
 /**
