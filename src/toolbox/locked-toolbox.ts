@@ -1,7 +1,7 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
 
 import type { PoolOptions } from "../clients/pool.ts";
-import { hasForms, type Responder } from "../clients/responder.ts";
+import { hasForms } from "../clients/responder.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -98,24 +98,16 @@ export class LockedToolbox extends Toolbox {
     if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
     const message = questionText(request);
     if (message.length > maxQuestionChars) return false;
-    const answer = await answerOf(responder, message, signal);
-    if (answer === "trust") {
-      await trustConfig(request, this.#options.env);
-      return true;
+    try {
+      const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
+      const params = { mode: "form" as const, message, requestedSchema };
+      const { action, content } = await responder.elicit(params, { server: "claudikins", signal: late });
+      this.#saidNo = action !== "accept" || content?.["answer"] !== "trust";
+    } catch {
+      // The agent could not ask.
+      return false;
     }
-    this.#saidNo = answer === "no";
-    return false;
-  }
-}
-
-/** Undefined if the agent could not ask. */
-async function answerOf(responder: Required<Pick<Responder, "elicit">>, message: string, signal: AbortSignal) {
-  try {
-    const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
-    const params = { mode: "form" as const, message, requestedSchema };
-    const { action, content } = await responder.elicit(params, { server: "claudikins", signal: late });
-    return action === "accept" && content?.["answer"] === "trust" ? "trust" : "no";
-  } catch {
-    return undefined;
+    if (!this.#saidNo) await trustConfig(request, this.#options.env);
+    return !this.#saidNo;
   }
 }

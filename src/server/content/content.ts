@@ -29,33 +29,23 @@ export interface OutputOptions {
  * Makes content blocks, and never structuredContent, which would hide them from the model. Images, audio and files in the value
  * become blocks of their own, as if they had been displayed. The receipt counts the characters of tool results that were left out.
  */
-export function outcomeContent(given: Outcome, options: OutputOptions): CallToolResult {
-  const { outcome, media } = shownOutcome(given);
-  const result = withoutBase64(outcome.ok ? valueText(outcome) : failedText(outcome));
+export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
+  const { value, media } = outcome.ok ? shownValue(outcome.value) : { value: undefined, media: [] };
+  const result = withoutBase64(outcome.ok ? valueText(value, outcome) : failedText(outcome));
   const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
   const whole = [result, logs].filter(Boolean).join("\n\n");
   const { maxChars } = options;
   const parts =
     whole.length <= maxChars
       ? [whole]
-      : [...shortened(outcome, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
-  const displayed = [...outcome.display.flatMap((each) => displayedBlocks(each) as ContentBlock[]), ...media];
+      : [...shortened(value, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
+  const displayed = [...outcome.display.flatMap(displayedBlocks), ...media] as ContentBlock[];
   const shown = parts.join("\n\n");
   const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
-  const text = `${shown}\n\n${receiptText(receipt)}`;
-  const content: ContentBlock[] = [{ type: "text", text }, ...displayed];
-  return withReceipt({ content, ...(outcome.ok ? {} : { isError: true }) }, receipt);
+  return withReceipt(textResult(`${shown}\n\n${receiptText(receipt)}`, !outcome.ok, displayed), receipt);
 }
 
-/** Separates the parts of a value that cannot be text. */
-function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock[] } {
-  if (!outcome.ok) return { outcome, media: [] };
-  const { logs, display, receipt } = outcome;
-  const { value, media } = shownValue(outcome.value);
-  return { outcome: { ok: true, value, logs, display, receipt }, media: media as ContentBlock[] };
-}
-
-function valueText({ value, logs, display, receipt }: Extract<Outcome, { ok: true }>): string {
+function valueText(value: unknown, { logs, display, receipt }: Outcome): string {
   if (value === undefined) return logs.length + display.length > 0 ? "" : "(no value: return or log something)";
   if (typeof value === "string") return value;
   // A huge value only goes into a file, which needs no line breaks.
@@ -77,12 +67,12 @@ export function boundedJson(value: unknown, id: string, options: OutputOptions):
 }
 
 /** Fits result and logs into the limit. Data is abridged; text keeps head and tail. */
-function shortened(outcome: Outcome, result: string, logs: string, maxChars: number): string[] {
+function shortened(value: unknown, result: string, logs: string, maxChars: number): string[] {
   const logChars = Math.max(Math.floor(maxChars * logShare), maxChars - result.length);
   const shownLogs = cut(logs, logChars);
   const left = maxChars - Math.min(logs.length, logChars);
-  const isData = outcome.ok && typeof outcome.value === "object" && result.length > left;
-  const shownResult = (isData ? abridgedJson(outcome.value, left) : undefined) ?? cut(result, left);
+  const isData = typeof value === "object" && result.length > left;
+  const shownResult = (isData ? abridgedJson(value, left) : undefined) ?? cut(result, left);
   return [shownResult, shownLogs].filter(Boolean);
 }
 
