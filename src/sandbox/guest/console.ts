@@ -18,15 +18,10 @@ function print(level: string, text: string): void {
   host.log(level, indent ? text.replace(/^/gm, indent) : text);
 }
 
-const elapsed = (label: string) => {
-  const since = timers.get(label);
-  return since === undefined ? undefined : `${label}: ${(host.now() - since).toFixed(1)}ms`;
-};
-
 function time(label: string, values: unknown[]): void {
-  const text = elapsed(label);
-  if (text === undefined) write("warn", [`There is no timer called "${label}"`]);
-  else write("log", [text, ...values]);
+  const since = timers.get(label);
+  if (since === undefined) write("warn", [`There is no timer called "${label}"`]);
+  else write("log", [`${label}: ${(host.now() - since).toFixed(1)}ms`, ...values]);
 }
 
 export const guestConsole = {

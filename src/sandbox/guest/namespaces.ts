@@ -21,36 +21,17 @@ export const missed: string[] = [];
 /** Properties that the language and the console read from any object. */
 const asked = new Set(["then", "toJSON", "constructor", "toString", "valueOf", "inspect"]);
 
-/** Wraps a server. An unknown tool is undefined, like any missing property, and is recorded. Hidden tools can be used by name. */
-function noticing<T extends object>(object: T, server: string, hidden: Readonly<Record<string, Tool>>): T {
-  return new Proxy(Object.freeze(object), {
-    has: (target, key) => key in target || key in hidden,
-    get: (target, key) => {
-      if (key in target) return (target as Record<PropertyKey, unknown>)[key];
-      if (typeof key === "string" && key in hidden) return hidden[key];
-      if (typeof key === "string" && !asked.has(key) && missed.push(`${server}.${key}`) > 20) missed.shift();
-      return undefined;
-    },
-  });
-}
-
 /** Servers that may have more tools than the guest has been given. */
 const hiding = new WeakSet<object>();
 
-/** Makes the object for a server. It does not inherit from Object, because a tool may be called `constructor`. */
+/**
+ * Makes the object for a server. It does not inherit from Object, because a tool may be called `constructor`. An unknown tool is
+ * undefined, like any missing property, and is recorded. Hidden tools can be used by name.
+ */
 function objectOf(namespace: Namespace): Record<string, Tool> {
-  const object: Record<string, Tool> = serverObject(namespace.name);
-  if (namespace.functions === "any") {
-    return new Proxy(object, {
-      // With `then`, `await server` would call a tool.
-      get: (target, key) => {
-        if (key in target) return Reflect.get(target, key);
-        return typeof key === "string" && key !== "then" ? toolOf(namespace.name, key) : undefined;
-      },
-    });
-  }
   const { functions, hidden = [], mayHide = false } = namespace;
-  for (const { name, jsName } of functions) {
+  const object: Record<string, Tool> = serverObject(namespace.name);
+  for (const { name, jsName } of functions === "any" ? [] : functions) {
     const tool = toolOf(namespace.name, name);
     // A getter, because a Proxy around the server could not return anything else for a constant property.
     const shared = { get: () => tool };
@@ -64,7 +45,19 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
     for (const key of [jsName, name]) if (key !== undefined) unlisted[key] ??= tool;
   }
   Object.defineProperty(object, customInspect, { value: showTools });
-  const server = noticing(object, namespace.jsName ?? namespace.name, unlisted);
+  const shownName = namespace.jsName ?? namespace.name;
+  const server = new Proxy(Object.freeze(object), {
+    has: (target, key) => key in target || key in unlisted,
+    get: (target, key) => {
+      if (key in target) return Reflect.get(target, key);
+      if (typeof key !== "string") return undefined;
+      if (key in unlisted) return unlisted[key];
+      // With `then`, `await server` would call a tool.
+      if (functions === "any" && key !== "then") return toolOf(namespace.name, key);
+      if (!asked.has(key) && missed.push(`${shownName}.${key}`) > 20) missed.shift();
+      return undefined;
+    },
+  });
   if (mayHide) hiding.add(server);
   return server;
 }

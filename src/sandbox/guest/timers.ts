@@ -9,16 +9,17 @@ class Timeout {
   constructor(id: number) {
     this.#id = id;
   }
-  ref(): this {
+  #mark(isWork: boolean): this {
     const timer = timers.get(this.#id);
-    if (timer) timer.isWork = true;
-    return this;
-  }
-  unref(): this {
-    const timer = timers.get(this.#id);
-    if (timer) timer.isWork = false;
+    if (timer) timer.isWork = isWork;
     whenWorkEnds();
     return this;
+  }
+  ref(): this {
+    return this.#mark(true);
+  }
+  unref(): this {
+    return this.#mark(false);
   }
   hasRef(): boolean {
     return timers.has(this.#id);

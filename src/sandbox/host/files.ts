@@ -8,7 +8,6 @@ import type { Mounts } from "../contract.ts";
 import type { FileFault } from "../guest/host.ts";
 import { Disk } from "./filesystem/disk.ts";
 import { describeFault, Fault } from "./filesystem/fault.ts";
-import { parsePath } from "./filesystem/path.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
 
@@ -20,12 +19,15 @@ export interface FilesOptions {
 
 export class Files {
   readonly #disk: Disk;
-  /** The first path below ./registry that the program used, whether or not the operation succeeded. */
-  registryPath: string | undefined;
 
   constructor(mounts: Mounts, options: FilesOptions = {}) {
     const { quotas, byDescriptor = descriptorsHaveNames } = options;
     this.#disk = new Disk(mounts, { ...defaultQuotas, ...quotas }, byDescriptor);
+  }
+
+  /** The first path below ./registry that the program used, whether or not the operation succeeded. */
+  get registryPath(): string | undefined {
+    return this.#disk.registryPath;
   }
 
   /** Runs an operation for a program. The arguments and the answer are JSON. */
@@ -38,22 +40,11 @@ export class Files {
     const [syscall, run] = operations[operation] ?? [];
     if (syscall === undefined || run === undefined) throw new Error(`there is no operation ${operation}`);
     const args = new Arguments(given);
-    this.registryPath ??= args.paths.map(belowRegistry).find((path) => path !== undefined);
     try {
       return { value: run(this.#disk, args) };
     } catch (error) {
       return { error: describeFault(error, syscall, args.paths) };
     }
-  }
-}
-
-function belowRegistry(path: string): string | undefined {
-  if (!path.includes("registry")) return undefined;
-  try {
-    const { mount, names } = parsePath(path);
-    return mount === "registry" ? names.join("/") : undefined;
-  } catch {
-    return undefined;
   }
 }
 

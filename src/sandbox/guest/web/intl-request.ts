@@ -4,18 +4,15 @@ import type { DateDefaults, IntlArgument } from "./intl-members.ts";
 
 export interface IntlSpec {
   type: string;
-  locales?: string[];
-  options?: object;
+  locales?: unknown;
+  options?: unknown;
   defaults?: DateDefaults;
 }
 
 export function specOf(type: string, locales: unknown, options: unknown): IntlSpec {
-  const spec: IntlSpec = { type };
-  const names = localeNames(locales);
-  if (names.length > 0) spec.locales = names;
+  if (locales === null) throw new TypeError("null is not a locale");
   if (options === null) throw new TypeError("null is not an options object");
-  if (options !== undefined) spec.options = options as object;
-  return spec;
+  return { type, locales, options };
 }
 
 export function askIntl<T>(spec: IntlSpec, method: string, ...args: unknown[]): T {
@@ -40,16 +37,4 @@ function argumentOf(type: string, given: unknown): IntlArgument {
     default:
       return value === null ? { value } : { text: `${value}` };
   }
-}
-
-export function localeNames(locales: unknown): string[] {
-  if (locales === undefined) return [];
-  if (locales === null) throw new TypeError("null is not a locale");
-  if (typeof locales === "string") return [locales];
-  if (typeof locales !== "object") return [];
-  const given = Symbol.iterator in locales ? [...(locales as Iterable<unknown>)] : [locales];
-  return given.map((locale) => {
-    if (typeof locale === "string" || (typeof locale === "object" && locale !== null)) return String(locale);
-    throw new TypeError(`A locale must be a string, not ${String(locale)}`);
-  });
 }

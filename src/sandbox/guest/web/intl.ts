@@ -3,7 +3,7 @@ import { compute } from "../host.ts";
 import { define, named } from "../named.ts";
 import { compare, isPlain } from "./collator.ts";
 import { intlMethods, localeParts } from "./intl-members.ts";
-import { askIntl, type IntlSpec, localeNames, specOf } from "./intl-request.ts";
+import { askIntl, type IntlSpec, specOf } from "./intl-request.ts";
 
 /** Getters of functions that do not use `this`, because they are passed to `map` and `sort`. */
 const bound = new Set(["DateTimeFormat.format", "NumberFormat.format", "Collator.compare"]);
@@ -25,7 +25,7 @@ function classOf(type: string, methods: Readonly<Record<string, number>>) {
       return { ...this.#resolved };
     }
     static supportedLocalesOf(locales?: unknown): string[] {
-      return compute("supportedLocales", { type, locales: localeNames(locales) });
+      return compute("supportedLocales", { type, locales });
     }
     #call(method: string, args: unknown[]): unknown {
       if (method === "compare") return compare(String(args[0]), String(args[1]), this.#isPlain, () => this.#spec);
@@ -75,6 +75,10 @@ class Locale {
   toString(): string {
     return String(this.#described["name"]);
   }
+  /** The host gets locales as JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
   maximize(): Locale {
     return new Locale(this.#described["maximized"]);
   }
@@ -112,7 +116,7 @@ export const intl: object = define(
     NumberFormat: callable("NumberFormat"),
     Collator: callable("Collator"),
     ...named({
-      getCanonicalLocales: (locales?: unknown) => compute("canonicalLocales", { locales: localeNames(locales) }),
+      getCanonicalLocales: (locales?: unknown) => compute("canonicalLocales", { locales }),
       supportedValuesOf: (key: unknown) => compute("supportedValues", { key: String(key) }),
     }),
   },

@@ -3,14 +3,13 @@ import { compute } from "../host.ts";
 import { define, named } from "../named.ts";
 import { compare, isPlain } from "./collator.ts";
 import type { DateDefaults } from "./intl-members.ts";
-import { askIntl, localeNames, specOf } from "./intl-request.ts";
+import { askIntl, specOf } from "./intl-request.ts";
 
 const { apply } = Reflect;
 
 function changeCase(text: string, upper: boolean, locales: unknown): string {
-  const names = localeNames(locales);
-  if (names.length === 0) return upper ? text.toUpperCase() : text.toLowerCase();
-  return compute("localeCase", { text, upper, locales: names });
+  if (locales === undefined) return upper ? text.toUpperCase() : text.toLowerCase();
+  return compute("localeCase", { text, upper, locales });
 }
 
 /** Replaces the engine's methods. */

@@ -7,7 +7,7 @@ import { Fault, linkFault } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import { type GuestPath, isNames, type MountName, type Names, namesToChange, parsePath, readOnly } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
-import { type Entry, list, measure, removeAll } from "./tree.ts";
+import { type Entry, list, measure, nothing, removeAll } from "./tree.ts";
 
 const writers = { replace: replaceFile, create: createFile, append: appendBytes };
 
@@ -15,6 +15,8 @@ export class Disk {
   readonly #workspace: Mount;
   readonly #registry: Mount;
   readonly #quota: Quota;
+  /** The first path below the registry that was used. */
+  registryPath: string | undefined;
   readonly #fileBytes: number;
 
   constructor(mounts: Mounts, quotas: Quotas, byDescriptor: boolean) {
@@ -23,12 +25,12 @@ export class Disk {
     this.#fileBytes = quotas.fileBytes;
     this.#quota = new Quota(quotas, (enough) => {
       using folder = this.#workspace.open(false);
-      return folder ? measure(folder, enough) : { entries: 0, bytes: 0 };
+      return folder ? measure(folder, enough) : nothing();
     });
   }
 
   read(given: string): Buffer {
-    const path = parsePath(given);
+    const path = this.#parse(given);
     using place = this.#entry(path);
     if (!place) throw new Fault("EISDIR");
     const bytes = readBytes(place, this.#fileBytes);
@@ -38,7 +40,7 @@ export class Disk {
 
   /** Writes a file and creates it if it is missing. "create" throws EEXIST if it exists. */
   write(given: string, bytes: Uint8Array, how: keyof typeof writers): void {
-    const path = parsePath(given);
+    const path = this.#parse(given);
     if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
     using place = this.#workspace.place(namesToChange(path), true);
     const found = place.find();
@@ -51,7 +53,7 @@ export class Disk {
   }
 
   list(given: string, recursive: boolean): Entry[] {
-    const { mount, names } = parsePath(given);
+    const { mount, names } = this.#parse(given);
     if (mount) return this.#listIn(mount, names, recursive);
     const mounts = ["registry", "workspace"] as const;
     return mounts.flatMap((name): Entry[] => {
@@ -63,7 +65,7 @@ export class Disk {
 
   /** Returns undefined for a mount that does not exist yet, and for the folder that contains the mounts. */
   stat(given: string, followed: boolean): Stats | undefined {
-    const path = parsePath(given);
+    const path = this.#parse(given);
     using place = this.#entry(path);
     if (!place) return undefined;
     const found = place.find();
@@ -76,12 +78,12 @@ export class Disk {
   /** Throws if the entry does not exist, or if `write` is true and it is read-only. */
   access(given: string, write: boolean): void {
     this.stat(given, true);
-    if (write && parsePath(given).mount !== "workspace") throw readOnly();
+    if (write && this.#parse(given).mount !== "workspace") throw readOnly();
   }
 
   /** Creates a folder. Returns the path from `/` of the first folder that was created, if `recursive`, or else undefined. */
   makeFolder(given: string, recursive: boolean): string | undefined {
-    const path = parsePath(given);
+    const path = this.#parse(given);
     if (path.names.length === 0 && recursive) {
       if (path.mount === "workspace") this.#workspace.open(true)?.[Symbol.dispose]();
       return undefined;
@@ -102,7 +104,7 @@ export class Disk {
     for (let attempt = 0; ; attempt++) {
       const path = prefix + crypto.randomUUID().replaceAll("-", "").slice(0, 6);
       try {
-        this.#makeOne(namesToChange(parsePath(path)));
+        this.#makeOne(namesToChange(this.#parse(path)));
         return path;
       } catch (error) {
         if (!(error instanceof Fault && error.code === "EEXIST") || attempt === 10) throw error;
@@ -112,7 +114,7 @@ export class Disk {
 
   /** Removes a file, an empty folder, or with `all` anything including its contents. */
   remove(given: string, what: "file" | "folder" | "all"): void {
-    using place = this.#workspace.place(namesToChange(parsePath(given)));
+    using place = this.#workspace.place(namesToChange(this.#parse(given)));
     const found = place.find();
     if (!found) throw new Fault("ENOENT");
     if (what === "all") {
@@ -128,7 +130,7 @@ export class Disk {
 
   rename(from: string, to: string): void {
     // Both paths are checked before either is looked up, so that a refusal has precedence over a missing file.
-    const paths = [namesToChange(parsePath(from)), namesToChange(parsePath(to))] as const;
+    const paths = [namesToChange(this.#parse(from)), namesToChange(this.#parse(to))] as const;
     using source = this.#workspace.place(paths[0]);
     using target = this.#workspace.place(paths[1]);
     const moved = source.find();
@@ -143,8 +145,14 @@ export class Disk {
   /** Returns the path from `/`, without dots. */
   resolve(given: string): string {
     this.stat(given, true);
-    const { mount, names } = parsePath(given);
+    const { mount, names } = this.#parse(given);
     return `/${[mount, ...names].filter(Boolean).join("/")}`;
+  }
+
+  #parse(given: string): GuestPath {
+    const path = parsePath(given);
+    if (path.mount === "registry") this.registryPath ??= path.names.join("/");
+    return path;
   }
 
   /** Returns the place of an entry, which need not exist. Returns undefined for `/` and for a mount, which are always folders. */

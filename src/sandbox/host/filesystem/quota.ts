@@ -1,7 +1,7 @@
 /** Limits the size of the workspace. */
 import { megabytes } from "./content.ts";
 import { Fault } from "./fault.ts";
-import type { Amount } from "./tree.ts";
+import { type Amount, nothing } from "./tree.ts";
 
 export interface Quotas {
   fileBytes: number;
@@ -27,7 +27,7 @@ const hint = "Remove files that you no longer need with fs.rm.";
 export class Quota {
   readonly #quotas: Quotas;
   readonly #count: (enough: Amount) => Amount;
-  #used: Amount = { entries: 0, bytes: 0 };
+  #used = nothing();
   #countedAt = Number.NEGATIVE_INFINITY;
 
   constructor(quotas: Quotas, count: (enough: Amount) => Amount) {

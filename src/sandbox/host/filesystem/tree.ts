@@ -20,6 +20,8 @@ export interface Amount {
   bytes: number;
 }
 
+export const nothing = (): Amount => ({ entries: 0, bytes: 0 });
+
 /**
  * Maximum depth. Other programs may create deeper folders than sandboxed code can. Each folder stays open while its contents are
  * read.
@@ -44,9 +46,8 @@ export function list(folder: Folder, recursive: boolean, parent = "", depth = 0)
   return entries;
 }
 
-/** Counts the entries and bytes in a folder, and stops above `enough`. Removes abandoned temporary files. */
-export function measure(folder: Folder, enough: Amount, depth = 0): Amount {
-  const amount = { entries: 0, bytes: 0 };
+/** Adds the entries and bytes in a folder to an amount, and stops above `enough`. Removes abandoned temporary files. */
+export function measure(folder: Folder, enough: Amount, amount = nothing(), depth = 0): Amount {
   for (const name of readdirSync(folder.path)) {
     const place = new Place(folder, name);
     const found = place.find();
@@ -57,44 +58,34 @@ export function measure(folder: Folder, enough: Amount, depth = 0): Amount {
     }
     amount.entries += 1;
     if (found.isFile()) amount.bytes += found.size;
-    if (found.isDirectory() && depth < deepest) {
-      const { entries, bytes } = measureInside(folder, name, enough, depth + 1);
-      amount.entries += entries;
-      amount.bytes += bytes;
+    try {
+      if (found.isDirectory()) {
+        using inner = enter(folder, name, depth);
+        measure(inner, enough, amount, depth + 1);
+      }
+    } catch {
+      // A folder that cannot be opened counts as empty, so that it does not block writing elsewhere.
     }
     if (amount.entries > enough.entries || amount.bytes > enough.bytes) break;
   }
   return amount;
 }
 
-/** Measures a folder in a folder. One that cannot be opened counts as empty, so that it does not block writing elsewhere. */
-function measureInside(folder: Folder, name: string, enough: Amount, depth: number): Amount {
-  try {
-    using inner = folder.enter(name);
-    return measure(inner, enough, depth);
-  } catch {
-    return { entries: 0, bytes: 0 };
-  }
-}
-
-/** Removes an entry with its contents, and returns what was removed. A link is removed without its target. */
-export function removeAll(place: Place, depth = 0): Amount {
+/** Removes an entry with its contents, and adds what was removed to an amount. A link is removed without its target. */
+export function removeAll(place: Place, amount = nothing(), depth = 0): Amount {
   const found = place.find();
   if (!found) throw new Fault("ENOENT");
-  if (!found.isDirectory()) {
-    unlinkSync(place.path);
-    return { entries: 1, bytes: found.isFile() ? found.size : 0 };
-  }
-  const amount = { entries: 1, bytes: 0 };
-  {
-    using inner = enter(place.folder, place.name, depth);
-    for (const name of readdirSync(inner.path)) {
-      const removed = removeAll(new Place(inner, name), depth + 1);
-      amount.entries += removed.entries;
-      amount.bytes += removed.bytes;
+  if (found.isDirectory()) {
+    {
+      using inner = enter(place.folder, place.name, depth);
+      for (const name of readdirSync(inner.path)) removeAll(new Place(inner, name), amount, depth + 1);
     }
+    rmdirSync(place.path);
+  } else {
+    unlinkSync(place.path);
+    if (found.isFile()) amount.bytes += found.size;
   }
-  rmdirSync(place.path);
+  amount.entries += 1;
   return amount;
 }
 
