@@ -104,17 +104,17 @@ describe("TOML", () => {
   test.each([
     ["a table", '[x]\na = 1\n\n[mcp_servers.a]\ncommand = "a"\n\n[y]\n', "[x]\na = 1\n\n[y]\n"],
     ["with a table in it", '[mcp_servers.a]\nurl = "u"\n[mcp_servers.a.env]\nB = "[c]\\n"\n', ""],
-    ["a table in it that stands elsewhere", "[mcp_servers.a]\n[z]\n[mcp_servers.a.env]\nb = 1\n", "[z]\n"],
+    ["a nested table in another place", "[mcp_servers.a]\n[z]\n[mcp_servers.a.env]\nb = 1\n", "[z]\n"],
     ["quoted", "[mcp_servers.\"a b\"]\nx = 1\n[mcp_servers.'c']\nx = 1\n", "[mcp_servers.'c']\nx = 1\n"],
     ["a line of the table", "[mcp_servers]\na = {}\nb = {} # b\n", "[mcp_servers]\nb = {} # b\n"],
     ["dotted lines", "mcp_servers.a.x = 1\nmcp_servers.b.x = 1\n", "mcp_servers.b.x = 1\n"],
     [
-      "of one line",
+      "a table on one line",
       "mcp_servers = { a = { x = 1 }, b = { y = [1, 2] } } # all\n",
       "mcp_servers = { b = { y = [1, 2] } } # all\n",
     ],
     [
-      "of one line, beside values of every kind",
+      "a table on one line, beside values of every kind",
       "mcp_servers = { a = {}, kept = { since = 1979-05-27, share = 1.0 } }\n",
       "mcp_servers = { kept = { since = 1979-05-27, share = 1.0 } }\n",
     ],

@@ -22,9 +22,9 @@ test("exec shows its latest activity on one line after a second, and erases the 
 });
 
 test.each<[string, CliOptions]>([
-  ["that is not a terminal", { env: { FORCE_COLOR: "1" } }],
-  ["that is a terminal that cannot erase a line", { terminal: true, env: { TERM: "dumb" } }],
-])("no activity is shown on a stderr %s", async (_, options) => {
+  ["without a terminal", { env: { FORCE_COLOR: "1" } }],
+  ["at a terminal that cannot erase a line", { terminal: true, env: { TERM: "dumb" } }],
+])("no activity is shown %s", async (_, options) => {
   using folder = temporaryFolder();
   const { stderr } = await cli(["exec", "-e", code], { cwd: folder.path, ...options });
   expect(Bun.stripANSI(stderr)).toStartWith("[1 call");

@@ -52,7 +52,7 @@ describe("a command on Windows", () => {
     ["a program without cmd.exe", ["uvx", "a & b", "%PATH%"], ["C:\\bin\\uvx.exe", "a & b", "%PATH%"]],
     ["an absolute path", ["C:/Program Files/nodejs/node", "x"], ["C:\\Program Files\\nodejs\\node.exe", "x"]],
     [
-      "what people write for other hosts",
+      "a call of cmd, as people write it for other agents",
       ["cmd", "/c", "npx", "-y", "pkg@latest"],
       ["C:\\Windows\\System32\\cmd.exe", "/c", "npx", "-y", "pkg@latest"],
     ],
@@ -62,11 +62,11 @@ describe("a command on Windows", () => {
       ["C:\\Program Files\\nodejs\\node.exe", "--quiet", "D:\\project\\script", "x"],
     ],
     [
-      "by a path of another world",
+      "a script that names its interpreter by a path of another system",
       ["./server.mjs"],
       ["C:\\Program Files\\nodejs\\node.exe", "D:\\project\\server.mjs"],
     ],
-    ["whose interpreter is a batch file", ["./shell", "x"], cmd(`${npx} "D:\\project\\shell" "x"`)],
+    ["a script whose interpreter is a batch file", ["./shell", "x"], cmd(`${npx} "D:\\project\\shell" "x"`)],
     ["a file that is neither", ["./text.txt"], ["D:\\project\\text.txt"]],
     ["a missing command", ["no-such", "x"], ["no-such", "x"]],
   ] as [string, [string, ...string[]], string | string[]][])("runs %s", (_, asked, expected) => {

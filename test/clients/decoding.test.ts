@@ -133,7 +133,7 @@ describe("an answer that is decoded in parts", () => {
     ],
     ["the same key twice", `{"structuredContent":${large},"structuredContent":{"a":${large}}}`],
     ["white space and escapes", `{ "structuredContent" : { "a" : ${large} , "b": "\\u0041\\"" } , "content" : [ ] }`],
-    ["content that is no list of blocks", `{"content":{"a":${large}}}`],
+    ["content that is not a list of blocks", `{"content":{"a":${large}}}`],
     ["metadata", `{"content":[],"_meta":{"a":${large}}}`],
   ])("has the same value as a whole one: %s", async (_, result) => {
     const whole = boundedPage(JSON.parse(result));

@@ -62,7 +62,7 @@ describe("the error of a program that does not start", () => {
   const entries: [string, () => ServerEntry][] = [
     ["not there", () => ({ command: "no-such-command-anywhere", args: [secret] })],
     ["not executable", () => ({ command: folder.write("no-program", "text") })],
-    ["a folder that is not there", () => ({ ...byHand(""), cwd: "/no/such/folder" }) as ServerEntry],
+    ["a missing folder", () => ({ ...byHand(""), cwd: "/no/such/folder" }) as ServerEntry],
     ["a variable that is not set", () => byHand("", { needs: ["A_TOKEN"] })],
     ["not found by its shell", () => ({ command: "sh", args: ["-c", "echo 'sh: x: not found' >&2; exit 127"] })],
     ["crash with last words", () => fixture("crash-on-start", folder.path, secret)],
@@ -77,7 +77,7 @@ describe("the error of a program that does not start", () => {
     ["never answers, and says what it does", () => byHand("hangs", impatient)],
     ["an error to initialize", () => byHand("refuses")],
     ["an error to initialize with the code of a timeout", () => byHand("refuses-as-if-late")],
-    ["an answer to initialize that is none", () => byHand("shapeless")],
+    ["an invalid answer to initialize", () => byHand("shapeless")],
     ["an unknown protocol version", () => byHand("of-the-future")],
     ["no MCP server: an echo", () => ({ command: "cat" })],
     ["no MCP server: text without end", () => ({ command: "yes", ...impatient })],

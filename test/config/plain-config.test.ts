@@ -116,8 +116,8 @@ describe("the fast reader leaves to the full parser", () => {
     ["a sign-in", '{ "mcpServers": { "a": { "url": "https://h/", "oauth": false } } }'],
     ["a byte order mark", '\uFEFF{ "mcpServers": {} }'],
     ["nothing", ""],
-    ["no object", "[]"],
+    ["a list instead of an object", "[]"],
     ["no servers", "{}"],
-    ["servers that are none", '{ "mcpServers": [] }'],
+    ["invalid servers", '{ "mcpServers": [] }'],
   ])("%s", (_, text) => expect(readPlainConfig(text)).toBeUndefined());
 });

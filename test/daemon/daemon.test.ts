@@ -259,8 +259,11 @@ describe("generated files find the daemon", () => {
   const surroundings: [string, (folder: string) => Record<string, string>][] = [
     ["in the runtime folder", () => ({})],
     ["without a runtime folder", () => ({ XDG_RUNTIME_DIR: "" })],
-    ["with one that is not there", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "nowhere") })],
-    ["with one whose path is too long for a socket", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "x".repeat(90)) })],
+    ["with a missing runtime folder", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "nowhere") })],
+    [
+      "with a runtime folder whose path is too long for a socket",
+      (folder) => ({ XDG_RUNTIME_DIR: join(folder, "x".repeat(90)) }),
+    ],
     ["with only a home", () => ({ XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" })],
     ["with variables of the config", () => ({ SEEN_TOKEN: "secret" })],
   ];

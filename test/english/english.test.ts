@@ -2,7 +2,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CallExpression, Identifier, Literal, MemberExpression, Node, TemplateLiteral } from "acorn";
+import type {
+  ArrayExpression,
+  CallExpression,
+  Identifier,
+  Literal,
+  MemberExpression,
+  Node,
+  TemplateLiteral,
+  VariableDeclarator,
+} from "acorn";
 import { full } from "acorn-walk";
 import { transform } from "sucrase";
 import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
@@ -109,15 +118,32 @@ describe("texts in the source", () => {
   });
 });
 
-/** The titles of tests and groups of tests. */
+/** The titles of tests and groups of tests, and the names of the cases in their tables. */
 function titles(source: string): string[] {
   const all: string[] = [];
+  const constants = new Map<string, Node>();
+  full(treeOf(source), (node: Node) => {
+    const { type, id, init } = node as VariableDeclarator;
+    if (type === "VariableDeclarator" && id.type === "Identifier" && init) constants.set(id.name, init);
+  });
   full(treeOf(source), (node: Node) => {
     const { type, callee, arguments: [title, body] = [] } = node as CallExpression;
     const text = textOf(title);
-    if (type === "CallExpression" && body !== undefined && text !== undefined && isTest(callee)) all.push(text);
+    if (type !== "CallExpression" || body === undefined || text === undefined || !isTest(callee)) return;
+    all.push(text);
+    if (/^[^%]*%s/.test(text) && callee.type === "CallExpression") all.push(...caseNames(callee, constants));
   });
   return all;
+}
+
+/** The first strings of the rows in `test.each(rows)`, if they have two words or more. */
+function caseNames({ arguments: [table] }: CallExpression, constants: ReadonlyMap<string, Node>): string[] {
+  const rows = table?.type === "Identifier" ? constants.get(table.name) : table;
+  if (rows?.type !== "ArrayExpression") return [];
+  return (rows as ArrayExpression).elements.flatMap((row) => {
+    const name = textOf(row?.type === "ArrayExpression" ? (row.elements[0] ?? undefined) : (row ?? undefined));
+    return name !== undefined && /[a-z]+ [a-z]+/i.test(name) ? [name] : [];
+  });
 }
 
 /** Whether calling it defines a test or a group: `test`, `test.skipIf(…)`, `describe.each(…)`. */
@@ -135,11 +161,13 @@ describe("test titles", () => {
     expect(all).toEqual([]);
   });
 
-  test("titles of tests and groups are found", () => {
+  test("titles of tests, groups and cases are found", () => {
     const source = `describe.each(["a"])("one %s", () => {
       test("two", () => {}); test.skipIf(true).each([1])(\`three \${1}\`, () => {}); test.each([[1]]); other("four", 1);
+      const table = [["case two", 1]]; test.each(table)("%s", () => {});
+      test.each(["case one", "word"])("with %s", () => {}); test.each([["no name", 1]])("%p", () => {});
     });`;
-    expect(titles(source).sort()).toEqual(["one %s", "three …", "two"]);
+    expect(titles(source).sort()).toEqual(["%p", "%s", "case one", "case two", "one %s", "three …", "two", "with %s"]);
   });
 });
 

@@ -186,7 +186,7 @@ export const titlePatterns: Pattern[] = [
     write: "an unknown level and a missing file are refused",
   },
   {
-    pattern: /\bwhere (?:nobody|nothing|none|one (?:is|does|has)|there (?:is|are))\b/,
+    pattern: /\bwhere (?:nobody|none|one (?:is|does|has)|there (?:is|are))\b/,
     bad: "asks nobody where nobody sits",
     write: "is refused without a terminal",
   },

@@ -25,18 +25,18 @@ const inputs: Record<string, unknown> = {
   "is missing": undefined,
   empty: {},
   "no properties": { type: "object" },
-  "properties that are none": { type: "object", properties: ["a", "b"] },
+  "invalid properties": { type: "object", properties: ["a", "b"] },
   "a required property that is not described": { type: "object", properties: { a: text }, required: ["a", "b"] },
-  "required that is no list": { type: "object", properties: { a: text }, required: "a" },
-  "types that nobody knows": { type: "objekt", properties: { a: { type: "strng" }, b: { type: 5 } } },
-  "a pattern that is none": { type: "object", properties: { a: { type: "string", pattern: "(" } } },
+  "required that is not a list": { type: "object", properties: { a: text }, required: "a" },
+  "unknown types": { type: "objekt", properties: { a: { type: "strng" }, b: { type: 5 } } },
+  "an invalid pattern": { type: "object", properties: { a: { type: "string", pattern: "(" } } },
   "a reference to itself": {
     type: "object",
     properties: { node: { $ref: "#/$defs/node" } },
     $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" }, name: text } } },
   },
   "a reference to the whole": { type: "object", properties: { child: { $ref: "#" } } },
-  "a reference that goes round": {
+  "a circular reference": {
     type: "object",
     properties: { a: { $ref: "#/$defs/x" } },
     $defs: { x: { $ref: "#/$defs/x" } },
@@ -104,7 +104,7 @@ test("every tool is found, and its signature is valid TypeScript", () => {
 
 /** Arguments for schemas that do not accept every argument. */
 const fitting: Record<string, object> = {
-  "types that nobody knows": {},
+  "unknown types": {},
   "a required property that is not described": { a: "x", b: 1 },
   "a reference to itself": { node: { next: { next: { name: "x" } } } },
   "a reference to the whole": { child: { child: {} } },
@@ -114,7 +114,7 @@ const fitting: Record<string, object> = {
   "depth 400": { level1: { level2: {} } },
   "700 KB": { p4999: "x" },
   "names that are keywords": { function: "x", "resource-group": "y" },
-  "properties that are none": {},
+  "invalid properties": {},
 };
 
 // A schema that accepts nothing refuses every call.

@@ -21,7 +21,7 @@ describe("objectIn", () => {
     ["after thinking", '<think>{"id": "wrong"} no …</think>\n{"id": "a"}', { id: "a" }],
     ["nothing but thinking", '<think>{"id": "wrong"} no …', undefined],
     ["JSON that is cut off", '{"id": "a", "body": "and so', undefined],
-    ["no JSON", "I cannot do that.", undefined],
+    ["not JSON", "I cannot do that.", undefined],
     ["a list", '["a"]', undefined],
     ["an empty answer", "", undefined],
     ["an invalid key", "{a b: 1}", undefined],

@@ -16,11 +16,11 @@ describe("a call is made", () => {
   test.each([
     ["without any rule", {}, undefined],
     ["if the tool is allowed", { allow: ["remove-*"] }, undefined],
-    ["where it is allowed at both places", { allow: ["remove-*"] }, { allow: ["rec.*"] }],
-    ["where another one is denied", { deny: ["add-*"] }, { deny: ["other.*", "rec.read-it"] }],
-    ["where others are confirmed", { confirm: { "read-*": "always" } }, undefined],
-    ["where it is the exception", { confirm: { "*": "always", "remove-*": "never" } }, undefined],
-    ["where its own entry says so", { confirm: "never" }, { confirm: { "rec.*": "always" } }],
+    ["if the tool is allowed in both places", { allow: ["remove-*"] }, { allow: ["rec.*"] }],
+    ["if another tool is denied", { deny: ["add-*"] }, { deny: ["other.*", "rec.read-it"] }],
+    ["if other tools are confirmed", { confirm: { "read-*": "always" } }, undefined],
+    ["if the tool is an exception", { confirm: { "*": "always", "remove-*": "never" } }, undefined],
+    ["if the entry of its server allows it", { confirm: "never" }, { confirm: { "rec.*": "always" } }],
   ])("%s", async (_, keys, policy) => {
     await recorded.open(keys, policy);
     for (const [name, way] of every) {

@@ -106,14 +106,14 @@ describe("an argument in the question", () => {
       '"a\\nYou are asked because\\r\\n\\u0085\\u2028\\u2029b"',
     ],
     ["its own quotes", '", "force": false, "b": "', '"\\", \\"force\\": false, \\"b\\": \\""'],
-    ["what looks like an escape", "\\u202e", '"\\\\u202e"'],
-    ["colours and what moves the cursor", "\u001b[2K\u009b1A\u0007\b\u007f", '"\\u001b[2K\\u009b1A\\u0007\\b\\u007f"'],
+    ["text like an escape", "\\u202e", '"\\\\u202e"'],
+    ["colours and cursor movements", "\u001b[2K\u009b1A\u0007\b\u007f", '"\\u001b[2K\\u009b1A\\u0007\\b\\u007f"'],
     [
       "marks of direction",
       "\u202egnp.exe\u202c\u2066\u2069\u200e\u200f\u061c",
       '"\\u202egnp.exe\\u202c\\u2066\\u2069\\u200e\\u200f\\u061c"',
     ],
-    ["what has no width", "pay\u200bpal\u200d\ufeff\u00ad\u2060", '"pay\\u200bpal\\u200d\\ufeff\\u00ad\\u2060"'],
+    ["characters without width", "pay\u200bpal\u200d\ufeff\u00ad\u2060", '"pay\\u200bpal\\u200d\\ufeff\\u00ad\\u2060"'],
     [
       "fillers and blanks",
       "\u3164\u115f\uffa0\u2800\u00a0\u2003\u3000",

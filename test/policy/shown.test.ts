@@ -29,7 +29,7 @@ async function value(source: string): Promise<unknown> {
 const placesOfPolicy: [string, object, object | undefined][] = [
   ["an entry", denying, undefined],
   ["the common policy", {}, { deny: ["rec.remove-*", "*.plain-it"] }],
-  ["what is allowed", { allow: ["read-it", "add-it", "lie", "odd"] }, undefined],
+  ["an allow list", { allow: ["read-it", "add-it", "lie", "odd"] }, undefined],
 ];
 
 describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {

@@ -95,7 +95,11 @@ describe("keys that are data", () => {
     ["currencies", { base: "EUR", rates: { USD: 1.1, GBP: 0.9 } }, "{ base: string; rates: Record<string, number> }"],
     ["names of places", { Berlin: 1, Paris: 2, Rome: 3 }, "Record<string, number>"],
     ["numbered", { row1: "a", row2: "b", row3: "c" }, "Record<string, string>"],
-    ["what the thing is called", { anna: { login: "anna", age: 3 } }, "Record<string, { login: string; age: number }>"],
+    [
+      "fields with the name of a thing",
+      { anna: { login: "anna", age: 3 } },
+      "Record<string, { login: string; age: number }>",
+    ],
     [
       "many numbers with short names",
       Object.fromEntries("anna bert carl dora emil fritz gerd hanna".split(" ").map((key, at) => [key, at])),

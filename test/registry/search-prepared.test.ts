@@ -49,8 +49,8 @@ test("an index of other tools is replaced", () => {
 test.each([
   ["cut off", (text: string) => text.slice(0, text.length / 2)],
   ["empty", () => ""],
-  ["no JSON", (text: string) => `${text.split("\n")[0]}\n{{{\n`],
-  ["of another version", (text: string) => text.replace(/"stamp":"[^"]+"/, '"stamp":"0 1 x"')],
+  ["not JSON", (text: string) => `${text.split("\n")[0]}\n{{{\n`],
+  ["from another version", (text: string) => text.replace(/"stamp":"[^"]+"/, '"stamp":"0 1 x"')],
 ])("an index that is %s is replaced", (_, damage) => {
   const index = syntheticIndex(60);
   const plain = answers(index, folder.path);

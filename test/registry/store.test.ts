@@ -162,7 +162,7 @@ describe("the index", () => {
     ["a list", "[]"],
     ["another version", JSON.stringify({ version: 2, servers: [] })],
     ["no servers", JSON.stringify({ version: 1 })],
-    ["a server that is none", JSON.stringify({ version: 1, servers: [null] })],
+    ["an invalid server", JSON.stringify({ version: 1, servers: [null] })],
     ["a server without tools", JSON.stringify({ version: 1, servers: [{ ...good, tools: undefined }] })],
     ["a tool without a schema", JSON.stringify({ version: 1, servers: [{ ...good, tools: [{ name: "x" }] }] })],
     ["a folder outside", JSON.stringify({ version: 1, servers: [{ ...good, folder: "../../etc" }] })],

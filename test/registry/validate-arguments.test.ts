@@ -19,14 +19,18 @@ describe("argument problems", () => {
   const cases: [string, object, string[]][] = [
     ["none", { order_id: "x", when: "no date, and not our business" }, []],
     ["a missing argument", {}, ['the argument "order_id" is missing']],
-    ["an unknown one", { order_id: "x", orderId: "y" }, ['there is no argument "orderId". Did you mean order_id?']],
     [
-      "one that nothing is like",
+      "an unknown argument",
+      { order_id: "x", orderId: "y" },
+      ['there is no argument "orderId". Did you mean order_id?'],
+    ],
+    [
+      "an unknown argument without a similar name",
       { order_id: "x", zzz: 1 },
       ['there is no argument "zzz". It takes: order_id, status, limit, lines, when'],
     ],
     [
-      "no choice",
+      "a value outside the choices",
       { order_id: "x", status: "Paid" },
       ['"status" must be one of "paid", "open", got "Paid". Did you mean "paid"?'],
     ],
@@ -99,8 +103,8 @@ describe("a schema", () => {
     ["an unknown type", { type: "object", properties: { a: { type: "strnig" } } }],
     ["a reference to nowhere", { type: "object", properties: { a: { $ref: "#/nowhere" } } }],
     ["a broken pattern", { type: "object", properties: { a: { pattern: "(" } } }],
-    ["properties that are none", { type: "object", properties: [] }],
-    ["required that is no list", { type: "object", required: "a" }],
+    ["invalid properties", { type: "object", properties: [] }],
+    ["required that is not a list", { type: "object", required: "a" }],
   ])("refuses nothing if it is %s", async (_, schema) => {
     expect(await argumentProblems(schema, { a: 1 })).toEqual([]);
   });

@@ -110,7 +110,7 @@ describe("a program is refused", () => {
       'shop.get_order: the argument "order_id" is missing',
     ],
     [
-      "a value that is no choice",
+      "a value outside the choices",
       "await shop.list_orders({ status: 'Paid' })",
       'shop.list_orders: "status" must be one of "paid", "open", got "Paid". Did you mean paid?',
     ],

@@ -63,8 +63,8 @@ const values: [string, string, unknown][] = [
   ],
   ["a variable called using", "const using = 3;\nusing", 3],
   ["main that is called", "async function main() { return 8 }\nmain();", 8],
-  ["main that nobody calls", "async function main() { return 9 }", 9],
-  ["an arrow main that nobody calls", "const main = async () => 10;", 10],
+  ["main that is not called", "async function main() { return 9 }", 9],
+  ["an arrow main that is not called", "const main = async () => 10;", 10],
   ["void main()", "async function main() { return 11 }\nvoid main();", 11],
   ["an IIFE at the end", "(async () => {\n  return 12;\n})();", 12],
   ["import.meta.main", "if (import.meta.main) {\n  (async () => 13)();\n}", 13],
@@ -94,8 +94,12 @@ const values: [string, string, unknown][] = [
   ["a default export by its name", "export { f as default };\nfunction f() { return 19 }", 19],
   ["the first line of a script", "#!/usr/bin/env bun\nconst x: number = 20;\nx", 20],
   ["require.main", "async function main() { return 21 }\nif (require.main === module) main();", 21],
-  ["module.exports, which is for others", "console.log(__dirname, __filename);\nmodule.exports = { a: 1 };", undefined],
-  ["process.exit when all is done", "const main = async () => 22;\nmain().then(() => process.exit(0));", undefined],
+  [
+    "module.exports, which has no effect here",
+    "console.log(__dirname, __filename);\nmodule.exports = { a: 1 };",
+    undefined,
+  ],
+  ["process.exit at the end", "const main = async () => 22;\nmain().then(() => process.exit(0));", undefined],
   [
     "namespaces: of namespaces, with classes, and of types alone",
     "namespace A.B { export const x = 1, y = 2; const z = 3; export function f<T>(a: T) { return [x, y, z, a] } export namespace C { export enum E { One = 1 } export type T = string } }\nclass K { k = 5 } namespace K { export let l = 6 }\nnamespace Types { export interface I { a: A.B.C.T } }\nreturn [A.B.f(4), A.B.C.E.One, Object.keys(A.B), new K().k, K.l, typeof Types]",
@@ -103,12 +107,12 @@ const values: [string, string, unknown][] = [
   ],
   ["promises in a list", "[1, 2].map(async (a) => (await test.echo({ a })).a)", [1, 2]],
   [
-    "void before the end, and microtasks, are waited for",
+    "void before the end, and microtasks, are awaited",
     "const seen = [];\nconst add = async (a) => { await test.slow({ ms: 20 }); seen.push(a); };\nvoid add(1);\nvoid (async () => { await add(2) })();\nqueueMicrotask(() => add(3));\nprocess.nextTick(add, 4);\nseen",
     [1, 2, 3, 4],
   ],
   [
-    "what a timer gives is Node's",
+    "a timer returns Node's handle",
     "const seen = [];\nconst late = setTimeout(() => seen.push('late'), 60_000).unref();\nconst again = setTimeout(() => seen.push('again'), 10);\nagain.refresh();\nawait new Promise((r) => setTimeout(r, 40));\nconst had = [late.hasRef(), again.hasRef(), Number(late) > 0, typeof late];\nclearTimeout(+late);\n[seen, had, late.hasRef()]",
     [["again"], [true, false, true, "object"], false],
   ],
@@ -178,12 +182,12 @@ test.each(values)("a program has the expected value: %s", async (_, code, expect
 
 const failures: [string, string, object][] = [
   [
-    "a name that a server has not",
+    "an unknown name of a server",
     "import { ekko } from './servers/test';",
     { code: "TOOL_NOT_FOUND", line: 1, hint: expect.stringContaining("echo, text") },
   ],
   [
-    "a server that there is not",
+    "a missing server",
     "import { x } from './servers/github';",
     { code: "SERVER_NOT_FOUND", hint: expect.stringContaining("my-server") },
   ],

@@ -65,7 +65,7 @@ describe("code can use fs as agents write it:", () => {
       "12",
     ],
     [
-      "a file that nobody awaits",
+      "a file that is not awaited",
       `fs.writeFile("./workspace/a", "x"); return fs.readFileSync("./workspace/a", "utf8")`,
       "x",
     ],
@@ -187,7 +187,7 @@ describe("code can use fs as agents write it:", () => {
 describe("fs fails as in Node:", () => {
   const failures: [string, string, object][] = [
     [
-      "what is not there",
+      "a missing file",
       `\nawait fs.readFile("./workspace/no")`,
       { name: "Error", code: "ENOENT", message: "ENOENT: no such file or directory, open './workspace/no'", line: 2 },
     ],
@@ -227,7 +227,7 @@ describe("fs fails as in Node:", () => {
       { code: "ERR_INVALID_ARG_TYPE", hint: expect.stringContaining("descriptors") },
     ],
     [
-      "an encoding that is none",
+      "an unknown encoding",
       `fs.readFileSync("./registry/index.ts", "klingon")`,
       { code: "EINVAL", hint: expect.stringContaining("utf8") },
     ],
@@ -251,7 +251,7 @@ describe("fs fails as in Node:", () => {
       `fs.mkdirSync("./workspace/d"); await fs.cp("./workspace/d", "./workspace/d/e", { recursive: true })`,
       { code: "EINVAL" },
     ],
-    ["a failure that nobody awaits", `fs.readFile("./workspace/no");\nreturn 1`, { code: "ENOENT" }],
+    ["a failure that is not awaited", `fs.readFile("./workspace/no");\nreturn 1`, { code: "ENOENT" }],
     ["a failure in a variable", `const text = fs.readFile("./workspace/no");\nreturn 1`, { code: "ENOENT" }],
     [
       "a callback that throws",

@@ -82,7 +82,7 @@ const cases: [string, string, string][] = [
     "In code, call a tool as server.tool: await shop.list_orders({})",
   ],
   [
-    "a server that there is not",
+    "a missing server",
     "await shops.list_orders({});",
     'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',
   ],

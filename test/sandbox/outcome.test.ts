@@ -27,7 +27,7 @@ describe("a program has the value of", () => {
     ["an error as a value", "new TypeError('t')", "TypeError: t"],
     ["a function", "function f() {}\nreturn f", "[Function: f]"],
     ["a cycle", "const a = { b: {} }; a.b.a = a; return a", { b: { a: "[Circular]" } }],
-    ["the same object twice is no cycle", "const o = { x: 1 }; return [o, o]", [{ x: 1 }, { x: 1 }]],
+    ["the same object twice, which is not a cycle", "const o = { x: 1 }; return [o, o]", [{ x: 1 }, { x: 1 }]],
     ["text of a tool", "return test.text()", "plain text"],
     [
       "types, enums, parameter properties",
@@ -41,7 +41,7 @@ describe("a program has the value of", () => {
     ],
     ["plain JavaScript", "const o = { a: { b: 1 } };\no?.a?.b ?? 2", 1],
     ["a long text", "return 'é'.repeat(300_000).length", 300_000],
-    ["falsy values are no failures", "return false", false],
+    ["falsy values, which are not failures", "return false", false],
   ];
   test.each(cases)("%s", async (_, code, expected) => {
     const outcome = await harness.run(code);
@@ -74,11 +74,15 @@ describe("a program fails", () => {
       { message: "boom", line: 1, hint: expect.stringContaining("await") },
     ],
     [
-      "an async function that nobody awaits",
+      "an async function that is not awaited",
       "async function f() { throw new Error('lost') }\nf();\nreturn 1",
       { message: "lost", line: 1 },
     ],
-    ["a failing call that nobody awaits", "test.fail({});\nreturn 1", { message: "fail says no", code: "TOOL_FAILED" }],
+    [
+      "a failing call that is not awaited",
+      "test.fail({});\nreturn 1",
+      { message: "fail says no", code: "TOOL_FAILED" },
+    ],
     ["a failing call in a variable", "const p = test.fail({});\nreturn 1", { message: "fail says no" }],
     [
       "forEach with an async callback",
@@ -103,7 +107,7 @@ describe("a program fails", () => {
       },
     ],
     ["a promise that never settles", "await new Promise(() => {})", { code: "NEVER_SETTLES" }],
-    ["arguments that are no object", "await test.echo([1])", { code: "INVALID_ARGUMENTS" }],
+    ["arguments that are not an object", "await test.echo([1])", { code: "INVALID_ARGUMENTS" }],
     ["arguments with a cycle", "const a: any = {}; a.a = a; await test.echo(a)", { code: "INVALID_ARGUMENTS" }],
     [
       "a server that does not exist",
@@ -246,7 +250,7 @@ describe("an execution", () => {
     ],
     ["setImmediate", "setImmediate(() => console.log('x'))"],
     [
-      "a call whose promise nobody asks for",
+      "a call whose promise is not used",
       "const done = (async () => { await test.slow({ ms: 20 }); console.log('x') })()",
     ],
     [
@@ -268,12 +272,15 @@ describe("an execution", () => {
   });
 
   test.each([
-    ["with a value, timers hold nothing back", "setTimeout(() => console.log('x'), 5_000); return 'done'"],
     [
-      "nor do those of promises",
+      "does not wait for timers if the program returns a value",
+      "setTimeout(() => console.log('x'), 5_000); return 'done'",
+    ],
+    [
+      "does not wait for timers of promises if the program returns a value",
       "await Promise.race([1, new Promise((_, no) => setTimeout(() => no(new Error('late')), 5_000))])",
     ],
-    ["nor those that are let go of", "setInterval(() => {}, 1_000).unref()"],
+    ["does not wait for timers that are unreferenced", "setInterval(() => {}, 1_000).unref()"],
   ])("%s", async (_, code) => {
     const started = performance.now();
     expect(await harness.run(code)).toMatchObject({ ok: true, logs: [] });

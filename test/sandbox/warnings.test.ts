@@ -82,7 +82,7 @@ describe("a program that is certainly wrong gets a warning", () => {
       "line 3: found is { entries }, not a list, and has no length. Write found.entries.length.",
     ],
     [
-      "an envelope that is not there",
+      "a missing envelope",
       "const found = await log.list({});\nreturn found.data?.entries ?? []",
       'line 2: found has no "data": log.list returns { entries }.',
     ],

@@ -23,7 +23,7 @@ if (names.length > 0) {
   if (!success) throw new Error(errors.join("\n"));
 }
 
-/** Its tool names begin with the server's name; this removes it, so that all peers run the same programs. */
+/** Its tool names begin with the server's name. These namespaces hide that, so that all peers run the same programs. */
 const namespaces = names
   .map((name) => `const ${name} = new Proxy({}, { get: (_, tool) => (args) => bench["${name}_" + tool](args) });`)
   .join(" ");

@@ -78,8 +78,8 @@ describe("the fuzzer finds", () => {
     ["a path of the host", changed(() => ({ value: process.cwd() })), "leaked"],
     ["a frame of the host", changed(() => failed("threw", "at run (sandbox.ts:1:1)")), "leaked"],
     ["a crash", changed(() => failed("crashed", "The engine broke")), "crashed"],
-    ["a reason that is none", changed(() => failed("tired", "")), "the reason is not of the contract"],
-    ["an outcome that is no JSON", changed(() => ({ value: 1n })), "the outcome is no JSON"],
+    ["an unknown reason", changed(() => failed("tired", "")), "the reason is not of the contract"],
+    ["an outcome that is not JSON", changed(() => ({ value: 1n })), "the outcome is no JSON"],
     ["an outcome without a receipt", changed(() => ({ receipt: undefined })), "there is no receipt"],
     ["a rejection", () => Promise.reject(new RangeError("deep")), "rejected: RangeError: deep"],
     [
@@ -89,9 +89,9 @@ describe("the fuzzer finds", () => {
       },
       "rejected: Error: thrown",
     ],
-    ["an outcome that never comes", () => new Promise(() => {}), "hung"],
+    ["an outcome that never arrives", () => new Promise(() => {}), "hung"],
     [
-      "an error that nobody handles",
+      "an unhandled error",
       async (...all) => {
         // As Bun reports it, which the test runner would receive first.
         process.emit("unhandledRejection", new Error("stray"), Promise.resolve());
@@ -100,7 +100,7 @@ describe("the fuzzer finds", () => {
       "an error of the host: Error: stray",
     ],
     [
-      "a call that is not told to stop",
+      "a call that is not cancelled",
       async (sandbox, source, options) => {
         const outcome = await run(sandbox, source, options);
         const { signal } = new AbortController();
