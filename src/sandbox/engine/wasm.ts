@@ -17,6 +17,6 @@ export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
   if (Bun.isStandaloneExecutable) return bytes;
   const made = Bun.file(madeFile("engine")!);
   if (await made.exists()) return made.bytes();
-  const { makeInterruptible } = await import("./interruptible.ts");
+  const { makeInterruptible } = await import("./make-interruptible.ts");
   return makeInterruptible(bytes);
 }
