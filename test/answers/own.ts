@@ -795,7 +795,7 @@ return counts;`,
     code: `const { orders } = await demo.list_orders({ limit: 50 });
 const countries = new Set(orders.map((o) => o.country));
 return countries.map((c) => c.toLowerCase());`,
-    must: ["countries is a Set: [...countries].map(…)"],
+    must: ["countries is a Set: write [...countries].map(…)"],
   },
   {
     id: "not-declared",

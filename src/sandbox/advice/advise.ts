@@ -1,7 +1,6 @@
 /** Explains failures beyond the message of the engine. Loaded when a program fails. */
-import type { Node } from "acorn";
 import { isNamed } from "../ast/nodes.ts";
-import type { ParsedCode } from "../ast/tree.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { KnownTools } from "../known-tools.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import { environment, missingModule, network } from "./absent.ts";
@@ -12,38 +11,43 @@ import { stopped } from "./stopped.ts";
 import { type Advice, type Failing, type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { notInitialized, undefinedName } from "./wrong-names.ts";
 
+type Explanation = (error: Failing, around: Surroundings) => Advice | undefined;
+
+/** The first one that fits counts. */
+const explanations: Explanation[] = [
+  stopped,
+  missingModule,
+  undefinedName,
+  notInitialized,
+  network,
+  (error, around) => {
+    const found = misuse(error, around);
+    return found?.hint === undefined ? undefined : found;
+  },
+  parsedAgain,
+  wrongArgument,
+  callsInForIn,
+  lostResults,
+  constant,
+  worded,
+];
+
+/** Explanations that keep the message and the place of a misuse. */
+const furtherExplanations: Explanation[] = [environment, otherTool, absentProperty];
+
 interface Known {
   known: KnownTools;
   calls: readonly RecordedCalls[];
 }
 
-/** The first advice that fits. */
-export function advise(error: Failing, code: ParsedCode, { known, calls }: Known): Advice {
+export function advise(error: Failing, code: Tree, { known, calls }: Known): Advice {
   const around = surroundingsOf(code, known, calls);
-  const words = misuse(error, around);
-  return (
-    stopped(error, around) ??
-    missingModule(error, around) ??
-    undefinedName(error, around) ??
-    notInitialized(error, around) ??
-    network(error, around) ??
-    (words?.hint === undefined ? undefined : words) ??
-    parsedAgain(error, around) ??
-    wrongArgument(error, around) ??
-    callsInForIn(error, around) ??
-    lostResults(error, around) ??
-    constant(error, around) ??
-    worded(error) ??
-    withWords(environment(error, around), words) ??
-    otherTool(error, around) ??
-    withWords(absentProperty(error, around), words) ??
-    words ??
-    {}
-  );
-}
-
-function withWords(advice: Advice | undefined, words: Advice | undefined): Advice | undefined {
-  return advice && { ...words, ...advice };
+  const first = (all: Explanation[]) =>
+    all
+      .values()
+      .map((explain) => explain(error, around))
+      .find((advice) => advice);
+  return first(explanations) ?? { ...misuse(error, around), ...first(furtherExplanations) };
 }
 
 /** Failures whose message says what happened, but not what to do. */
@@ -59,10 +63,10 @@ function worded({ message }: Failing): Advice | undefined {
 }
 
 /** `'n' is read-only`. */
-function constant({ message }: Failing, { values: { tree } }: Surroundings): Advice | undefined {
-  const name = /^'(.+)' is read-only$/.exec(message)?.[1];
-  const declared = tree.all<Node & { id: Node }>("VariableDeclarator").find(({ id }) => isNamed(id, name ?? ""));
-  if (name === undefined || !declared) return undefined;
+function constant({ message }: Failing, { tree }: Surroundings): Advice | undefined {
+  const name = /^'(.+)' is read-only$/.exec(message)?.[1] ?? "";
+  const declared = tree.all("VariableDeclarator").find(({ id }) => isNamed(id, name));
+  if (!declared) return undefined;
   const line = tree.line(declared);
   return { message: `${name} is a const and cannot be reassigned`, hint: `Declare it with let on line ${line}.` };
 }
@@ -75,9 +79,9 @@ function otherTool(error: Failing, around: Surroundings): Advice | undefined {
 /**
  * A property that no result has may be the cause: any in the line that failed, or one with a similar name elsewhere.
  */
-function absentProperty({ hint, line, reason }: Failing, { values }: Surroundings): Advice | undefined {
+function absentProperty({ hint, line, reason }: Failing, around: Surroundings): Advice | undefined {
   if (hint !== undefined || reason !== "threw") return undefined;
-  const all = missingProperties(values);
+  const all = missingProperties(around);
   const found = all.find((each) => each.line === line) ?? all.find(({ meant }) => meant !== undefined);
   if (!found) return undefined;
   return { hint: `${found.line === line ? "" : `Line ${found.line}: `}${missingText(found)}` };

@@ -1,11 +1,12 @@
 /** `order.status === "completed"`: comparisons with a string that the property never is. */
-import type { BinaryExpression, Literal, Node, SwitchStatement } from "acorn";
-import { isObject } from "../../json-object.ts";
+import type { Literal } from "acorn";
+import { objectAt } from "../../json-object.ts";
 import { misspelling } from "../../near-names.ts";
-import { isCall, isMember, isWithin, propertyName } from "../ast/nodes.ts";
+import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
+import { areTexts } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** A property with more different values is not a set of choices. */
@@ -16,22 +17,19 @@ const maxChoices = 12;
  * is none of them, and the program found nothing.
  */
 export function neverTrue({ json = "", logs }: Output, around: Surroundings): string[] {
-  const { tree } = around.values;
+  const { tree, values } = around;
   const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
-  const all = comparisons(tree);
+  const all = tree.nodes.flatMap(comparisonsIn);
   return all.flatMap((comparison) => {
-    const { node, property, text, isEqual } = comparison;
-    const distinct = [...new Set(around.values.of(property)?.values)];
-    const texts = distinct.filter((each): each is string => typeof each === "string");
-    const wanted = text.value;
-    if (texts.length === 0 || texts.length < distinct.length || texts.length > maxChoices || texts.includes(wanted))
-      return [];
-    const declared = isMember(property) ? choicesOf(propertyName(property) ?? "", around, texts) : undefined;
-    const choices = declared ?? texts;
-    if (choices.includes(wanted)) return [];
+    const { node, property, wanted, isEqual } = comparison;
+    const seen = [...new Set(values.of(property)?.values)];
+    if (seen.length === 0 || seen.length > maxChoices || !areTexts(seen)) return [];
+    const declared = isMember(property) ? choicesOf(propertyName(property) ?? "", around, seen) : undefined;
+    const choices = declared ?? seen;
     // Programs that try several spellings may include one that exists.
-    if (alternatives(comparison, all, tree).some((each) => choices.includes(each))) return [];
-    if (!choices.some((each) => isSameName(each, wanted)) && !(declared && isEqual && isEmpty)) return [];
+    const tried = [wanted, ...alternatives(comparison, all, tree)];
+    const isMisspelt = choices.some((each) => isSameName(each, wanted));
+    if (tried.some((each) => choices.includes(each)) || !(isMisspelt || (declared && isEqual && isEmpty))) return [];
     const near = misspelling(wanted, choices);
     const listed = choices.slice(0, maxChoices).map((each) => JSON.stringify(each));
     const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
@@ -43,60 +41,53 @@ export function neverTrue({ json = "", logs }: Output, around: Surroundings): st
 /** The strings that the same property is compared with in one condition or switch. */
 function alternatives({ node, property }: Comparison, all: Comparison[], tree: Tree): string[] {
   const isOuter = ({ type }: Node) => type === "LogicalExpression" || type === "SwitchStatement";
-  const outer = [...tree.ancestors(node)].filter(isOuter).at(-1) ?? node;
-  return all.flatMap((each) => {
-    return isWithin(each.node, outer) && tree.text(each.property) === tree.text(property) ? [each.text.value] : [];
-  });
+  const outer = tree.ancestors(node).filter(isOuter).toArray().at(-1) ?? node;
+  const same = all.filter((each) => isWithin(each.node, outer) && tree.text(each.property) === tree.text(property));
+  return same.map((each) => each.wanted);
 }
 
 interface Comparison {
   node: Node;
   property: Node;
-  text: Literal & { value: string };
+  wanted: string;
   /** The code asks for equality, not for inequality. */
   isEqual: boolean;
 }
 
 /** `a.b === "c"`, `["c", "d"].includes(a.b)`, and the cases of a switch. */
-function comparisons(tree: Tree): Comparison[] {
-  return tree.nodes.flatMap((node): Comparison[] => {
-    if (node.type === "BinaryExpression") {
-      const { left, right, operator } = node as BinaryExpression;
-      if (!/^[!=]==?$/.test(operator)) return [];
-      const [property, text]: Node[] = isText(right) ? [left, right] : [right, left];
-      return property && text && isText(text) ? [{ node, property, text, isEqual: !operator.startsWith("!") }] : [];
-    }
-    if (node.type === "SwitchStatement") {
-      const { discriminant, cases } = node as SwitchStatement;
-      return cases.flatMap(({ test }) =>
-        test && isText(test) ? [{ node: test, property: discriminant, text: test, isEqual: true }] : [],
-      );
-    }
-    if (!isCall(node) || !isMember(node.callee) || propertyName(node.callee) !== "includes") return [];
-    const { object } = node.callee;
-    const [property] = node.arguments;
-    const texts = object.type === "ArrayExpression" && property ? object.elements : [];
-    return texts.flatMap((text) => (text && property && isText(text) ? [{ node, property, text, isEqual: true }] : []));
-  });
+function comparisonsIn(node: Node): Comparison[] {
+  if (node.type === "BinaryExpression" && /^[!=]==?$/.test(node.operator)) {
+    const { left, right } = node;
+    const [property, text] = isText(right) ? [left, right] : [right, left];
+    const isEqual = !node.operator.startsWith("!");
+    return isText(text) ? [{ node, property, wanted: text.value, isEqual }] : [];
+  }
+  if (node.type === "SwitchStatement") {
+    return node.cases.flatMap(({ test }) => {
+      return isText(test) ? [{ node: test, property: node.discriminant, wanted: test.value, isEqual: true }] : [];
+    });
+  }
+  if (node.type !== "CallExpression" || methodName(node) !== "includes") return [];
+  const [property] = node.arguments;
+  const list = isMember(node.callee) && node.callee.object.type === "ArrayExpression" ? node.callee.object : undefined;
+  if (!property || !list) return [];
+  return list.elements.filter(isText).map(({ value: wanted }) => ({ node, property, wanted, isEqual: true }));
 }
 
-function isText(node: Node): node is Literal & { value: string } {
-  return node.type === "Literal" && typeof (node as Literal).value === "string";
+function isText(node: Node | null | undefined): node is Literal & { value: string } {
+  return node?.type === "Literal" && typeof node.value === "string";
 }
 
 /**
  * The values that an argument of the same name may have on the called servers, if they include all values that were
  * seen.
  */
-function choicesOf(name: string, { scope, calls }: Surroundings, seen: string[]): string[] | undefined {
-  const called = scope.namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
-  const fitting = called.flatMap(({ functions }) =>
-    (functions === "any" ? [] : functions).flatMap(({ inputSchema }) => {
-      const properties = isObject(inputSchema) ? inputSchema["properties"] : undefined;
-      const property = isObject(properties) ? properties[name] : undefined;
-      const choices = isObject(property) ? property["enum"] : undefined;
-      return Array.isArray(choices) && seen.every((each) => choices.includes(each)) ? [choices.map(String)] : [];
-    }),
-  );
-  return fitting.length > 0 ? [...new Set(fitting.flat())] : undefined;
+function choicesOf(name: string, { namespaces, calls }: Surroundings, seen: string[]): string[] | undefined {
+  const called = namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
+  const functions = called.flatMap((each) => (each.functions === "any" ? [] : each.functions));
+  const fitting = functions.flatMap(({ inputSchema }) => {
+    const choices = objectAt(inputSchema, ["properties", name])["enum"];
+    return Array.isArray(choices) && seen.every((each) => choices.includes(each)) ? choices.map(String) : [];
+  });
+  return fitting.length > 0 ? [...new Set(fitting)] : undefined;
 }

@@ -1,12 +1,12 @@
 /** Properties that a program reads and that no value of its tools has. */
-import type { MemberExpression, Node } from "acorn";
+import type { MemberExpression } from "acorn";
 import { isObject } from "../../json-object.ts";
-import { isCall, isMember, propertyName } from "../ast/nodes.ts";
+import { isFunction, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { meantKey } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Seen } from "./seen.ts";
-import type { SeenValues } from "./seen-values.ts";
-import { keysOf, shapeOf } from "./shapes.ts";
+import { areTexts, keysOf, shapeOf } from "./shapes.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 export interface Missing {
   node: Node;
@@ -22,27 +22,25 @@ export interface Missing {
  * The missing properties in the order of the code, without those that the program may set itself. `guarded` asks for
  * the ones that the program tests for or replaces.
  */
-export function missingProperties(values: SeenValues, guarded = false): Missing[] {
-  const { tree } = values;
+export function missingProperties(around: Surroundings, guarded = false): Missing[] {
+  const { tree } = around;
   const written = writtenNames(tree);
-  const read = tree.all<MemberExpression>("MemberExpression").flatMap((node) => {
-    const property = propertyName(node);
-    if (property === undefined || written.has(property) || isGuarded(node, tree) !== guarded) return [];
-    return missingIn(node, node.object, property, values) ?? [];
+  const read = tree.all("MemberExpression").flatMap((node) => {
+    return isGuarded(node, tree) === guarded ? (missingAt(node, around) ?? []) : [];
   });
-  return [...read, ...(guarded ? [] : destructured(values, written))].sort((a, b) => a.node.start - b.node.start);
+  const all = guarded ? read : [...read, ...destructured(around)];
+  return all.filter(({ property }) => !written.has(property)).sort((a, b) => a.node.start - b.node.start);
 }
 
 /** The missing property at one place, whether or not the program expects that it may be missing. */
-export function missingAt(node: MemberExpression, values: SeenValues): Missing | undefined {
+export function missingAt(node: MemberExpression, around: Surroundings): Missing | undefined {
   const property = propertyName(node);
-  return property === undefined ? undefined : missingIn(node, node.object, property, values);
+  return property === undefined ? undefined : missingIn(node, node.object, property, around);
 }
 
-function missingIn(node: Node, object: Node, property: string, values: SeenValues): Missing | undefined {
+function missingIn(node: Node, object: Node, property: string, { tree, values }: Surroundings): Missing | undefined {
   const seen = values.of(object);
   if (!seen || seen.promised || seen.tool === undefined || !lacks(seen.values, property)) return undefined;
-  const { tree } = values;
   const meant = meantKey(property, keysOf(seen.values));
   return { node, object: tree.text(object), property, seen, meant, line: tree.line(node) };
 }
@@ -52,74 +50,74 @@ function lacks(all: readonly unknown[], property: string): boolean {
   if (values.length === 0) return false;
   if (values.every(isObject)) return !values.some((value) => property in value);
   if (values.every(Array.isArray)) return !(property in Array.prototype) && !values.some((value) => property in value);
-  if (values.every((value) => typeof value === "string")) return !(property in String.prototype);
+  if (areTexts(values)) return !(property in String.prototype);
   return values.every((value) => typeof value === "number") && !(property in Number.prototype);
 }
 
-/** `const { total } = order`, `({ total }) => …`: names without a default. */
-function destructured(values: SeenValues, written: ReadonlySet<string>): Missing[] {
-  const { tree } = values;
-  return tree.all<Node & { id: Node; init?: Node }>("VariableDeclarator").flatMap(({ id, init }) => {
+/** `const { total } = order`: names without a default. */
+function destructured(around: Surroundings): Missing[] {
+  return around.tree.all("VariableDeclarator").flatMap(({ id, init }) => {
     if (id.type !== "ObjectPattern" || !init) return [];
-    const { properties } = id as Node & { properties: (Node & { key?: Node; value?: Node; computed?: boolean })[] };
-    return properties.flatMap((each) => {
-      const { key, value, computed } = each;
-      if (key?.type !== "Identifier" || computed || value?.type === "AssignmentPattern") return [];
-      const name = tree.text(key);
-      return (written.has(name) ? undefined : missingIn(key, init, name, values)) ?? [];
+    return id.properties.flatMap((each) => {
+      const isName = each.type === "Property" && each.key.type === "Identifier" && !each.computed;
+      if (!isName || each.value.type === "AssignmentPattern") return [];
+      return missingIn(each.key, init, around.tree.text(each.key), around) ?? [];
     });
   });
 }
 
-/**
- * Names of properties that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`, `{ ...o, name
- * }`.
- */
+/** Names of properties that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`. */
 function writtenNames(tree: Tree): Set<string> {
-  const names = new Set<string>();
-  const add = (node: Node | undefined) => {
-    const name = isMember(node) ? propertyName(node) : undefined;
-    if (name !== undefined) names.add(name);
-  };
-  for (const { left } of tree.all<Node & { left: Node }>("AssignmentExpression")) add(left);
-  for (const { argument } of tree.all<Node & { argument: Node }>("UpdateExpression")) add(argument);
-  for (const call of tree.nodes.filter(isCall)) {
-    if (!/^(?:Object\.(?:assign|defineProperty|defineProperties)|Reflect\.set)$/.test(tree.text(call.callee))) continue;
-    for (const name of tree.text(call).match(/[\w$]+/g) ?? []) names.add(name);
-  }
-  return names;
+  const targets = [
+    ...tree.all("AssignmentExpression").map(({ left }) => left),
+    ...tree.all("UpdateExpression").map(({ argument }) => argument),
+  ];
+  const setters = tree.all("CallExpression").filter(({ callee }) => {
+    return /^(?:Object\.(?:assign|defineProperty|defineProperties)|Reflect\.set)$/.test(tree.text(callee));
+  });
+  return new Set([
+    ...targets.flatMap((each) => (isMember(each) ? (propertyName(each) ?? []) : [])),
+    ...setters.flatMap((call) => tree.text(call).match(/[\w$]+/g) ?? []),
+  ]);
 }
 
 /** Whether the program tests for the property, or replaces it if it is missing. */
 function isGuarded(node: MemberExpression, tree: Tree): boolean {
   let inner: Node = node;
   for (const outer of tree.ancestors(node)) {
-    const { test, left, operator } = outer as Node & { test?: Node; left?: Node; operator?: string };
     switch (outer.type) {
       case "ChainExpression":
         inner = outer;
         continue;
       case "MemberExpression":
-        if ((outer as MemberExpression).object === inner && (outer as MemberExpression).optional) return true;
-        return false;
+        return outer.object === inner && outer.optional;
       case "CallExpression":
-        return (outer as Node & { optional?: boolean }).optional === true || tree.text(outer).startsWith("Boolean(");
-      case "LogicalExpression":
-        return left === inner || operator !== "??" ? true : isTested(outer, tree);
+        return outer.optional || tree.text(outer).startsWith("Boolean(");
+      case "LogicalExpression": {
+        const parent = tree.parent(outer);
+        return (
+          outer.left === inner ||
+          outer.operator !== "??" ||
+          (parent && "test" in parent && parent.test === outer) === true
+        );
+      }
       case "UnaryExpression":
-        return /^(?:!|typeof|delete|void)$/.test(operator ?? "");
+        return /^(?:!|typeof|delete|void)$/.test(outer.operator);
       case "BinaryExpression":
-        return /^(?:[!=]==?|in)$/.test(operator ?? "");
+        return /^(?:[!=]==?|in)$/.test(outer.operator);
       case "IfStatement":
       case "ConditionalExpression":
       case "WhileStatement":
-        return test === inner;
+        return outer.test === inner;
       case "AssignmentExpression":
-        return left === inner;
+        return outer.left === inner;
       case "ArrowFunctionExpression":
-      case "ReturnStatement":
+      case "ReturnStatement": {
         // The answer of the callback of `filter` and the like.
-        return isPredicate(outer, tree);
+        const callback = isFunction(outer) ? outer : tree.functionAround(outer);
+        const call = callback && tree.parent(callback);
+        return /^(?:filter|find|findLast|findIndex|some|every)$/.test(methodName(call) ?? "");
+      }
       default:
         return false;
     }
@@ -127,27 +125,15 @@ function isGuarded(node: MemberExpression, tree: Tree): boolean {
   return false;
 }
 
-function isTested(node: Node, tree: Tree): boolean {
-  const parent = tree.parent(node) as (Node & { test?: Node }) | undefined;
-  return parent?.test === node;
-}
-
-function isPredicate(node: Node, tree: Tree): boolean {
-  const isArrow = node.type === "ArrowFunctionExpression";
-  const callback = isArrow ? node : [...tree.ancestors(node)].find((each) => each.type.includes("Function"));
-  const call = callback && tree.parent(callback);
-  if (!isCall(call) || !isMember(call.callee)) return false;
-  return /^(?:filter|find|findLast|findIndex|some|every)$/.test(propertyName(call.callee) ?? "");
-}
-
-/** `order.total: demo.list_orders gave { id, total_cents }. Did you mean total_cents?` */
+/** `order has no "total", only { id, total_cents }. Did you mean total_cents?` */
 export function missingText({ object, property, seen, meant }: Missing): string {
-  if (seen.values.every((value) => typeof value === "string")) {
-    return seen.values.every((value) => String(value).length <= 2)
+  const [first] = seen.values;
+  if (areTexts(seen.values)) {
+    return seen.values.every((value) => value.length <= 2)
       ? `${object} is one character of a string and has no ${property}: loop over text.split("\\n").`
       : `${object} is a string and has no ${property}.`;
   }
-  if (seen.values.every((value) => typeof value === "number")) return `${object} is a number and has no ${property}.`;
+  if (typeof first === "number") return `${object} is a number and has no ${property}.`;
   const keys = seen.whole ? `: ${seen.call} returns` : ", only";
   return `${object} has no "${property}"${keys} ${shapeOf(seen.values)}.${meant ? ` Did you mean ${meant}?` : ""}`;
 }

@@ -1,9 +1,8 @@
 /** How a tool returns its results in pages. */
-import type { CallExpression, Node, ObjectExpression, Property } from "acorn";
+import type { CallExpression } from "acorn";
 import { isObject } from "../../json-object.ts";
 import { keyName } from "../ast/nodes.ts";
 import type { KnownFunction } from "../contract.ts";
-import type { SeenValues } from "./seen-values.ts";
 import { keysOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -17,12 +16,11 @@ export interface Paging {
 }
 
 /** The paging of a tool, or undefined if its schema and its results show none. */
-export function pagingOf(tool: KnownFunction | undefined, results: readonly unknown[]): Paging | undefined {
-  const properties = (tool?.inputSchema as { properties?: unknown } | undefined)?.properties;
-  const argument = isObject(properties)
-    ? Object.keys(properties).find((name) => cursorArguments.test(name))
-    : undefined;
-  const key = keysOf(results).find((name) => nextKeys.test(name));
+export function pagingOf(id: string, around: Surroundings): Paging | undefined {
+  const properties = (knownTool(id, around)?.inputSchema as { properties?: unknown } | undefined)?.properties;
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  const argument = names.find((name) => cursorArguments.test(name));
+  const key = keysOf(around.resultsOf(id)).find((name) => nextKeys.test(name));
   return argument === undefined || key === undefined ? undefined : { argument, key };
 }
 
@@ -31,29 +29,20 @@ export function pagesText({ argument, key }: Paging, callee: string): string {
   return `Pages: let ${argument}; do { const page = await ${callee}({ …, ${argument} }); ${argument} = page.${key} ?? undefined; } while (${argument}); (${key} is null on the last page).`;
 }
 
-/** The names of the arguments that are written in a call. */
-export function argumentNames(call: CallExpression): string[] {
-  const [first] = call.arguments;
-  if (first?.type !== "ObjectExpression") return [];
-  return (first as ObjectExpression).properties.flatMap((each) =>
-    each.type === "Property" ? (keyName(each as Property) ?? []) : [],
-  );
-}
-
-export function knownTool(id: string, { scope }: Pick<Surroundings, "scope">): KnownFunction | undefined {
-  for (const { name, functions } of scope.namespaces) {
+export function knownTool(id: string, { namespaces }: Surroundings): KnownFunction | undefined {
+  for (const { name, functions } of namespaces) {
     for (const each of functions === "any" ? [] : functions) if (`${name}.${each.name}` === id) return each;
   }
   return undefined;
 }
 
 /** The calls of a tool in the code. */
-export function callsOf(id: string, values: SeenValues): CallExpression[] {
-  return values.tree.all<CallExpression>("CallExpression").filter((call) => values.toolOf(call)?.tool === id);
+export function callsOf(id: string, { tree, values }: Surroundings): CallExpression[] {
+  return tree.all("CallExpression").filter((call) => values.toolOf(call)?.tool === id);
 }
 
-const loops = new Set("WhileStatement DoWhileStatement ForStatement ForOfStatement ForInStatement".split(" "));
-
-export function isLoop(node: Node): boolean {
-  return loops.has(node.type);
+/** The names of the arguments that are written in a call; undefined if it has none by name. */
+export function argumentNames({ arguments: [first] }: CallExpression): (string | undefined)[] | undefined {
+  if (first?.type !== "ObjectExpression") return undefined;
+  return first.properties.map((each) => (each.type === "Property" ? keyName(each) : undefined));
 }

@@ -2,12 +2,20 @@
  * The values that the expressions of a program had, as far as they follow from the results of tools: `o` in
  * `for (const o of orders)` had each of the orders. Undefined if they are not certain.
  */
-import type { CallExpression, Expression, Function as FunctionNode, MemberExpression, Node } from "acorn";
-import type { Binding, Source, Step } from "../ast/bindings.ts";
-import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import type { CallExpression, Expression, MemberExpression } from "acorn";
+import {
+  bare,
+  type FunctionNode,
+  isCall,
+  isFunction,
+  isMember,
+  methodName,
+  type Node,
+  propertyName,
+} from "../ast/nodes.ts";
 import { calledTool, type Scope } from "../ast/tool-calls.ts";
-import type { Tree } from "../ast/tree.ts";
-import { at, characters, elements, follow, joined, part, property, type Seen } from "./seen.ts";
+import type { Source, Step, Tree } from "../ast/tree.ts";
+import { elements, follow, iterated, joined, part, property, type Seen } from "./seen.ts";
 
 /** The recorded results of a tool in this execution. */
 export type ResultsOf = (tool: string) => unknown[];
@@ -17,13 +25,13 @@ const oneOfList = new Set(["find", "findLast", "at", "pop", "shift"]);
 const callbackMethods = new Set("map filter forEach find findLast findIndex some every flatMap".split(" "));
 
 export class SeenValues {
-  readonly tree: Tree;
+  readonly #tree: Tree;
   readonly #scope: Scope;
   readonly #resultsOf: ResultsOf;
   readonly #known = new Map<unknown, Seen | undefined>();
 
-  constructor(tree: Tree, scope: Scope, resultsOf: ResultsOf) {
-    this.tree = tree;
+  constructor(scope: Scope, resultsOf: ResultsOf) {
+    this.#tree = scope.tree;
     this.#scope = scope;
     this.#resultsOf = resultsOf;
   }
@@ -31,17 +39,12 @@ export class SeenValues {
   /** The tool that a call means, and the callee as it is written. */
   toolOf(call: CallExpression): { call: string; tool: string } | undefined {
     const found = calledTool(call, this.#scope);
-    const { callee } = call;
-    if (!found || (isMember(callee) && propertyName(callee) === "raw")) return undefined;
-    return { call: this.tree.text(callee), tool: `${found.called.namespace}.${found.tool.name}` };
+    if (!found || methodName(call) === "raw") return undefined;
+    return { call: this.#tree.text(call.callee), tool: `${found.called.namespace.name}.${found.tool.name}` };
   }
 
   of(node: Node): Seen | undefined {
-    return this.#once(node, () => this.#evaluate(bare(node) as Expression));
-  }
-
-  ofBinding(binding: Binding): Seen | undefined {
-    return this.#once(binding, () => joined(binding.sources.map((source) => this.#fromSource(source))));
+    return this.#once(node, () => this.#evaluate(bare(node)));
   }
 
   /** An expression that depends on itself is not known. */
@@ -53,11 +56,12 @@ export class SeenValues {
     return seen;
   }
 
-  #evaluate(node: Expression): Seen | undefined {
+  #evaluate(node: Node): Seen | undefined {
     switch (node.type) {
       case "Identifier": {
-        const binding = this.tree.binding(node);
-        return binding && this.ofBinding(binding);
+        const binding = this.#tree.binding(node);
+        const join = () => joined(binding?.sources.map((source) => this.#fromSource(source)) ?? []);
+        return binding && this.#once(binding, join);
       }
       case "AwaitExpression": {
         const seen = this.of(node.argument);
@@ -103,20 +107,16 @@ export class SeenValues {
     const { callee } = node;
     const [first] = node.arguments;
     if (callee.type === "Identifier") {
-      const called = this.tree.onlyFunction(callee);
+      const called = this.#tree.onlyFunction(callee);
       return called && this.#returned(called);
     }
     if (!isMember(callee)) return undefined;
     const method = propertyName(callee) ?? "";
-    if (isNamed(callee.object, "Promise") && method === "all" && first) return this.#promiseAll(first);
-    if (isNamed(callee.object, "Object") && method === "values" && first) {
+    if (methodName(node, "Promise") === "all" && first) return this.#promiseAll(first);
+    if (methodName(node, "Object") === "values" && first) {
       const seen = this.of(first);
-      return seen && !seen.promised
-        ? part(
-            seen,
-            seen.values.map((value) => Object.values(value ?? {})),
-          )
-        : undefined;
+      const lists = seen?.values.map((value) => Object.values(value ?? {}));
+      return seen && lists && !seen.promised ? part(seen, lists) : undefined;
     }
     const receiver = this.of(callee.object);
     if (!receiver || receiver.promised || !receiver.values.every(Array.isArray)) return undefined;
@@ -131,11 +131,8 @@ export class SeenValues {
   }
 
   #promiseAll(list: Node): Seen | undefined {
-    if (list.type !== "CallExpression") return undefined;
-    const { callee, arguments: given } = list as CallExpression;
-    const [first] = given;
-    if (!isMember(callee) || propertyName(callee) !== "map" || !isFunction(first)) return undefined;
-    const result = this.#returned(first);
+    const callback = methodName(list) === "map" ? (list as CallExpression).arguments[0] : undefined;
+    const result = isFunction(callback) ? this.#returned(callback) : undefined;
     return result && { ...part(result, [result.values]), promised: true };
   }
 
@@ -143,20 +140,19 @@ export class SeenValues {
   #returned(node: FunctionNode): Seen | undefined {
     const { body, async: isAsync } = node;
     const seen =
-      body.type === "BlockStatement" ? joined(this.tree.returned(node).map((each) => this.of(each))) : this.of(body);
+      body.type === "BlockStatement" ? joined(this.#tree.returned(node).map((each) => this.of(each))) : this.of(body);
     return seen && { ...seen, promised: isAsync || seen.promised };
   }
 
   #member(node: MemberExpression): Seen | undefined {
-    const object = node.object.type === "Super" ? undefined : this.of(node.object);
+    const object = this.of(node.object);
     if (!object || object.promised) return undefined;
     const name = propertyName(node);
     if (name !== undefined) return property(object, name);
     // A negative index yields undefined.
     if (node.computed && node.property.type === "UnaryExpression") return undefined;
     const index = node.computed && node.property.type === "Literal" ? node.property.value : undefined;
-    if (object.values.every(Array.isArray)) return typeof index === "number" ? at(object, index) : elements(object);
-    return undefined;
+    return elements(object, typeof index === "number" ? index : undefined);
   }
 
   #fromSource(source: Source): Seen | undefined {
@@ -164,7 +160,7 @@ export class SeenValues {
       case "value":
         return this.#destructured(source.node, source.path);
       case "element":
-        return follow(elements(this.of(source.node)) ?? characters(this.of(source.node)), source.path);
+        return follow(iterated(this.of(source.node)), source.path);
       case "parameter":
         return follow(this.#parameter(source.of, source.index), source.path);
       default:
@@ -175,11 +171,9 @@ export class SeenValues {
   /** `const [a, b] = await Promise.all([demo.x(), demo.y()])`: each variable has the value at its index. */
   #destructured(node: Expression, path: Step[]): Seen | undefined {
     const [first, ...rest] = path;
-    const all = node.type === "AwaitExpression" && isCall(node.argument) ? node.argument : undefined;
-    const [list] = all?.arguments ?? [];
-    const isAll =
-      all && isMember(all.callee) && isNamed(all.callee.object, "Promise") && propertyName(all.callee) === "all";
-    if (isAll && list?.type === "ArrayExpression" && typeof first === "object" && "index" in first) {
+    const all = node.type === "AwaitExpression" ? node.argument : undefined;
+    const list = methodName(all, "Promise") === "all" ? (all as CallExpression).arguments[0] : undefined;
+    if (list?.type === "ArrayExpression" && typeof first === "object" && "index" in first) {
       const element = list.elements[first.index];
       const seen = element && element.type !== "SpreadElement" ? this.of(element) : undefined;
       return follow(seen && { ...seen, promised: false }, rest);
@@ -188,15 +182,13 @@ export class SeenValues {
   }
 
   #parameter(node: FunctionNode, index: number): Seen | undefined {
-    const parent = this.tree.parent(node);
+    const parent = this.#tree.parent(node);
     if (isCall(parent) && parent.arguments.includes(node as never)) return this.#callbackParameter(parent, index);
-    const name = parent?.type === "VariableDeclarator" ? (parent as Node & { id: Node }).id : node.id;
-    const binding = [...this.#bindingsNamed(name)].find((each) =>
-      each.sources.some((source) => source.kind === "function" && source.node === node),
-    );
-    if (binding?.sources.length !== 1) return undefined;
+    const name = parent?.type === "VariableDeclarator" ? parent.id : node.id;
+    const binding = name && this.#tree.onlyFunction(name) === node ? this.#tree.binding(name) : undefined;
+    if (!binding) return undefined;
     const uses = binding.references.filter((each) => each !== name);
-    const calls = uses.map((each) => this.tree.parent(each));
+    const calls = uses.map((each) => this.#tree.parent(each));
     return joined(
       calls.map((call, at) => {
         if (!isCall(call)) return undefined;
@@ -206,18 +198,10 @@ export class SeenValues {
     );
   }
 
-  #bindingsNamed(name: Node | null | undefined): Set<Binding> {
-    const found = new Set<Binding>();
-    for (const node of this.tree.nodes) {
-      const binding = name && node.type === "Identifier" ? this.tree.binding(node) : undefined;
-      if (binding && isNamed(name, binding.name)) found.add(binding);
-    }
-    return found;
-  }
-
-  #callbackParameter({ callee }: CallExpression, index: number): Seen | undefined {
-    if (!isMember(callee) || callee.object.type === "Super") return undefined;
-    const method = propertyName(callee) ?? "";
+  #callbackParameter(call: CallExpression, index: number): Seen | undefined {
+    const { callee } = call;
+    if (!isMember(callee)) return undefined;
+    const method = methodName(call) ?? "";
     const receiver = this.of(callee.object);
     if (method === "then" && index === 0) return receiver?.promised ? { ...receiver, promised: false } : undefined;
     const isElement =

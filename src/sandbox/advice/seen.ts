@@ -1,5 +1,6 @@
 /** Values of tools that were seen, and their parts. */
-import type { Step } from "../ast/bindings.ts";
+import { isObject } from "../../json-object.ts";
+import type { Step } from "../ast/tree.ts";
 
 /** The values that an expression had. */
 export interface Seen {
@@ -22,52 +23,44 @@ export function part(seen: Seen, values: unknown[]): Seen {
 /** All values together; undefined if one of them is not known. */
 export function joined(all: (Seen | undefined)[]): Seen | undefined {
   const [first] = all;
-  if (!first || !all.every((each) => each && each.promised === first.promised)) return undefined;
-  return all.length === 1
-    ? first
-    : part(
-        { ...first, ...sourceOf(all) },
-        all.flatMap((each) => each?.values ?? []),
-      );
-}
-
-function sourceOf(all: (Seen | undefined)[]): Pick<Seen, "call" | "tool"> {
-  const named = all.find((each) => each?.tool !== undefined);
-  return { call: named?.call, tool: named?.tool };
-}
-
-export function elements(seen: Seen | undefined): Seen | undefined {
-  if (!seen || seen.promised || !seen.values.every(Array.isArray)) return undefined;
-  return part(seen, (seen.values as unknown[][]).flat());
-}
-
-/** The characters of strings: what a loop over a string yields. */
-export function characters(seen: Seen | undefined): Seen | undefined {
-  if (!seen || seen.promised || seen.values.length === 0) return undefined;
-  const isText = seen.values.every((value) => typeof value === "string");
-  return isText
-    ? part(
-        seen,
-        (seen.values as string[]).flatMap((text) => [...text.slice(0, 200)]),
-      )
-    : undefined;
-}
-
-export function at(seen: Seen, index: number): Seen {
+  const known = all.filter((each) => each !== undefined);
+  if (!first || known.length < all.length || !known.every(({ promised }) => promised === first.promised))
+    return undefined;
+  if (all.length === 1) return first;
+  const { call, tool } = known.find((each) => each.tool !== undefined) ?? first;
   return part(
-    seen,
-    (seen.values as unknown[][]).flatMap((list) => (index in list ? [list[index]] : [])),
+    { ...first, call, tool },
+    known.flatMap(({ values }) => values),
   );
+}
+
+/** The elements of lists, or the one at an index. */
+export function elements(seen: Seen | undefined, index?: number): Seen | undefined {
+  if (!seen || seen.promised || !seen.values.every(Array.isArray)) return undefined;
+  const lists = seen.values as unknown[][];
+  const taken = index === undefined ? lists : lists.map((list) => (index in list ? [list[index]] : []));
+  return part(seen, taken.flat());
+}
+
+/** What a loop over lists or strings yields. */
+export function iterated(seen: Seen | undefined): Seen | undefined {
+  const isText = seen?.values.length && seen.values.every((value) => typeof value === "string");
+  if (!seen || seen.promised || !isText) return elements(seen);
+  const characters = (seen.values as string[]).flatMap((text) => [...text.slice(0, 200)]);
+  return part(seen, characters);
 }
 
 /** The values of a property, without the values that lack it. */
 export function property(seen: Seen, name: string): Seen | undefined {
-  const values = seen.values.flatMap((value) =>
-    value !== null && typeof value === "object" && Object.hasOwn(value, name)
-      ? [(value as Record<string, unknown>)[name]]
-      : [],
-  );
-  return values.length > 0 ? part(seen, values) : undefined;
+  const holders = seen.values.filter((value): value is Record<string, unknown> => {
+    return (isObject(value) || Array.isArray(value)) && Object.hasOwn(value, name);
+  });
+  return holders.length === 0
+    ? undefined
+    : part(
+        seen,
+        holders.map((value) => value[name]),
+      );
 }
 
 export function follow(seen: Seen | undefined, path: Step[]): Seen | undefined {
@@ -75,8 +68,7 @@ export function follow(seen: Seen | undefined, path: Step[]): Seen | undefined {
   for (const step of path) {
     if (!now || now.promised) return undefined;
     if (step === "rest") continue;
-    if ("property" in step) now = property(now, step.property);
-    else now = now.values.every(Array.isArray) ? at(now, step.index) : undefined;
+    now = "property" in step ? property(now, step.property) : elements(now, step.index);
   }
   return now;
 }

@@ -8,20 +8,19 @@ const maxKeys = 20;
 export function shapeOf(values: readonly unknown[]): string {
   const [first] = values;
   if (values.length === 0) return "nothing";
-  if (values.every(isObject)) return shapeOfKeys(keysOf(values));
+  if (values.every(isObject)) {
+    const keys = keysOf(values);
+    const more = keys.length > maxKeys ? `, and ${keys.length - maxKeys} more` : "";
+    return keys.length === 0 ? "an object without keys" : `{ ${keys.slice(0, maxKeys).join(", ")}${more} }`;
+  }
   if (values.every(Array.isArray)) {
     const items = values.flat();
     const count = values.length === 1 ? ` of ${items.length}` : "";
     return items.length > 0 && items.every(isObject) ? `a list${count}, each ${shapeOf(items)}` : `a list${count}`;
   }
-  if (values.every((value) => typeof value === "string")) return "a string, not an object";
+  if (areTexts(values)) return "a string, not an object";
   if (values.every((value) => value === null)) return "null";
   return typeof first === "object" ? "an object or null" : `a ${typeof first}`;
-}
-
-function shapeOfKeys(keys: string[]): string {
-  const more = keys.length > maxKeys ? `, and ${keys.length - maxKeys} more` : "";
-  return keys.length === 0 ? "an object without keys" : `{ ${keys.slice(0, maxKeys).join(", ")}${more} }`;
 }
 
 /** The keys that at least one of the values has. */
@@ -33,4 +32,8 @@ export function keysOf(values: readonly unknown[]): string[] {
 export function listKeys({ values }: Seen): string[] {
   const records = values.filter(isObject);
   return keysOf(values).filter((key) => records.every((value) => Array.isArray(value[key])));
+}
+
+export function areTexts(values: readonly unknown[]): values is string[] {
+  return values.every((value) => typeof value === "string");
 }

@@ -1,6 +1,7 @@
 /** What advice is made from: the program, its tools, and their results. */
-import { type Scope, scopeOf } from "../ast/tool-calls.ts";
-import { type ParsedCode, Tree } from "../ast/tree.ts";
+import type { Scope } from "../ast/tool-calls.ts";
+import { isVerb, wordsOf } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
 import { parsedValue, textOf } from "../binding-value.ts";
 import type { BindingValue, FailureReason, Suggestion } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
@@ -23,25 +24,13 @@ export interface Failing {
   unawaited: readonly { tool: string; key: string }[];
 }
 
-export interface Surroundings {
+export interface Surroundings extends Scope {
   values: SeenValues;
-  scope: Scope;
-  calls: readonly CallCount[];
+  calls: readonly RecordedCalls[];
   /** The recorded results of a tool: the first one and the last ones. */
   resultsOf: ResultsOf;
   /** Tools that fit a query, best first. */
   suggest(words: string, limit: number): Suggestion[];
-}
-
-/** How often a tool was called, by its id. */
-export interface CallCount {
-  tool: string;
-  calls: number;
-  failures: number;
-  /** Calls with the same arguments as the previous call. */
-  repeated: number;
-  /** Calls without an answer yet. */
-  open: number;
 }
 
 /** A better message, what to do next, and where the failure is, as far as they are known. */
@@ -55,12 +44,8 @@ export interface Advice {
 /** Maximum number of characters of results that are parsed again. */
 const maxRead = 8_000_000;
 
-export function surroundingsOf(
-  { program, code }: ParsedCode,
-  known: KnownTools,
-  calls: readonly RecordedCalls[],
-): Surroundings {
-  const scope = scopeOf(program, code, known.namespaces);
+export function surroundingsOf(tree: Tree, known: KnownTools, calls: readonly RecordedCalls[]): Surroundings {
+  const scope = { tree, namespaces: known.namespaces };
   const parsed = new Map<string, unknown[]>();
   let left = maxRead;
   const readable = (value: BindingValue) => {
@@ -68,18 +53,34 @@ export function surroundingsOf(
     return left >= 0;
   };
   const resultsOf = (tool: string): unknown[] => {
-    let results = parsed.get(tool);
-    if (!results) {
-      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(readable).map(parsedValue);
-      parsed.set(tool, results);
-    }
-    return results;
+    const results = calls.find((each) => each.tool === tool)?.results ?? [];
+    return parsed.getOrInsertComputed(tool, () => results.filter(readable).map(parsedValue));
   };
   return {
-    values: new SeenValues(new Tree(program, code), scope, resultsOf),
-    scope,
+    ...scope,
+    values: new SeenValues(scope, resultsOf),
     resultsOf,
-    calls: calls.map(({ results: _, failure: __, ...count }): CallCount => count),
+    calls,
     suggest: (words, limit) => (words === "" ? [] : known.suggest(words, limit)),
   };
+}
+
+/** The tools that may do what a piece of code wanted, by the words in its strings and addresses, as lines of a hint. */
+export function toolsFor(text: string, around: Surroundings): string[] {
+  const words = wordsOf(text);
+  // A plural asks for a list.
+  return nearestTools(/[a-z]s\b/i.test(words) ? `${words} list` : words, around);
+}
+
+/** At most three tools that fit the words. A tool that only shares a verb (`list`, `get`) does not fit. */
+export function nearestTools(words: string, { suggest }: Surroundings): string[] {
+  const things = words.split(" ").filter((word) => !isVerb(word));
+  const about = new Set(suggest(things.join(" "), 50).map((each) => each.signature));
+  const found = suggest(words, 20).map((each) => each.signature);
+  const nearest = (things.length > 0 ? found.filter((each) => about.has(each)) : found).slice(0, 3);
+  return nearest.length > 0 ? ["Nearest tools:", ...nearest.map((each) => `  ${each}`)] : [];
+}
+
+export function lines(...all: (string | undefined)[]): string {
+  return all.filter(Boolean).join("\n");
 }

@@ -1,7 +1,6 @@
 /** Warnings about a program that succeeded although it is certainly wrong. Loaded only when its outcome looks wrong. */
-import type { CallExpression, Function as FunctionNode, Node } from "acorn";
-import { bare, isCall, isFunction, isMember, isWithin, propertyName } from "../ast/nodes.ts";
-import type { ParsedCode, Tree } from "../ast/tree.ts";
+import { bare, isFunction, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
 import type { Output } from "../suspicion.ts";
@@ -13,15 +12,15 @@ import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
 const maxWarnings = 5;
 
 /** The warnings as lines of the log. */
-export async function warn(output: Output, plain: ParsedCode, known: KnownTools): Promise<LogEntry[]> {
-  const warnings = await known.resolved(() => warningsFor(output, plain, surroundingsOf(plain, known, output.calls)));
+export async function warn(output: Output, plain: Tree, known: KnownTools): Promise<LogEntry[]> {
+  const warnings = await known.resolved(() => warningsFor(output, surroundingsOf(plain, known, output.calls)));
   return warnings.map((text) => ({ level: "warn", text }));
 }
 
-function warningsFor(output: Output, { program }: ParsedCode, around: Surroundings): string[] {
+function warningsFor(output: Output, around: Surroundings): string[] {
   const all =
     output.calls.length === 0
-      ? nothingRan(output, program.body, around)
+      ? nothingRan(output, around)
       : [
           ...calledWrongly(output),
           ...missing(output, around),
@@ -52,50 +51,43 @@ function calledWrongly({ calls, json = "", logs }: Output): string[] {
 }
 
 /** `demo.list_orders({}).orders`: no promise has that property. The guest saw it being read. */
-function unawaited({ notes }: Output, { values: { tree } }: Surroundings): string[] {
-  return (notes?.unawaited ?? []).flatMap(({ tool, key }) => {
-    const read = tree.nodes.filter(isMember).find((node) => propertyName(node) === key);
+function unawaited({ notes }: Output, { tree }: Surroundings): string[] {
+  return (notes?.unawaited ?? []).map(({ tool, key }) => {
+    const read = tree.all("MemberExpression").find((node) => propertyName(node) === key);
     const where = read ? `line ${tree.line(read)}: ` : "";
     return `${where}${key} was read from the promise of ${tool}(…): put await in front of the call.`;
   });
 }
 
 /** A callback in braces that returns nothing, where a value is expected: `list.map((o) => { id: o.id })`. */
-function mappedToNothing({ notes }: Output, { values: { tree } }: Surroundings): string[] {
+function mappedToNothing({ notes }: Output, { tree }: Surroundings): string[] {
   const givesUndefined = notes?.odd.some(({ kind }) => kind === "undefined") ?? false;
-  return tree.all<CallExpression>("CallExpression").flatMap((call) => {
-    const { callee } = call;
+  return tree.all("CallExpression").flatMap((call) => {
     const [callback] = call.arguments;
-    const method = isMember(callee) ? (propertyName(callee) ?? "") : "";
-    if (!/^(?:map|flatMap|filter|find|some|every)$/.test(method) || !isFunction(callback)) return [];
-    if (callback.body.type !== "BlockStatement" || callback.body.body.length === 0 || callback.async) return [];
+    const method = methodName(call) ?? "";
+    if (!/^(?:map|flatMap|filter|find|some|every)$/.test(method) || !isFunction(callback) || callback.async) return [];
+    const body = callback.body.type === "BlockStatement" ? callback.body.body : [];
     // A label in place of a statement can only be meant as a key.
-    const isObject = callback.body.body.every((node) => node.type === "LabeledStatement");
+    const isObject = body.length > 0 && body.every((node) => node.type === "LabeledStatement");
     const isShown = method === "map" && givesUndefined && tree.parent(call)?.type === "ReturnStatement";
-    if (tree.returned(callback).length > 0 || throwsItself(callback, tree) || !(isObject || isShown)) return [];
+    const throws = tree.all("ThrowStatement").some((each) => tree.functionAround(each) === callback);
+    if (body.length === 0 || tree.returned(callback).length > 0 || throws || !(isObject || isShown)) return [];
     const advice = isObject ? "an object needs parentheses: (o) => ({ … })" : "add return, or remove the braces";
-    return [`line ${tree.line(callee)}: the callback of ${method} returns nothing: ${advice}.`];
+    return [`line ${tree.line(call.callee)}: the callback of ${method} returns nothing: ${advice}.`];
   });
-}
-
-function throwsItself(callback: FunctionNode, tree: Tree): boolean {
-  return tree.all("ThrowStatement").some((each) => tree.functionAround(each) === callback);
 }
 
 /** The program has calls of tools, all of them in a function that was never called. */
-function nothingRan({ json, notes, logs, displayed }: Output, body: readonly Node[], around: Surroundings): string[] {
-  const { tree } = around.values;
+function nothingRan({ json, notes, logs, displayed }: Output, { tree, values }: Surroundings): string[] {
   const isFunctionShown = notes?.odd.some(({ kind, path }) => kind === "function" && path === "") ?? false;
   if (logs.length > 0 || displayed || !(json === undefined || isFunctionShown)) return [];
-  const callsTools = (node: Node) =>
-    tree.nodes.some((each) => isCall(each) && isWithin(each, node) && around.values.toolOf(each));
-  const declared = tree.nodes.filter(isFunction).flatMap((node) => {
-    const parent = tree.parent(node) as (Node & { id?: FunctionNode["id"] }) | undefined;
-    const name = node.id ?? (parent?.type === "VariableDeclarator" ? parent.id : null);
-    const isTop = body.some((each) => each === node || (parent && each === tree.parent(parent)));
-    return isTop && name?.type === "Identifier" && callsTools(node) ? [{ node, name }] : [];
-  });
-  for (const { node, name } of declared) {
+  const calls = tree.all("CallExpression").filter((call) => values.toolOf(call));
+  for (const node of tree.nodes.filter(isFunction)) {
+    const parent = tree.parent(node);
+    const name = node.id ?? (parent?.type === "VariableDeclarator" ? parent.id : undefined);
+    const statement: Node | undefined = parent?.type === "VariableDeclarator" ? tree.parent(parent) : node;
+    const isTop = tree.program.body.some((each) => each === statement);
+    if (!isTop || name?.type !== "Identifier" || !calls.some((call) => isWithin(call, node))) continue;
     const uses = tree.binding(name)?.references.filter((each) => each !== name) ?? [];
     if (isFunctionShown && uses.length === 1 && isValue(uses[0], tree))
       return ["the value is a function that was not called: add () after its name."];

@@ -1,6 +1,6 @@
 /** Why an output has NaN, undefined or nothing in it, where the program and its results show the cause. */
-import type { AssignmentExpression, BinaryExpression, MemberExpression, Node } from "acorn";
-import { isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
+import type { MemberExpression } from "acorn";
+import { isMember, isNamed, isWithin, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
@@ -12,7 +12,7 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** Properties that no result has and no signature declares, where they certainly harm. */
 export function missing(output: Output, around: Surroundings): string[] {
-  const { tree } = around.values;
+  const { tree } = around;
   const hasNaN = showsNaN(output);
   const text = [output.json ?? "", ...output.logs.map((each) => each.text)].join("\n");
   const harms = (each: Missing) =>
@@ -22,8 +22,8 @@ export function missing(output: Output, around: Surroundings): string[] {
     (text.includes("undefined") && isInText(each.node, tree)) ||
     (text.includes('"undefined":') && each.meant !== undefined);
   const found = [
-    ...missingProperties(around.values).filter(harms),
-    ...missingProperties(around.values, true).filter((each) => isEnvelope(each, output, tree)),
+    ...missingProperties(around).filter(harms),
+    ...missingProperties(around, true).filter((each) => isEnvelope(each, output, tree)),
   ];
   const told = new Set<string>();
   return found.flatMap((each) => {
@@ -53,7 +53,7 @@ function lengthText(missing: Missing): string {
 function isInText(node: Node, tree: Tree): boolean {
   const parent = tree.parent(node);
   if (parent?.type !== "BinaryExpression") return parent?.type === "TemplateLiteral";
-  const { left, right, operator } = parent as BinaryExpression;
+  const { left, right, operator } = parent;
   return operator === "+" && [left, right].some((each) => each.type === "Literal" && typeof each.value === "string");
 }
 
@@ -65,9 +65,14 @@ function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree
   const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
   const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
   if (!isEmpty || !seen.whole || within === undefined || !keysOf(seen.values).includes(within)) return false;
-  const chain = [...tree.ancestors(node)].filter(({ type }) => type === "LogicalExpression").at(-1) ?? node;
-  const tried = tree.nodes.filter(isMember).filter((each) => {
-    return tree.text(each.object) === object && isWithin(each, chain);
+  const chain =
+    tree
+      .ancestors(node)
+      .filter(({ type }) => type === "LogicalExpression")
+      .toArray()
+      .at(-1) ?? node;
+  const tried = tree.all("MemberExpression").filter((each) => {
+    return isWithin(each, chain) && tree.text(each.object) === object;
   });
   return tried.length === 1;
 }
@@ -79,18 +84,17 @@ function showsNaN({ notes, logs }: Output): boolean {
 }
 
 /** Additions to an entry that does not exist yet, and calculations with text. */
-export function nanCauses(output: Output, { values }: Surroundings): string[] {
+export function nanCauses(output: Output, { tree, values }: Surroundings): string[] {
   if (!showsNaN(output)) return [];
-  const { tree } = values;
-  const sums = tree.all<AssignmentExpression>("AssignmentExpression").flatMap(({ left, right, operator }) => {
+  const sums = tree.all("AssignmentExpression").flatMap(({ left, right, operator }) => {
     if (!/^[-+*/]=$/.test(operator) || !isMember(left) || !isUnsetAt(left, tree)) return [];
     const name = shownExpression(left, tree);
     const first = `${name} = (${name} ?? 0) ${operator[0]} ${shownExpression(right, tree)}`;
     return `line ${tree.line(left)}: ${name} is undefined at first: ${first}.`;
   });
-  const texts = tree.all<BinaryExpression>("BinaryExpression").flatMap(({ left, right, operator }) => {
+  const texts = tree.all("BinaryExpression").flatMap(({ left, right, operator }) => {
     if (!/^[-*/%]$/.test(operator)) return [];
-    const text = [left as Node, right].find((node) => isNoNumber(values.of(node)?.values ?? []));
+    const text = [left, right].find((node) => isNoNumber(values.of(node)?.values ?? []));
     if (!text) return [];
     const sample = values.of(text)?.values.find((value) => typeof value === "string");
     const isDate = typeof sample === "string" && !Number.isNaN(Date.parse(sample));
@@ -111,15 +115,15 @@ function isUnsetAt(target: MemberExpression, tree: Tree): boolean {
   const { name } = target.object;
   const start = tree.onlyValue(target.object);
   if (start?.type !== "ObjectExpression" || start.properties.length > 0) return false;
-  return !tree.all<AssignmentExpression>("AssignmentExpression").some(({ left, operator }) => {
+  return !tree.all("AssignmentExpression").some(({ left, operator }) => {
     return isMember(left) && isNamed(left.object, name) && /^(?:=|\?\?=|\|\|=)$/.test(operator);
   });
 }
 
 /** `by[country] = 1`, where by is a Map that nothing sets an entry of: it stays empty. */
-export function mapAsObject({ values: { tree } }: Surroundings): string[] {
-  return tree.all<AssignmentExpression>("AssignmentExpression").flatMap(({ left }) => {
-    if (!isMember(left) || left.object.type === "Super" || !left.computed) return [];
+export function mapAsObject({ tree }: Surroundings): string[] {
+  return tree.all("AssignmentExpression").flatMap(({ left }) => {
+    if (!isMember(left) || !left.computed) return [];
     const made = tree.onlyValue(left.object);
     if (made?.type !== "NewExpression" || !isNamed(made.callee, "Map") || made.arguments.length > 0) return [];
     if (tree.binding(left.object)?.references.some((each) => /^\.set\b/.test(tree.code.slice(each.end)))) return [];

@@ -1,9 +1,8 @@
-/** Compares the arguments that are written in a call with the schema of its tool. */
-import type { CallExpression, Expression, Node, ObjectExpression } from "acorn";
-import { isObject } from "../../json-object.ts";
+/** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
+import type { CallExpression, Expression, ObjectExpression } from "acorn";
+import { isObject, type JsonObject, parsedJson, stringsIn } from "../../json-object.ts";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import type { KnownFunction } from "../contract.ts";
-import { fittingText, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";
 
@@ -25,30 +24,31 @@ export function checkArguments(
   const schema = plainObjectSchema(known.inputSchema);
   const [first] = call.arguments;
   if (!schema || first?.type === "SpreadElement") return [];
-  const problem = (at: number, message: string, write?: string): ArgumentProblem => {
-    return {
-      at,
-      message: `${shown}: ${message}`,
-      ...(write === undefined ? {} : { write: `await ${shown}(${write})` }),
-    };
-  };
-  if (!first) return missing([], schema).map((name) => problem(call.end - 1, `the argument "${name}" is missing`));
-  if (first.type !== "ObjectExpression") {
-    const given = literalKind(first);
-    if (given === undefined) return [];
-    const write = asNamed(call, schema, code);
-    return [problem(first.start, `takes one object with named arguments, got ${given}`, write)];
+  const problem = (at: number, message: string, write?: string): ArgumentProblem => ({
+    at,
+    message: `${shown}: ${message}`,
+    ...(write === undefined ? {} : { write: `await ${shown}(${write})` }),
+  });
+  if (first && first.type !== "ObjectExpression") {
+    const kind = literalKind(first);
+    const message = `takes one object with named arguments, got ${kind}`;
+    return kind === undefined ? [] : [problem(first.start, message, asNamed(call, schema, code))];
   }
   const { given, open } = givenArguments(first);
-  const absent = open ? [] : missing([...given.keys()], schema);
-  const unknown = [...given.keys()].filter((name) => isUnknown(name, schema));
+  const absent = open ? [] : schema.required.filter((name) => name in schema.properties && !given.has(name));
+  const unknown = given
+    .keys()
+    .filter((name) => isUnknown(name, schema))
+    .toArray();
   const meant = meantNames(unknown, absent, given, schema);
-  const named = [...meant.values()];
-  const isPlain =
-    absent.every((name) => named.includes(name)) &&
+  const isClear =
+    first !== undefined &&
+    unknown.length > 0 &&
+    absent.every((name) => meant.values().some((each) => each === name)) &&
     unknown.every((name) => isRename(given.get(name), meant.get(name), schema));
-  const write = isPlain && unknown.length > 0 ? renamed(first, meant, code) : undefined;
-  const findings = absent.map((name) => problem(first.start, `the argument "${name}" is missing`, write));
+  const write = isClear ? renamed(first, meant, code) : undefined;
+  const at = first?.start ?? call.end - 1;
+  const findings = absent.map((name) => problem(at, `the argument "${name}" is missing`, write));
   for (const [name, value] of given) {
     const property = schema.properties[name];
     if (property === undefined) {
@@ -129,12 +129,8 @@ function asNamed(call: CallExpression, schema: ObjectSchema, code: string): stri
 /** Arguments as JSON text, `'{"status": "paid"}'`, as an object. */
 function jsonText([first, second]: CallExpression["arguments"]): string | undefined {
   if (second || first?.type !== "Literal" || typeof first.value !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(first.value);
-    return isObject(value) ? literalText(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(first.value);
+  return isObject(value) ? literalText(value) : undefined;
 }
 
 function renamed(object: ObjectExpression, meant: ReadonlyMap<string, string>, code: string): string | undefined {
@@ -167,20 +163,16 @@ function plainObjectSchema(schema: unknown): ObjectSchema | undefined {
   const { properties, required, additionalProperties } = schema;
   return {
     properties: Object.assign(Object.create(null), properties),
-    required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
+    required: stringsIn(required),
     closed: additionalProperties === undefined || additionalProperties === false,
   };
 }
 
-function missing(given: string[], schema: ObjectSchema): string[] {
-  return schema.required.filter((name) => name in schema.properties && !given.includes(name));
-}
-
 /** The arguments by name. `open` if there may be more. An argument that is `undefined` counts as absent. */
-function givenArguments(object: ObjectExpression): { given: Map<string, Expression>; open: boolean } {
+function givenArguments(object: ObjectExpression | undefined): { given: Map<string, Expression>; open: boolean } {
   const given = new Map<string, Expression>();
   let open = false;
-  for (const property of object.properties) {
+  for (const property of object?.properties ?? []) {
     if (property.type === "SpreadElement" || property.computed) open = true;
     else {
       const name = keyName(property);
@@ -205,9 +197,106 @@ export function correctedCall(call: CallExpression, callee: string, tool: KnownF
   return `await ${callee}(${fits ? text.replace(/\s+/g, " ") : "…"})`;
 }
 
-/** The innermost call whose callee contains the name: `name(…)` or `name.member(…)`. */
-export function callOf(name: Node, calls: readonly CallExpression[]): CallExpression | undefined {
-  return calls
-    .filter(({ callee }) => callee.start <= name.start && name.end <= callee.end)
-    .sort((a, b) => a.end - a.start - (b.end - b.start))[0];
+/** The mistake in a literal, or undefined if it fits or nothing is certain. */
+function wrongLiteral(value: Expression, schema: unknown): string | undefined {
+  const kind = literalKind(value);
+  if (kind === undefined || !isObject(schema)) return undefined;
+  const constant = value.type === "Literal" ? value.value : undefined;
+  const choices = schema["enum"];
+  if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
+    const near = typeof constant === "string" ? didYouMean(constant, choices.map(String)) : undefined;
+    const listed = choices
+      .slice(0, 12)
+      .map((choice) => JSON.stringify(choice))
+      .join(", ");
+    return [`must be one of ${listed}, got ${JSON.stringify(constant)}.`, near].filter(Boolean).join(" ");
+  }
+  const types = typesOf(schema);
+  if (types.length === 0) return undefined;
+  const fits = types.some((type) => type === kind || (type === "integer" && kind === "number"));
+  return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
+}
+
+/** The literal as it should be written: `5` for `"5"`, `["a", "b"]` for `"a, b"`. */
+function fittingText(value: Expression, schema: unknown): string | undefined {
+  if (!isObject(schema) || value.type !== "Literal") return undefined;
+  const types = typesOf(schema);
+  const given = value.value;
+  if (types.includes("array") && typeof given === "string") {
+    const items = isObject(schema["items"]) ? typesOf(schema["items"]) : [];
+    if (items.length > 0 && !items.includes("string")) return undefined;
+    return `[${given
+      .split(/\s*,\s*/)
+      .filter(Boolean)
+      .map((each) => JSON.stringify(each))
+      .join(", ")}]`;
+  }
+  if (types.includes("string") && typeof given === "number") return JSON.stringify(String(given));
+  if (typeof given !== "string") return undefined;
+  if ((types.includes("number") || types.includes("integer")) && /^-?\d+(?:\.\d+)?$/.test(given)) return given;
+  return types.includes("boolean") && /^(?:true|false)$/.test(given) ? given : undefined;
+}
+
+/** Names of arguments in other interfaces, each with the names that the same argument may have here. */
+const synonyms: [RegExp, RegExp][] = [
+  [
+    /^(?:page_?size|per_?page|max(?:_?(?:results?|items))?|count|size|first|top|take|n)$/i,
+    /^(?:limit|max_?results|page_?size|per_?page|count)$/i,
+  ],
+  [
+    /^(?:page(?:_?(?:number|token))?|offset|skip|start|after|next(?:_?(?:cursor|page|token))?|token)$/i,
+    /^(?:cursor|page|offset|page_?token|after)$/i,
+  ],
+  [/^(?:q|search|term|text|keywords?|name|filter|pattern)$/i, /^(?:query|q|search|pattern)$/i],
+  [
+    /^(?:since|start(?:_?date)?|(?:date_?from|from_?date)|begin|after|min_?date)$/i,
+    /^(?:from|since|start(?:_?date)?)$/i,
+  ],
+  [/^(?:until|end(?:_?date)?|(?:date_?to|to_?date)|before|max_?date)$/i, /^(?:to|until|end(?:_?date)?)$/i],
+  [/^(?:message|content|text|comment|note)$/i, /^(?:body|message|content|text)$/i],
+  [/^(?:recipients?|email|address|mail)$/i, /^(?:to|recipients?|email)$/i],
+  [/^(?:title|topic|headline)$/i, /^(?:subject|title)$/i],
+  [/^(?:file(?:_?(?:name|path))?|dir(?:ectory)?|folder)$/i, /^(?:path|file(?:_?(?:name|path))?)$/i],
+];
+
+/** The argument among `names` that another interface calls `name`. */
+function likelyName(name: string, names: readonly string[]): string | undefined {
+  for (const [given, meant] of synonyms) {
+    const found = given.test(name) ? names.find((each) => meant.test(each)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function typesOf(schema: JsonObject): string[] {
+  const { type } = schema;
+  if (["anyOf", "oneOf", "allOf", "$ref", "nullable"].some((key) => key in schema)) return [];
+  return Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
+}
+
+/** The JSON type of a literal, a template, an array or an object; undefined for other expressions. */
+function literalKind(value: Expression): string | undefined {
+  switch (value.type) {
+    case "Literal":
+      if (value.value === null) return value.raw === "null" ? "null" : undefined;
+      return ["string", "number", "boolean"].includes(typeof value.value) ? typeof value.value : undefined;
+    case "TemplateLiteral":
+      return "string";
+    case "ArrayExpression":
+      return "array";
+    case "ObjectExpression":
+      return "object";
+    default:
+      return undefined;
+  }
+}
+
+/** A value as code: `{ status: "open" }`, without quotes around keys that need none. */
+export function literalText(value: unknown): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
+  if (Array.isArray(value)) return `[${value.map(literalText).join(", ")}]`;
+  const entries = Object.entries(value).map(([key, each]) => {
+    return `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${literalText(each)}`;
+  });
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }

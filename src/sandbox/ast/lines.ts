@@ -1,13 +1,8 @@
 /** Offsets in a text as lines and columns. Both count from 1. */
 
-export function offsetOf(text: string, line: number, column: number): number {
-  let start = 0;
-  for (let current = 1; current < line; current++) {
-    const next = text.indexOf("\n", start);
-    if (next === -1) break;
-    start = next + 1;
-  }
-  return start + column - 1;
+export interface Position {
+  line: number;
+  column: number;
 }
 
 export class Lines {
@@ -17,7 +12,7 @@ export class Lines {
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
   }
 
-  at(offset: number): { line: number; column: number } {
+  at(offset: number): Position {
     let [low, high] = [0, this.#starts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -25,5 +20,10 @@ export class Lines {
       else high = middle;
     }
     return { line: low, column: offset - (this.#starts[low - 1] ?? 0) + 1 };
+  }
+
+  /** A line after the last one counts as the last one. */
+  offset({ line, column }: Position): number {
+    return (this.#starts[line - 1] ?? this.#starts.at(-1) ?? 0) + column - 1;
   }
 }

@@ -1,13 +1,16 @@
 /** Questions about single nodes of a program. */
-import type { CallExpression, Function as FunctionNode, Identifier, MemberExpression, Node } from "acorn";
-import { full } from "acorn-walk";
+import type { AnyNode, CallExpression, MemberExpression } from "acorn";
 
-const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+export type Node = AnyNode;
+export type NodeOf<T extends Node["type"]> = Extract<Node, { type: T }>;
+export type FunctionNode = NodeOf<"FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression">;
+
+type Maybe<T> = T | null | undefined;
 
 /** The name of a property in an object or a pattern; undefined if it is computed. */
 export function keyName({ key, computed }: { key: Node; computed: boolean }): string | undefined {
-  if (key.type === "Identifier") return computed ? undefined : (key as Identifier).name;
-  return key.type === "Literal" ? String((key as Node & { value: unknown }).value) : undefined;
+  if (key.type === "Identifier") return computed ? undefined : key.name;
+  return key.type === "Literal" ? String(key.value) : undefined;
 }
 
 /** `b` of `a.b` and `a["b"]`; undefined if it is computed. */
@@ -16,45 +19,38 @@ export function propertyName({ property, computed }: MemberExpression): string |
   return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
 }
 
-export function isCall(node: Node | null | undefined): node is CallExpression {
+/** `b` of the call `a.b(…)`. With `object`, only if `a` has that name. */
+export function methodName(node: Maybe<Node>, object?: string): string | undefined {
+  if (!isCall(node) || !isMember(node.callee)) return undefined;
+  return object === undefined || isNamed(node.callee.object, object) ? propertyName(node.callee) : undefined;
+}
+
+export function isCall(node: Maybe<Node>): node is CallExpression {
   return node?.type === "CallExpression";
 }
 
-export function isMember(node: Node | null | undefined): node is MemberExpression {
+export function isMember(node: Maybe<Node>): node is MemberExpression {
   return node?.type === "MemberExpression";
 }
 
-export function isFunction(node: Node | null | undefined): node is FunctionNode {
-  return node !== null && node !== undefined && functionTypes.has(node.type);
+export function isFunction(node: Maybe<Node>): node is FunctionNode {
+  return (
+    node?.type === "FunctionDeclaration" ||
+    node?.type === "FunctionExpression" ||
+    node?.type === "ArrowFunctionExpression"
+  );
 }
 
-export function isNamed(node: Node | null | undefined, name: string): boolean {
-  return node?.type === "Identifier" && (node as Identifier).name === name;
+export function isNamed(node: Maybe<Node>, name: string): boolean {
+  return node?.type === "Identifier" && node.name === name;
 }
 
 /** The expression within an optional chain: `a?.b` is a ChainExpression around a MemberExpression. */
-export function bare(node: Node): Node {
-  return node.type === "ChainExpression" ? (node as Node & { expression: Node }).expression : node;
+export function bare<T extends Node>(node: T): T | NodeOf<"MemberExpression" | "CallExpression"> {
+  return node.type === "ChainExpression" ? node.expression : node;
 }
 
 /** Whether a node is another one or a part of it. */
 export function isWithin(node: Node, outer: Node): boolean {
   return outer.start <= node.start && node.end <= outer.end;
-}
-
-export function* childrenOf(node: Node): Generator<Node> {
-  for (const value of Object.values(node)) {
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (each !== null && typeof each === "object" && typeof (each as Node).type === "string") yield each as Node;
-    }
-  }
-}
-
-/** All nodes of one type in a program. */
-export function allOf<T extends Node>(type: T["type"], program: Node): T[] {
-  const found: T[] = [];
-  full(program, (node: Node) => {
-    if (node.type === type) found.push(node as T);
-  });
-  return found;
 }

@@ -1,11 +1,8 @@
 /** Finds the expressions that are promises, whatever happens at run time. */
-import type { CallExpression, Node } from "acorn";
-import type { Source } from "./bindings.ts";
-import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import type { CallExpression } from "acorn";
+import { bare, isCall, isFunction, isMember, methodName, type Node, propertyName } from "./nodes.ts";
 import { calledTool, type Scope } from "./tool-calls.ts";
-import type { Tree } from "./tree.ts";
-
-const combinators = new Set(["all", "allSettled", "race", "any", "resolve"]);
+import type { Source, Tree } from "./tree.ts";
 
 export interface PromiseOf {
   /** The call that made it. */
@@ -17,51 +14,56 @@ export interface PromiseOf {
 }
 
 /** The call whose promise an expression is, if it is not awaited. */
-export function promiseOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
+export function promiseOf(node: Node, scope: Scope): PromiseOf | undefined {
   const value = bare(node);
-  if (isCall(value))
-    return isPromiseCall(value, tree, scope) ? { call: value, text: callText(value, tree) } : undefined;
-  if (value.type !== "Identifier") return elementOf(value, tree, scope);
-  const [only, another] = tree.binding(value)?.sources ?? [];
-  if (!only || another) return undefined;
-  const list = only.kind === "element" ? only.node : only.kind === "parameter" ? listOf(only, tree) : undefined;
-  if (list && "path" in only && only.path.length === 0) return promiseList(list, tree, scope);
-  if (only.kind !== "value" || only.path.length > 0) return undefined;
-  const made = bare(only.node);
-  return isCall(made) && isPromiseCall(made, tree, scope) ? { call: made, text: callText(made, tree) } : undefined;
+  if (isCall(value)) return madeBy(value, scope);
+  // `details[0]`, where details is a list of promises.
+  if (isMember(value) && value.computed && propertyName(value) === undefined) return promiseList(value.object, scope);
+  const [only, another] = (value.type === "Identifier" && scope.tree.binding(value)?.sources) || [];
+  if (!only || another || !("path" in only) || only.path.length > 0) return undefined;
+  if (only.kind === "value") return isCall(bare(only.node)) ? promiseOf(only.node, scope) : undefined;
+  const list = only.kind === "parameter" ? listOf(only, scope.tree) : only.node;
+  return list && promiseList(list, scope);
 }
 
-/** `details[0]`, where details is a list of promises. */
-function elementOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
-  if (!isMember(node) || !node.computed || node.object.type === "Super" || propertyName(node) !== undefined)
-    return undefined;
-  return promiseList(node.object, tree, scope);
+/** The promise that a call returns. */
+function madeBy(call: CallExpression, scope: Scope): PromiseOf | undefined {
+  const text = `${scope.tree.text(call.callee)}(${call.arguments.length > 0 ? "…" : ""})`;
+  return isPromiseCall(call, scope) ? { call, text } : undefined;
 }
 
-const listMethods = /^(?:map|filter|forEach|find|findLast|some|every|flatMap|sort|toSorted)$/;
+function isPromiseCall(call: CallExpression, scope: Scope): boolean {
+  const { callee } = call;
+  if (calledTool(call, scope)) return true;
+  const method = methodName(call, "Promise");
+  if (method !== undefined && isMember(callee) && !scope.tree.binding(callee.object))
+    return /^(?:all|allSettled|race|any|resolve)$/.test(method);
+  const called = scope.tree.onlyFunction(callee);
+  return called?.async === true && !called.generator;
+}
 
 /** The list whose elements a callback receives. */
-function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node | undefined {
+function listOf({ of, index }: Extract<Source, { kind: "parameter" }>, tree: Tree): Node | undefined {
   const call = tree.parent(of);
-  if (!isCall(call) || call.arguments[0] !== of || !isMember(call.callee) || call.callee.object.type === "Super")
-    return undefined;
-  const method = propertyName(call.callee) ?? "";
-  return listMethods.test(method) && (index === 0 || /ort/.test(method)) ? call.callee.object : undefined;
+  const method = methodName(call) ?? "";
+  if (!isCall(call) || !isMember(call.callee) || call.arguments[0] !== of) return undefined;
+  const takesElements = /^(?:map|filter|forEach|find|findLast|some|every|flatMap|sort|toSorted)$/.test(method);
+  return takesElements && (index === 0 || /sort/i.test(method)) ? call.callee.object : undefined;
 }
 
 /** `orders.map(async (o) => …)` is a list of promises. An await before it changes nothing. */
-function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
+function promiseList(node: Node, scope: Scope): PromiseOf | undefined {
+  const { tree } = scope;
   const value = bare(node);
-  if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);
+  if (value.type === "AwaitExpression") return promiseList(value.argument, scope);
   if (value.type === "Identifier") {
     const made = tree.onlyValue(value);
-    return made && !setsMembers(value, tree) ? promiseList(made, tree, scope) : undefined;
+    return made && !setsMembers(value, tree) ? promiseList(made, scope) : undefined;
   }
-  if (!isCall(value) || !isMember(value.callee) || propertyName(value.callee) !== "map") return undefined;
+  if (!isCall(value) || !isMember(value.callee) || methodName(value) !== "map") return undefined;
   const [callback] = value.arguments;
-  if (!isFunction(callback) || !isList(value.callee.object, tree, scope)) return undefined;
-  const { body } = callback;
-  const gives = callback.async || (isCall(body) && isPromiseCall(body, tree, scope));
+  if (!isFunction(callback) || !isList(value.callee.object, scope)) return undefined;
+  const gives = callback.async || (isCall(callback.body) && isPromiseCall(callback.body, scope));
   return gives ? { call: value, text: `Promise.all(${tree.text(value.callee)}(…))`, list: true } : undefined;
 }
 
@@ -71,40 +73,25 @@ const givingLists = /^(?:map|filter|slice|flat|flatMap|concat|sort|toSorted|reve
  * Whether an expression is certainly a list or a part of a tool's value, and not an object of the program with its
  * own `map`.
  */
-export function isList(given: Node, tree: Tree, scope: Scope): boolean {
+export function isList(given: Node, scope: Scope): boolean {
   const node = bare(given);
   if (node.type === "ArrayExpression") return true;
-  if (node.type === "AwaitExpression") return isList((node as Node & { argument: Node }).argument, tree, scope);
-  if (isMember(node)) return isList(node.object, tree, scope);
+  if (node.type === "AwaitExpression") return isList(node.argument, scope);
+  if (isMember(node)) return isList(node.object, scope);
   if (isCall(node)) {
-    if (calledTool(node, scope)) return true;
-    const { callee } = node;
-    return isMember(callee) && givingLists.test(propertyName(callee) ?? "") && isList(callee.object, tree, scope);
+    const isGiven = isMember(node.callee) && givingLists.test(methodName(node) ?? "");
+    return calledTool(node, scope) !== undefined || (isGiven && isList(node.callee, scope));
   }
-  const [only, another] = tree.binding(node)?.sources ?? [];
-  return !another && (only?.kind === "value" || only?.kind === "element") && isList(only.node, tree, scope);
+  const [only, another] = scope.tree.binding(node)?.sources ?? [];
+  return !another && (only?.kind === "value" || only?.kind === "element") && isList(only.node, scope);
 }
 
 /** Whether the program assigns to properties or elements of a variable: `all[i] = await all[i]`. */
 export function setsMembers(name: Node, tree: Tree): boolean {
-  const references: Node[] = tree.binding(name)?.references ?? [];
+  const references = tree.binding(name)?.references ?? [];
   return references.some((each) => {
     const member = tree.parent(each);
-    const outer = member && (tree.parent(member) as (Node & { left?: Node }) | undefined);
+    const outer = member && tree.parent(member);
     return isMember(member) && outer?.type === "AssignmentExpression" && outer.left === member;
   });
-}
-
-function callText(call: CallExpression, tree: Tree): string {
-  return `${tree.text(call.callee)}(${call.arguments.length > 0 ? "…" : ""})`;
-}
-
-function isPromiseCall(call: CallExpression, tree: Tree, scope: Scope): boolean {
-  if (calledTool(call, scope)) return true;
-  const { callee } = call;
-  if (isMember(callee) && isNamed(callee.object, "Promise") && !tree.binding(callee.object)) {
-    return combinators.has(propertyName(callee) ?? "");
-  }
-  const called = tree.onlyFunction(callee);
-  return called?.async === true && !called.generator;
 }

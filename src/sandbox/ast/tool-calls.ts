@@ -1,115 +1,73 @@
 /** Which tool a call in a program means. */
-import type { CallExpression, Expression, Node, Pattern, Program, Super } from "acorn";
-import { full } from "acorn-walk";
+import type { CallExpression } from "acorn";
 import type { KnownFunction, Namespace } from "../contract.ts";
-import { boundPaths } from "./bindings.ts";
-import { propertyName } from "./nodes.ts";
+import { isMember, type Node, propertyName } from "./nodes.ts";
+import type { Tree } from "./tree.ts";
 
+/** A program and the servers that it can call. */
 export interface Scope {
-  code: string;
+  tree: Tree;
   namespaces: readonly Namespace[];
-  /** Names that the program declares anywhere. They hide the global of a server with the same name. */
-  declared: ReadonlySet<string>;
-  /** Functions imported from a server's module, by their local name. */
-  imported: ReadonlyMap<string, ImportedFunction>;
 }
 
-interface ImportedFunction {
-  server: string;
-  name: string;
-}
+export type KnownNamespace = Namespace & { functions: KnownFunction[] };
 
-interface Found {
-  namespace: string;
-  functions: KnownFunction[];
-  hidden: NonNullable<Namespace["hidden"]>;
-}
-
-export interface Called extends Found {
+export interface Called {
+  namespace: KnownNamespace;
   /** The server as it is written in the code: `demo`, `servers["my-server"]`. */
   server: string;
   name: string;
 }
 
-export function scopeOf(program: Program, code: string, namespaces: readonly Namespace[]): Scope {
-  return { code, namespaces, declared: declaredNames(program), imported: importedFunctions(program) };
-}
-
 /** The function that a call certainly means. `demo.tool.raw(…)` means `tool`. */
-export function calledFunction(call: CallExpression, scope: Scope): Called | undefined {
-  let callee: Expression | Super = call.callee;
-  if (callee.type === "MemberExpression" && propertyName(callee) === "raw") callee = callee.object;
-  if (callee.type === "Identifier") {
-    const imported = scope.declared.has(callee.name) ? undefined : scope.imported.get(callee.name);
-    const found = imported && functionsOf(scope, ({ name, jsName }) => [name, jsName].includes(imported.server));
-    return imported && found && { ...found, server: imported.server, name: imported.name };
-  }
-  const name = callee.type === "MemberExpression" ? propertyName(callee) : undefined;
-  if (callee.type !== "MemberExpression" || name === undefined || callee.optional) return undefined;
-  const { object } = callee;
-  const found = serverFunctions(object, scope);
-  return found && { ...found, server: scope.code.slice(object.start, object.end), name };
+export function calledFunction({ callee }: CallExpression, scope: Scope): Called | undefined {
+  const called = isMember(callee) && propertyName(callee) === "raw" ? callee.object : callee;
+  if (called.type === "Identifier") return importedFunction(called, scope);
+  const name = isMember(called) && !called.optional ? propertyName(called) : undefined;
+  if (!isMember(called) || name === undefined) return undefined;
+  const namespace = serverOf(called.object, scope);
+  return namespace && { namespace, server: scope.tree.text(called.object), name };
 }
 
 /** The existing tool that a call means, by its original name or its name in JavaScript. */
 export function calledTool(call: CallExpression, scope: Scope): { tool: KnownFunction; called: Called } | undefined {
   const called = calledFunction(call, scope);
-  const isNamed = (name: string | undefined) => name === called?.name;
+  const functions = called?.namespace.functions ?? [];
   const tool =
-    called?.functions.find((each) => isNamed(each.name)) ?? called?.functions.find((each) => isNamed(each.jsName));
+    functions.find(({ name }) => name === called?.name) ?? functions.find(({ jsName }) => jsName === called?.name);
   return called && tool && { tool, called };
 }
 
-/** The functions of `demo`, `servers.demo` or `servers["demo"]`. */
-function serverFunctions(object: Expression | Super, scope: Scope): Found | undefined {
-  if (object.type === "Identifier") {
-    if (scope.declared.has(object.name)) return undefined;
-    return functionsOf(scope, ({ jsName }) => jsName === object.name);
+/** Whether a namespace is known by a name. */
+export function isCalled({ name, jsName }: { name: string; jsName: string | undefined }, wanted: string): boolean {
+  return name === wanted || jsName === wanted;
+}
+
+/** The namespace of a name, if its functions are known. */
+export function knownNamespace(wanted: string, namespaces: readonly Namespace[]): KnownNamespace | undefined {
+  const found = namespaces.find((each) => isCalled(each, wanted));
+  return found?.functions === "any" ? undefined : (found as KnownNamespace | undefined);
+}
+
+/** A function that the program imports from `./servers/<server>`. */
+function importedFunction(name: Node, { tree, namespaces }: Scope): Called | undefined {
+  const [source] = tree.binding(name)?.sources ?? [];
+  if (source?.kind !== "import" || source.name === undefined) return undefined;
+  const path = /^(?:\.{0,2}\/|@\/)*servers\/([^/]+?)(?:\/index)?(?:\.[cm]?[jt]s)?$/;
+  const server = path.exec(source.module)?.[1] ?? "";
+  const namespace = source.name === server ? undefined : knownNamespace(server, namespaces);
+  return namespace && { namespace, server, name: source.name };
+}
+
+/** The server of `demo`, `servers.demo` or `servers["demo"]`. */
+function serverOf(object: Node, { tree, namespaces }: Scope): KnownNamespace | undefined {
+  const global = isMember(object) ? object.object : object;
+  const source = tree.binding(global)?.sources[0]?.kind;
+  // An imported server has the name of its global.
+  if (global.type !== "Identifier" || (tree.binding(global) && source !== "import")) return undefined;
+  if (!isMember(object)) {
+    const found = knownNamespace(global.name, namespaces);
+    return found?.jsName === global.name ? found : undefined;
   }
-  if (object.type !== "MemberExpression" || object.object.type !== "Identifier") return undefined;
-  if (object.object.name !== "servers" || scope.declared.has("servers")) return undefined;
-  const wanted = propertyName(object);
-  return functionsOf(scope, ({ name, jsName }) => name === wanted || jsName === wanted);
-}
-
-function functionsOf({ namespaces }: Scope, is: (namespace: Namespace) => boolean): Found | undefined {
-  const found = namespaces.find(is);
-  if (!found || found.functions === "any") return undefined;
-  return { namespace: found.name, functions: found.functions, hidden: found.hidden ?? [] };
-}
-
-/** Every name that is bound anywhere in the program, except by imports. */
-function declaredNames(program: Program): Set<string> {
-  const names = new Set<string>();
-  const add = (pattern: Pattern | null | undefined) => {
-    for (const { name } of pattern ? boundPaths(pattern) : []) names.add(name);
-  };
-  full(program, (node: Node) => {
-    const { type, id, params, param } = node as Node & {
-      id?: Pattern | null;
-      params?: Pattern[];
-      param?: Pattern | null;
-    };
-    if (type === "VariableDeclarator" || type.startsWith("Function") || type.startsWith("Class")) add(id);
-    for (const parameter of params ?? []) add(parameter);
-    if (type === "CatchClause") add(param);
-  });
-  return names;
-}
-
-/** Names imported from `./servers/<server>`, by their local name. */
-function importedFunctions(program: Program): Map<string, ImportedFunction> {
-  const imported = new Map<string, ImportedFunction>();
-  for (const node of program.body) {
-    if (node.type !== "ImportDeclaration") continue;
-    const server = /^(?:\.{0,2}\/|@\/)*servers\/([^/]+?)(?:\/index)?(?:\.[cm]?[jt]s)?$/.exec(
-      String(node.source.value),
-    )?.[1];
-    for (const specifier of server === undefined ? [] : node.specifiers) {
-      if (specifier.type !== "ImportSpecifier" || specifier.imported.type !== "Identifier") continue;
-      const { name } = specifier.imported;
-      if (name !== server) imported.set(specifier.local.name, { server: String(server), name });
-    }
-  }
-  return imported;
+  return global.name === "servers" ? knownNamespace(propertyName(object) ?? "", namespaces) : undefined;
 }

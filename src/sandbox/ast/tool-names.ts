@@ -1,6 +1,7 @@
 /** Finds the tools and keys that a wrong name may have meant. */
 import { misspelling, nearNames } from "../../near-names.ts";
-import type { KnownFunction, Namespace, Suggestion } from "../contract.ts";
+import type { Bindings, KnownFunction, Namespace } from "../contract.ts";
+import { isCalled, type KnownNamespace } from "./tool-calls.ts";
 
 export interface Meant {
   namespace: Namespace;
@@ -58,28 +59,37 @@ export function isSameName(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
-/** Names and signatures of the tools that may have been meant: similar names first, then search results. */
-export function candidates(
+/**
+ * What to say about a tool that a server does not have: the tools that may have been meant (similar names first, then
+ * search results), and all tools if none has a similar name.
+ */
+export function insteadOfTool(
   name: string,
-  functions: readonly KnownFunction[],
-  suggested: readonly Suggestion[],
-  limit = 3,
-): { names: string[]; signatures: string[] } {
-  const names = functions.map((each) => each.jsName ?? each.name);
+  { name: server, functions }: KnownNamespace,
+  suggest: Bindings["suggest"],
+): { text: string; signatures: string[] } {
+  const all = functions.map((each) => each.jsName ?? each.name);
   const same = renamed(name, functions);
-  if (same) return { names: [same.jsName ?? same.name], signatures: same.signature ? [same.signature] : [] };
-  const near = nearNames(name, names, 2);
-  const others = suggested.filter(({ name: found }) => !near.includes(found));
-  const bySearch = near.length > 1 ? [] : others.slice(0, limit - near.length);
-  const signatures = functions
-    .filter((each) => near.includes(each.jsName ?? each.name))
-    .sort((a, b) => near.indexOf(a.jsName ?? a.name) - near.indexOf(b.jsName ?? b.name))
-    .flatMap(({ signature }) => signature ?? []);
+  const near = same ? [same.jsName ?? same.name] : nearNames(name, all, 2);
+  const found =
+    suggest?.(wordsOf(name), 20).filter((each) => each.server === server && !near.includes(each.name)) ?? [];
+  const bySearch = same || near.length > 1 ? [] : found.slice(0, 3 - near.length);
+  const names = [...near, ...bySearch.map((each) => each.name)];
+  const isClear = names.length > 0 && (all.length > 10 || nearNames(name, all).length > 0);
+  const more = all.length > 20 ? ` and ${all.length - 20} more` : "";
+  const texts = [
+    names.length > 0 ? `Did you mean ${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names)}?` : "",
+    isClear ? "" : `Its tools: ${all.slice(0, 20).join(", ") || "none"}${more}`,
+  ];
+  const signatures = near.flatMap((each) => functions.find((tool) => isCalled(tool, each))?.signature ?? []);
   return {
-    names: [...near, ...bySearch.map((each) => each.name)],
+    text: texts.filter(Boolean).join(" "),
     signatures: [...signatures, ...bySearch.map((each) => each.signature)],
   };
 }
+
+const meaningless =
+  /^(?:api|http|https|www|com|org|true|false|null|rest|url|const|await|select|from|where|insert|into|join|values)$/i;
 
 /** The words of a name, an address or a piece of code, as a query for a search. */
 export function wordsOf(text: string): string {
@@ -88,39 +98,31 @@ export function wordsOf(text: string): string {
     .replace(/https?:\/\/[^/\s"'`]+([^\s"'`?]*)(?:\?[^\s"'`]*)?/g, " $1 ")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .split(/[^\p{L}]+/u)
-    .filter(
-      (word) =>
-        word.length > 2 &&
-        !/^(?:api|http|https|www|com|org|true|false|null|rest|url|const|await|select|from|where|insert|into|join|values)$/i.test(
-          word,
-        ),
-    );
-  return [...new Set([...words, ...words.flatMap((word) => synonyms[word.toLowerCase()] ?? [])])].join(" ");
+    .filter((word) => word.length > 2 && !meaningless.test(word));
+  return [...new Set([...words, ...words.flatMap((word) => synonyms.get(word.toLowerCase()) ?? [])])].join(" ");
 }
 
-/** Verbs of other interfaces, with the verbs that tools here use for the same. */
-const synonyms: Record<string, string[]> = {
-  __proto__: null as never,
-  ...sameAs("create add write", "store save remember put set insert new make append upsert"),
-  ...sameAs("read get open search", "retrieve fetch load recall lookup show query view"),
-  ...sameAs("list", "all index browse"),
-  ...sameAs("search", "find query filter"),
-  ...sameAs("update", "edit modify change patch"),
-  ...sameAs("delete", "remove drop erase"),
-  ...sameAs("sum", "add plus total"),
-  ...sameAs("send reply", "post respond answer mail message"),
+/** Verbs that tools here use, each with verbs of other interfaces for the same. */
+const otherVerbs = {
+  "create add write": "store save remember put set insert new make append upsert",
+  "read get open search": "retrieve fetch load recall lookup show query view",
+  list: "all index browse",
+  search: "find query filter",
+  update: "edit modify change patch",
+  delete: "remove drop erase",
+  sum: "add plus total",
+  "send reply": "post respond answer mail message",
 };
+const synonyms = new Map(
+  Object.entries(otherVerbs).flatMap(([here, others]) => others.split(" ").map((word) => [word, here.split(" ")])),
+);
 
-const verbs = new Set([...Object.entries(synonyms).flat(2), "list", "get", "count", "fetch", "id"]);
+const verbs = new Set([...synonyms, "list", "get", "count", "fetch", "id"].flat(2));
 const things = new Set(["mail", "message", "reply"]);
 
 /** Whether a word names an action and not a thing. */
 export function isVerb(word: string): boolean {
   return verbs.has(word.toLowerCase()) && !things.has(word.toLowerCase());
-}
-
-function sameAs(meant: string, words: string): Record<string, string[]> {
-  return Object.fromEntries(words.split(" ").map((word) => [word, meant.split(" ")]));
 }
 
 /**

@@ -1,43 +1,58 @@
 /** A program as a tree with parents, scopes, and the values that each name is bound to. */
-import type { Expression, Function as FunctionNode, Identifier, Node, Pattern, Program, ReturnStatement } from "acorn";
-import { type Binding, boundPaths, initSource, loopSource, type Source, type Step } from "./bindings.ts";
+import type { Expression, Identifier, Pattern, Program, VariableDeclaration, VariableDeclarator } from "acorn";
 import { Lines } from "./lines.ts";
-import { childrenOf, isFunction, isMember } from "./nodes.ts";
+import { type FunctionNode, isFunction, isMember, keyName, type Node, type NodeOf } from "./nodes.ts";
 
-const scopeTypes = new Set(
-  "Program BlockStatement ForStatement ForInStatement ForOfStatement CatchClause SwitchStatement".split(" "),
-);
+/** One place where a variable gets a value: an expression or its elements, and the path into its value. */
+export type Source =
+  | { kind: "value" | "element"; node: Expression; path: Step[] }
+  | { kind: "parameter"; of: FunctionNode; index: number; path: Step[] }
+  | { kind: "function"; node: FunctionNode }
+  /** `name` is undefined for the default and for the whole module. */
+  | { kind: "import"; module: string; name: string | undefined }
+  | { kind: "unknown" };
 
-/** JavaScript, and its syntax tree. */
-export interface ParsedCode {
-  program: Program;
-  code: string;
+/** A property by name, an element by index, or the rest of a list. */
+export type Step = { property: string } | { index: number } | "rest";
+
+export interface Binding {
+  name: string;
+  sources: Source[];
+  /** Every mention of the variable, its declaration included. */
+  references: Identifier[];
 }
+
+const blockScopes = /^(?:BlockStatement|For(?:In|Of)?Statement|CatchClause|SwitchStatement|StaticBlock)$/;
 
 export class Tree {
   readonly program: Program;
   readonly code: string;
+  /** Every node; a node comes before the nodes within it. */
+  readonly nodes: readonly Node[];
   readonly #parents = new Map<Node, Node>();
-  readonly #scopes = new Map<Node, Map<string, Binding>>();
+  #byType: Map<string, Node[]> | undefined;
+  #scopes: Map<Node, Map<string, Binding>> | undefined;
   readonly #bound = new Map<Node, Binding>();
-  readonly #nodes: Node[] = [];
   #lines: Lines | undefined;
 
   constructor(program: Program, code: string) {
     this.program = program;
     this.code = code;
-    this.#visit(program);
-    for (const node of this.#nodes) this.#declare(node);
-    for (const node of this.#nodes) this.#resolve(node);
+    const nodes: Node[] = [];
+    const waiting: Node[] = [program];
+    for (let node = waiting.pop(); node; node = waiting.pop()) {
+      nodes.push(node);
+      for (const child of childrenOf(node).reverse()) {
+        this.#parents.set(child, node);
+        waiting.push(child);
+      }
+    }
+    this.nodes = nodes;
   }
 
-  /** Every node; a node comes before the nodes within it. */
-  get nodes(): readonly Node[] {
-    return this.#nodes;
-  }
-
-  all<T extends Node>(type: T["type"]): T[] {
-    return this.#nodes.filter((node): node is T => node.type === type);
+  all<T extends Node["type"]>(type: T): NodeOf<T>[] {
+    this.#byType ??= Map.groupBy(this.nodes, (node) => node.type);
+    return (this.#byType.get(type) ?? []) as NodeOf<T>[];
   }
 
   parent(node: Node): Node | undefined {
@@ -49,8 +64,21 @@ export class Tree {
     for (let at = this.parent(node); at; at = this.parent(at)) yield at;
   }
 
+  /** The innermost call, also with `new`, whose arguments contain an offset. */
+  callAt(offset: number): NodeOf<"CallExpression" | "NewExpression"> | undefined {
+    return this.nodes.findLast((node): node is NodeOf<"CallExpression" | "NewExpression"> => {
+      const isCall = node.type === "CallExpression" || node.type === "NewExpression";
+      return isCall && node.callee.end <= offset && offset < node.end;
+    });
+  }
+
   /** What a name means; undefined if the program does not declare it. */
   binding(node: Node): Binding | undefined {
+    if (!this.#scopes) {
+      this.#scopes = new Map();
+      for (const each of this.nodes) this.#declare(each);
+      for (const each of this.nodes) this.#resolve(each);
+    }
     return this.#bound.get(node);
   }
 
@@ -73,7 +101,7 @@ export class Tree {
 
   /** The expressions that a function returns with `return`. */
   returned(node: FunctionNode): Expression[] {
-    return this.all<ReturnStatement>("ReturnStatement").flatMap((each) =>
+    return this.all("ReturnStatement").flatMap((each) =>
       each.argument && this.functionAround(each) === node ? [each.argument] : [],
     );
   }
@@ -82,92 +110,78 @@ export class Tree {
     return this.code.slice(node.start, node.end);
   }
 
-  line(node: Node): number {
-    const at = isMember(node) ? node.property.start : node.start;
+  get lines(): Lines {
     this.#lines ??= new Lines(this.code);
-    return this.#lines.at(at).line;
+    return this.#lines;
   }
 
-  #visit(node: Node): void {
-    this.#nodes.push(node);
-    for (const child of childrenOf(node)) {
-      this.#parents.set(child, node);
-      this.#visit(child);
-    }
+  line(node: Node): number {
+    return this.lines.at(isMember(node) ? node.property.start : node.start).line;
   }
 
+  /** The names of the scope that a declaration belongs to. */
   #scopeOf(node: Node, functionsOnly = false): Map<string, Binding> {
-    for (const at of this.ancestors(node)) {
-      if (isFunction(at) || at.type === "Program" || (!functionsOnly && scopeTypes.has(at.type)))
-        return this.#names(at);
-    }
-    return this.#names(this.program);
+    const isScope = (at: Node) => isFunction(at) || (!functionsOnly && blockScopes.test(at.type));
+    return this.#names(this.ancestors(node).find(isScope) ?? this.program);
   }
 
   #names(scope: Node): Map<string, Binding> {
-    let names = this.#scopes.get(scope);
-    if (!names) {
-      names = new Map();
-      this.#scopes.set(scope, names);
-    }
-    return names;
+    return this.#scopes!.getOrInsertComputed(scope, () => new Map());
   }
 
   #declare(node: Node): void {
     if (node.type === "VariableDeclarator") {
-      const { id, init } = node as Node & { id: Pattern; init?: Expression | null };
-      const declaration = this.parent(node) as Node & { kind: string };
-      const scope = this.#scopeOf(declaration, declaration.kind === "var");
-      this.#bind(id, loopSource(declaration, this.parent(declaration)) ?? initSource(init), scope);
+      const declaration = this.parent(node) as VariableDeclaration;
+      const initial = initialValue(node, declaration, this.parent(declaration));
+      this.#bind(node.id, initial, this.#scopeOf(declaration, declaration.kind === "var"));
     } else if (isFunction(node)) {
-      const { id, params } = node;
-      if (id && node.type === "FunctionDeclaration") {
-        this.#bind(id, () => ({ kind: "function", node }), this.#scopeOf(node));
-      }
-      for (const [index, parameter] of params.entries()) {
-        this.#bind(parameter, (path) => ({ kind: "parameter", of: node, index, path }), this.#names(node));
+      const own = this.#names(node);
+      const around = node.type === "FunctionDeclaration" ? this.#scopeOf(node) : own;
+      if (node.id) this.#bind(node.id, () => ({ kind: "function", node }), around);
+      for (const [index, parameter] of node.params.entries()) {
+        this.#bind(parameter, (path) => ({ kind: "parameter", of: node, index, path }), own);
       }
     } else if (node.type === "CatchClause") {
-      const { param } = node as Node & { param?: Pattern | null };
-      if (param) this.#bind(param, () => ({ kind: "unknown" }), this.#names(node));
-    } else if (node.type === "ClassDeclaration" || node.type.startsWith("Import")) {
-      const { id, local } = node as Node & { id?: Identifier; local?: Identifier };
-      const name = id ?? local;
-      if (name?.type === "Identifier") this.#bind(name, () => ({ kind: "unknown" }), this.#scopeOf(node));
+      if (node.param) this.#bind(node.param, () => ({ kind: "unknown" }), this.#names(node));
+    } else if (node.type === "ClassDeclaration" || node.type === "ClassExpression") {
+      const around = node.type === "ClassDeclaration" ? this.#scopeOf(node) : this.#names(node);
+      if (node.id) this.#bind(node.id, () => ({ kind: "unknown" }), around);
+    } else if (node.type === "ImportDeclaration") {
+      for (const specifier of node.specifiers) {
+        const imported = specifier.type === "ImportSpecifier" ? specifier.imported : undefined;
+        const name = imported?.type === "Literal" ? String(imported.value) : imported?.name;
+        const module = String(node.source.value);
+        this.#bind(specifier.local, () => ({ kind: "import", module, name }), this.#names(this.program));
+      }
     }
   }
 
   #bind(pattern: Pattern, source: (path: Step[]) => Source | undefined, scope: Map<string, Binding>): void {
     for (const { name, path } of boundPaths(pattern)) {
-      const binding = scope.get(name) ?? { name, sources: [], references: [] };
+      const binding = scope.getOrInsertComputed(name, () => ({ name, sources: [], references: [] }));
       const made = path === undefined ? ({ kind: "unknown" } as const) : source(path);
       if (made) binding.sources.push(made);
-      scope.set(name, binding);
     }
   }
 
   #resolve(node: Node): void {
-    if (node.type === "Identifier" && this.#isReference(node as Identifier)) {
-      const { name } = node as Identifier;
-      const binding = this.#lookUp(node, name);
-      if (binding) {
-        this.#bound.set(node, binding);
-        binding.references.push(node as Identifier);
-      }
+    if (node.type === "Identifier" && this.#isReference(node)) {
+      const binding = this.#lookUp(node, node.name);
+      if (!binding) return;
+      this.#bound.set(node, binding);
+      binding.references.push(node);
     }
-    if (node.type !== "AssignmentExpression" && node.type !== "UpdateExpression") return;
-    const { left, right, operator } = node as Node & { left?: Pattern; right?: Expression; operator: string };
-    for (const { name, path } of left ? boundPaths(left) : []) {
-      const binding = this.#lookUp(node, name);
-      if (!binding || !right) continue;
-      const plain = operator === "=" || operator === "??=" || operator === "||=";
-      binding.sources.push(plain && path ? { kind: "value", node: right, path } : { kind: "unknown" });
+    if (node.type !== "AssignmentExpression") return;
+    const isPlain = /^(?:|\?\?|\|\|)=$/.test(node.operator);
+    for (const { name, path } of boundPaths(node.left)) {
+      const source: Source = isPlain && path ? { kind: "value", node: node.right, path } : { kind: "unknown" };
+      this.#lookUp(node, name)?.sources.push(source);
     }
   }
 
   #lookUp(node: Node, name: string): Binding | undefined {
     for (const at of this.ancestors(node)) {
-      const binding = this.#scopes.get(at)?.get(name);
+      const binding = this.#scopes?.get(at)?.get(name);
       if (binding) return binding;
     }
     return undefined;
@@ -175,10 +189,60 @@ export class Tree {
 
   /** Whether an identifier names a variable, and not a property, a key or a label. */
   #isReference(node: Identifier): boolean {
-    const parent = this.parent(node) as (Node & { computed?: boolean; shorthand?: boolean; key?: Node }) | undefined;
+    const parent = this.parent(node);
     if (!parent) return false;
     if (isMember(parent)) return parent.object === node || parent.computed;
-    if (parent.key === node) return parent.computed === true || parent.shorthand === true;
+    if ("key" in parent && parent.key === node) {
+      return ("computed" in parent && parent.computed) || ("shorthand" in parent && parent.shorthand);
+    }
     return !/^(?:Labeled|Break|Continue)Statement$|^(?:Im|Ex)port/.test(parent.type);
+  }
+}
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node)
+    .flat()
+    .filter((each): each is Node => each !== null && typeof each === "object" && typeof each.type === "string");
+}
+
+/** Where a declared variable gets its first value. It gets none in `let x;`. */
+function initialValue({ init }: VariableDeclarator, declaration: Node, outer: Node | undefined) {
+  return (path: Step[]): Source | undefined => {
+    const loop = outer?.type === "ForOfStatement" || outer?.type === "ForInStatement" ? outer : undefined;
+    if (loop?.left === declaration) {
+      const isOf = loop.type === "ForOfStatement" && !loop.await;
+      return isOf ? { kind: "element", node: loop.right, path } : { kind: "unknown" };
+    }
+    if (isFunction(init)) return { kind: "function", node: init };
+    return init ? { kind: "value", node: init, path } : undefined;
+  };
+}
+
+/** The names of a pattern, each with its path into the value. A name with a default has no path. */
+export function boundPaths(
+  pattern: Pattern,
+  path: Step[] | undefined = [],
+): { name: string; path: Step[] | undefined }[] {
+  switch (pattern.type) {
+    case "Identifier":
+      return [{ name: pattern.name, path }];
+    case "ObjectPattern":
+      return pattern.properties.flatMap((property) => {
+        if (property.type === "RestElement") return boundPaths(property.argument, undefined);
+        const name = keyName(property);
+        return boundPaths(property.value, path && name !== undefined ? [...path, { property: name }] : undefined);
+      });
+    case "ArrayPattern":
+      return pattern.elements.flatMap((element, index) => {
+        if (!element) return [];
+        if (element.type === "RestElement") return boundPaths(element.argument, path && [...path, "rest"]);
+        return boundPaths(element, path && [...path, { index }]);
+      });
+    case "AssignmentPattern":
+      return boundPaths(pattern.left, undefined);
+    case "RestElement":
+      return boundPaths(pattern.argument, undefined);
+    default:
+      return [];
   }
 }

@@ -33,7 +33,6 @@ export interface PlacedFinding extends Finding {
 export function wrongCalls(findings: readonly PlacedFinding[], count: number, source: string): CheckError {
   const [first] = findings;
   const line = first?.line ?? 1;
-  const text = source.split("\n")[line - 1];
   const signatures = [...new Set(findings.flatMap((each) => each.signatures))].slice(0, 5);
   const corrected = [...new Set(findings.flatMap(({ write }) => write ?? []))].slice(0, 5);
   const hint = [...corrected.map((call) => `Write: ${call}`), ...signatures].join("\n");
@@ -43,11 +42,11 @@ export function wrongCalls(findings: readonly PlacedFinding[], count: number, so
   return new CheckError({
     name: "CheckError",
     message: count === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),
-    ...(first ? { code: first.code } : {}),
-    ...(hint === "" ? {} : { hint }),
+    code: first?.code,
+    hint: hint || undefined,
     stack: "",
     line,
     column: first?.column ?? 1,
-    ...(text === undefined ? {} : { source: text }),
+    source: source.split("\n")[line - 1],
   });
 }

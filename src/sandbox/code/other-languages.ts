@@ -1,5 +1,6 @@
 /** Recognises text that is not TypeScript: a tool call, Python, a shell command, prose. */
-import { literalText } from "../ast/literals.ts";
+import { isObject, parsedJson } from "../../json-object.ts";
+import { literalText } from "../ast/arguments.ts";
 
 /** A hint that names the language, or undefined if the text may be TypeScript with a mistake in it. */
 export function otherLanguage(source: string, line: number): string | undefined {
@@ -8,12 +9,8 @@ export function otherLanguage(source: string, line: number): string | undefined 
 
 /** A tool call as JSON, which some models send instead of code. */
 function toolCall(source: string): string | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(source.replace(/^\s*```\w*\n|\n\s*```\s*$/g, ""));
-  } catch {
-    return undefined;
-  }
+  const parsed = parsedJson(source.replace(/^\s*```\w*\n|\n\s*```\s*$/g, ""));
+  if (parsed === undefined) return undefined;
   const calls = callsIn(parsed);
   if (calls.length === 0)
     return "This is JSON, not TypeScript: write code that calls tools, return await server.tool({ … }).";
@@ -29,48 +26,28 @@ interface Call {
 
 function callsIn(value: unknown): Call[] {
   if (Array.isArray(value)) return value.flatMap(callsIn);
-  if (value === null || typeof value !== "object") return [];
-  const {
-    name,
-    tool,
-    tool_name,
-    server,
-    arguments: args,
-    parameters,
-    input,
-    args: short,
-    tool_calls,
-    function: inner,
-    params,
-  } = value as Record<string, unknown>;
+  if (!isObject(value)) return [];
+  const { tool_calls, function: inner, params, name, server } = value;
   if (tool_calls !== undefined) return callsIn(tool_calls);
-  if (inner !== null && typeof inner === "object") return callsIn(inner);
-  if (params !== null && typeof params === "object" && name === undefined) return callsIn(params);
-  const called = name ?? tool ?? tool_name ?? inner;
+  if (isObject(inner)) return callsIn(inner);
+  if (isObject(params) && name === undefined) return callsIn(params);
+  const called = name ?? value["tool"] ?? value["tool_name"] ?? inner;
   if (typeof called !== "string") return [];
-  const given = args ?? parameters ?? input ?? short ?? params ?? {};
+  const keys = ["arguments", "parameters", "input", "args", "params"];
+  const args = keys.map((key) => value[key]).find((each) => each !== undefined && each !== null) ?? {};
   const path = `${typeof server === "string" ? `${server}.` : ""}${called}`.replace(/^mcp__/, "").replace("__", ".");
-  return [{ name: path, args: typeof given === "string" ? parsedOr(given) : given }];
-}
-
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return [{ name: path, args: typeof args === "string" ? (parsedJson(args) ?? args) : args }];
 }
 
 function markup(source: string): string | undefined {
-  if (!/^\s*<(?:tool_call|function_calls?|invoke|function=|use_mcp_tool|\w+:invoke)\b/.test(source)) return undefined;
-  return "This is a tool call as markup, not TypeScript. Write: return await server.tool({ … })";
+  const isMarkup = /^\s*<(?:tool_call|function_calls?|invoke|function=|use_mcp_tool|\w+:invoke)\b/.test(source);
+  return isMarkup ? "This is a tool call as markup, not TypeScript. Write: return await server.tool({ … })" : undefined;
 }
 
 function fence(source: string): string | undefined {
-  const at = source.split("\n").findIndex((text) => /^\s*(?:```|~~~)/.test(text));
-  return at === -1
-    ? undefined
-    : `Line ${at + 1} is a Markdown fence: send only the TypeScript, without \`\`\` and without text around it.`;
+  const line = source.split("\n").findIndex((text) => /^\s*(?:```|~~~)/.test(text)) + 1;
+  const what = "is a Markdown fence: send only the TypeScript, without ``` and without text around it.";
+  return line === 0 ? undefined : `Line ${line} ${what}`;
 }
 
 const pythonForms: [RegExp, string][] = [
@@ -97,16 +74,12 @@ const pythonForms: [RegExp, string][] = [
 
 function python(source: string): string | undefined {
   const lines = source.split("\n");
-  const found = pythonForms.flatMap(([pattern, write]) => {
-    const at = lines.findIndex((text) => pattern.test(text));
-    return at === -1 ? [] : [{ line: at + 1, write }];
-  });
-  if (found.length === 0) return undefined;
-  const shown = found
-    .sort((a, b) => a.line - b.line)
-    .slice(0, 4)
-    .map(({ line, write }) => `line ${line}: ${write}`);
-  return `This is Python; TypeScript is expected. Write on ${shown.join("; ")}.`;
+  const found = pythonForms
+    .map(([pattern, write]) => ({ line: lines.findIndex((text) => pattern.test(text)) + 1, write }))
+    .filter(({ line }) => line > 0)
+    .sort((a, b) => a.line - b.line);
+  const shown = found.slice(0, 4).map(({ line, write }) => `line ${line}: ${write}`);
+  return shown.length === 0 ? undefined : `This is Python; TypeScript is expected. Write on ${shown.join("; ")}.`;
 }
 
 function shell(source: string): string | undefined {

@@ -1,6 +1,6 @@
 /** Parses JavaScript as the sandbox runs it: the body of an async function, with imports and exports. */
-import { type BinaryExpression, Parser, type Program } from "acorn";
-import { allOf } from "../ast/nodes.ts";
+import { Parser, type Program } from "acorn";
+import type { Tree } from "../ast/tree.ts";
 
 /** acorn's flag for the scope of the whole program. */
 const topScope = 1;
@@ -34,10 +34,9 @@ export function parseProgram(code: string): Program {
  * Whether JavaScript may mean something else as TypeScript: `f<T>(x)` is a call in TypeScript and two comparisons in
  * JavaScript. The same holds for `f<T>` before a template or at the end of a line.
  */
-export function mayHaveTypeArguments(program: Program, code: string): boolean {
-  if (!code.includes("<")) return false;
-  return allOf<BinaryExpression>("BinaryExpression", program).some(({ operator, left, right }) => {
+export function mayHaveTypeArguments(tree: Tree): boolean {
+  return tree.all("BinaryExpression").some(({ operator, left, right }) => {
     if (!operator.startsWith(">") || operator.endsWith("=")) return false;
-    return /[(`\n]/.test(code.slice(left.end, right.start + 1));
+    return /[(`\n]/.test(tree.code.slice(left.end, right.start + 1));
   });
 }

@@ -6,14 +6,9 @@ import type {
   ExportNamedDeclaration,
   Identifier,
   ImportDeclaration,
-  ImportExpression,
   Literal,
-  MetaProperty,
-  Node,
-  Program,
 } from "acorn";
-import { full } from "acorn-walk";
-import { boundPaths } from "../ast/bindings.ts";
+import { boundPaths, type Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
 
 export interface ModuleForm {
@@ -31,9 +26,9 @@ type From = string | undefined;
  * Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of
  * `__exports`.
  */
-export function rewriteModules(program: Program, code: string, edits: Edits, from: From): ModuleForm {
+export function rewriteModules(tree: Tree, edits: Edits, from: From): ModuleForm {
   let exportsDefault = false;
-  for (const node of program.body) {
+  for (const node of tree.program.body) {
     if (node.type === "ImportDeclaration") edits.replace(node, importText(node, from));
     else if (node.type === "ExportAllDeclaration") edits.replace(node, exportAllText(node, from));
     else if (node.type === "ExportNamedDeclaration") {
@@ -41,19 +36,18 @@ export function rewriteModules(program: Program, code: string, edits: Edits, fro
       rewriteNamed(node, edits, from);
     } else if (node.type === "ExportDefaultDeclaration") {
       exportsDefault = true;
-      rewriteDefault(node, code, edits);
+      rewriteDefault(node, tree.code, edits);
     }
   }
-  full(program, (node: Node) => {
-    if (node.type === "ImportExpression") {
-      const { start, source } = node as ImportExpression;
-      edits.replace({ start, end: start + "import".length }, "__import");
-      if (source.type === "Literal" && from !== undefined) edits.replace(source, stringOf(source, from));
-    } else if (node.type === "MetaProperty" && (node as MetaProperty).meta.name === "import") {
-      // An imported module is never the main module.
-      edits.replace(node, from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///${from}" })`);
-    }
-  });
+  for (const { start, source } of tree.all("ImportExpression")) {
+    edits.replace({ start, end: start + "import".length }, "__import");
+    if (source.type === "Literal" && from !== undefined) edits.replace(source, stringOf(source, from));
+  }
+  for (const node of tree.all("MetaProperty")) {
+    if (node.meta.name !== "import") continue;
+    // An imported module is never the main module.
+    edits.replace(node, from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///${from}" })`);
+  }
   return { exportsDefault };
 }
 

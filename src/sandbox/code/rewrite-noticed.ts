@@ -1,87 +1,47 @@
 /** Marks places that may go wrong without an error, so that the guest can tell if they do. */
-import type {
-  CallExpression,
-  ForInStatement,
-  MemberExpression,
-  Node,
-  Program,
-  ThrowStatement,
-  VariableDeclarator,
-} from "acorn";
-import { ancestor } from "acorn-walk";
-import { Lines } from "../ast/lines.ts";
-import { allOf, isNamed, propertyName } from "../ast/nodes.ts";
+import type { CallExpression, ForInStatement } from "acorn";
+import { isMember, methodName, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
 
-export function rewriteNoticed(program: Program, code: string, edits: Edits): void {
-  if (/\.\s*(?:sort|toSorted)\s*\(\s*\)/.test(code)) rewriteSorts(program, code, edits);
-  if (/\bin\b/.test(code)) rewriteForIn(program, code, edits);
-  if (/\bthrow\b/.test(code)) rewriteThrows(program, edits);
-}
-
-/** `totals.sort()` compares numbers as text. */
-function rewriteSorts(program: Program, code: string, edits: Edits): void {
-  const lines = new Lines(code);
-  ancestor(program, {
-    CallExpression(call: CallExpression, _: unknown, ancestors: Node[]) {
-      const { callee } = call;
-      if (call.arguments.length > 0 || callee.type !== "MemberExpression" || callee.computed) return;
-      if (!/^(?:sort|toSorted)$/.test(code.slice(callee.property.start, callee.property.end))) return;
-      // What comes after `?.` must stay one chain.
-      if (ancestors.some((node) => node.type === "ChainExpression")) return;
-      if (isOrderFree(ancestors, code)) return;
-      edits.wrap(call, "__notice.sorted(", `, ${lines.at(callee.property.start).line})`);
-    },
-  });
-}
-
-/**
- * Whether the sorted list only becomes a text, as in `JSON.stringify(ids.sort())`: any fixed order will do for a key.
- */
-function isOrderFree(ancestors: readonly Node[], code: string): boolean {
-  const [call, parent] = ancestors.toReversed();
-  if (parent?.type === "CallExpression")
-    return call !== (parent as CallExpression).callee && textOf(parent, code) === "JSON.stringify";
-  return (
-    parent?.type === "MemberExpression" &&
-    /^\.\s*(?:join|toString|every|some|includes|length)\b/.test(code.slice(call?.end))
-  );
-}
-
-function textOf(call: Node, code: string): string {
-  const { callee } = call as CallExpression;
-  return code.slice(callee.start, callee.end);
-}
-
-/** `for (const order in orders)`, where the loop uses its variable as an order. */
-function rewriteForIn(program: Program, code: string, edits: Edits): void {
-  const lines = new Lines(code);
-  for (const { start, left, right, body } of allOf<ForInStatement>("ForInStatement", program)) {
-    const target = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
-    if (target?.type !== "Identifier" || !isUsedAsElement(target.name, body)) continue;
-    edits.wrap(right, "__notice.keys(", `, ${lines.at(start).line}, ${JSON.stringify(target.name)})`);
+export function rewriteNoticed(tree: Tree, edits: Edits): void {
+  for (const call of tree.all("CallExpression")) {
+    if (sortsAsText(call, tree)) edits.wrap(call, "__notice.sorted(", `, ${tree.line(call.callee)})`);
   }
-}
-
-/** Whether the loop reads properties of the variable that no string has, or destructures it. */
-function isUsedAsElement(name: string, body: Node): boolean {
-  return (
-    allOf<MemberExpression>("MemberExpression", body).some((member) => {
-      return isNamed(member.object, name) && !member.computed && !((propertyName(member) ?? "") in String.prototype);
-    }) ||
-    allOf<VariableDeclarator>("VariableDeclarator", body).some(
-      ({ id, init }) => id.type === "ObjectPattern" && isNamed(init, name),
-    )
-  );
-}
-
-/** A thrown value that is not an Error has no stack. */
-function rewriteThrows(program: Program, edits: Edits): void {
-  for (const { argument } of allOf<ThrowStatement>("ThrowStatement", program)) {
+  for (const loop of tree.all("ForInStatement")) {
+    const name = elementIn(loop, tree);
+    if (name) edits.wrap(loop.right, "__notice.keys(", `, ${tree.line(loop)}, ${JSON.stringify(name)})`);
+  }
+  // A thrown value that is not an Error has no stack.
+  for (const { argument } of tree.all("ThrowStatement")) {
     // `null` is what the engine throws when it has no memory left: it stays as it is.
     if (argument.type === "Literal" && argument.value === null) continue;
     if (/^(?:Literal|TemplateLiteral|BinaryExpression|ObjectExpression)$/.test(argument.type)) {
       edits.wrap(argument, "__notice.thrown(", ")");
     }
   }
+}
+
+/**
+ * `totals.sort()` compares numbers as text. A list that only becomes a text, as in `JSON.stringify(ids.sort())`, may
+ * have any fixed order.
+ */
+function sortsAsText(call: CallExpression, tree: Tree): boolean {
+  if (call.arguments.length > 0 || !/^(?:sort|toSorted)$/.test(methodName(call) ?? "")) return false;
+  // What comes after `?.` must stay one chain.
+  if (tree.ancestors(call).some(({ type }) => type === "ChainExpression")) return false;
+  const parent = tree.parent(call);
+  if (isMember(parent)) return !/^(?:join|toString|every|some|includes|length)$/.test(propertyName(parent) ?? "");
+  return methodName(parent, "JSON") !== "stringify";
+}
+
+/** The variable of `for (const order in orders)`, if the program reads properties of it that no string has. */
+function elementIn({ left }: ForInStatement, tree: Tree): string | undefined {
+  const target = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
+  const isElement = (target && tree.binding(target)?.references)?.some((each) => {
+    const use = tree.parent(each);
+    if (isMember(use)) return use.object === each && !use.computed && !((propertyName(use) ?? "") in String.prototype);
+    return use?.type === "VariableDeclarator" && use.init === each && use.id.type === "ObjectPattern";
+  });
+  return isElement && target?.type === "Identifier" ? target.name : undefined;
 }

@@ -1,49 +1,26 @@
 /** Rewrites `using` and `await using`, which the engine does not support, to try and finally. */
-import type { BlockStatement, Node, Program, VariableDeclaration } from "acorn";
-import { full } from "acorn-walk";
+import type { Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
 
 /**
  * `using x = open(); …` becomes `const held = __using(); try { const x = held.add(open()); … } finally { held.end()
  * }`.
  */
-export function rewriteUsing(program: Program, code: string, edits: Edits): void {
-  // sucrase keeps the word, so code without it needs no walk.
-  if (!/\busing\b/.test(code)) return;
-  let count = 0;
-  full(program, (node: Node) => {
-    if (node.type !== "Program" && node.type !== "BlockStatement" && node.type !== "StaticBlock") return;
-    const { body } = node as BlockStatement;
-    const held = body.filter(isUsing);
+export function rewriteUsing(tree: Tree, edits: Edits): void {
+  const using = tree.all("VariableDeclaration").filter(({ kind }) => kind.endsWith("using"));
+  for (const [block, held] of Map.groupBy(using, (each) => tree.parent(each))) {
     const [first] = held;
-    if (!first) return;
-    count += 1;
-    const name = `__held${count}`;
-    const isAsync = held.some(({ kind }) => isAwaited(kind));
+    if (!first || !block || !/^(?:Program|BlockStatement|StaticBlock)$/.test(block.type)) continue;
+    const name = `__held${first.start}`;
     edits.insert(first.start, `const ${name} = __using(); try { `);
-    for (const declaration of held) rewriteDeclaration(declaration, name, code, edits);
-    const end = node.type === "Program" ? code.length : node.end - 1;
-    const last = isAsync ? `await ${name}.endAsync()` : `${name}.end()`;
+    for (const { start, kind, declarations } of held) {
+      const keyword = /^(?:await\s+)?using/.exec(tree.code.slice(start))?.[0] ?? "";
+      edits.replace({ start, end: start + keyword.length }, "const");
+      const add = kind === "using" ? "add" : "addAsync";
+      for (const { init } of declarations) if (init) edits.wrap(init, `${name}.${add}(`, ")");
+    }
+    const end = block.type === "Program" ? tree.code.length : block.end - 1;
+    const last = held.every(({ kind }) => kind === "using") ? `${name}.end()` : `await ${name}.endAsync()`;
     edits.insertLast(end, ` } catch (error) { ${name}.failed(error); } finally { ${last}; }`);
-  });
-}
-
-function rewriteDeclaration(
-  { start, kind, declarations }: VariableDeclaration,
-  name: string,
-  code: string,
-  edits: Edits,
-): void {
-  const keyword = /^(?:await\s+)?using/.exec(code.slice(start))?.[0] ?? "";
-  edits.replace({ start, end: start + keyword.length }, "const");
-  const add = isAwaited(kind) ? "addAsync" : "add";
-  for (const { init } of declarations) if (init) edits.wrap(init, `${name}.${add}(`, ")");
-}
-
-function isUsing(node: Node): node is VariableDeclaration {
-  return node.type === "VariableDeclaration" && /using$/.test((node as VariableDeclaration).kind);
-}
-
-function isAwaited(kind: string): boolean {
-  return kind.startsWith("await");
+  }
 }

@@ -1,30 +1,25 @@
 /** Turns TypeScript into the body of an async function, and maps its positions back to the original. */
-import type { Program } from "acorn";
-import { Lines, offsetOf } from "../ast/lines.ts";
-import type { ParsedCode } from "../ast/tree.ts";
-import { checkCalls, type Known } from "./check.ts";
-import { CheckError, type Finding } from "./check-error.ts";
+import { Lines, type Position } from "../ast/lines.ts";
+import { Tree } from "../ast/tree.ts";
+import { CheckError } from "./check-error.ts";
 import { Edits } from "./edits.ts";
 import { onlyFence, withoutFences } from "./fences.ts";
 import { mayHaveTypeArguments, parseProgram } from "./parse-program.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
-import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
+import { rewriteTypeScript } from "./rewrite-typescript.ts";
 import { rewriteUsing } from "./rewrite-using.ts";
-import { rewriteYield } from "./rewrite-yield.ts";
 
 export interface Transpiled {
   /** Has the same lines as the original. */
   code: string;
   /** Notes about parts of the text that were left out. */
   notes: readonly string[];
-  /** The program without its types and otherwise as it was written, for explanations. */
-  plain: ParsedCode;
-  /** Finds calls that are certainly wrong. */
-  check(known: Known): Finding[];
-  /** The offset in `plain` for a place of the transpiled code. Lines and columns count from 1. */
-  plainOffset(line: number, column: number): number;
-  originalPosition(plainOffset: number): Promise<{ line: number; column: number }>;
+  /** The program without its types and otherwise as it was written, for the check and for explanations. */
+  plain: Tree;
+  /** The offset in `plain` for a place of the transpiled code. */
+  plainOffset(at: Position): number;
+  originalPosition(plainOffset: number): Promise<Position>;
 }
 
 /** Parsers take more than a kilobyte of memory for each token. Words in strings and comments count as well. */
@@ -45,35 +40,29 @@ export async function transpile(written: string, module?: string): Promise<Trans
   try {
     return await transpileProgram(written, module);
   } catch (error) {
-    throw readable(error);
+    // Code that is nested too deeply overflows the stack of a parser.
+    if (!(error instanceof RangeError)) throw error;
+    throw unreadable("The code is nested too deeply, or has an expression that is too long");
   }
 }
 
 async function transpileProgram(written: string, module: string | undefined): Promise<Transpiled> {
-  const { source, code, program, typed, notes } = await parseWritten(written);
-  const edits = new Edits(code);
-  rewriteUsing(program, code, edits);
-  const form = rewriteModules(program, code, edits, module);
-  if (module === undefined) rewriteProgram(program, code, edits, form);
-  const edited = edits.apply();
-  let lines: Lines | undefined;
+  const { source, plain, typed, notes } = await parseWritten(written);
+  const edits = new Edits(plain.code);
+  rewriteUsing(plain, edits);
+  const form = rewriteModules(plain, edits, module);
+  if (module === undefined) rewriteProgram(plain, edits, form);
+  const code = edits.apply();
   let trace: Promise<Trace> | undefined;
   const originalPosition = async (offset: number) => {
-    lines ??= new Lines(code);
-    const at = lines.at(offset);
+    const at = plain.lines.at(offset);
     if (!typed) return at;
     // Only an error needs the map.
     trace ??= traceOf(source);
     return (await trace)(at) ?? at;
   };
-  return {
-    code: edited,
-    notes,
-    plain: { program, code },
-    check: (known) => findingsIn(program, code, known),
-    plainOffset: (line, column) => edits.undo(offsetOf(edited, line, column)),
-    originalPosition,
-  };
+  const plainOffset = (at: Position) => edits.undo(new Lines(code).offset(at));
+  return { code, notes, plain, plainOffset, originalPosition };
 }
 
 /** Parses the text as code, or the code in its only fence. */
@@ -104,8 +93,7 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
 
 interface Parsed {
   /** JavaScript. */
-  code: string;
-  program: Program;
+  plain: Tree;
   /** Whether types were removed. */
   typed: boolean;
 }
@@ -116,8 +104,8 @@ interface Parsed {
  */
 function parseJavaScript(source: string): Parsed | undefined {
   try {
-    const program = parseProgram(source);
-    return mayHaveTypeArguments(program, source) ? undefined : { code: source, program, typed: false };
+    const plain = new Tree(parseProgram(source), source);
+    return mayHaveTypeArguments(plain) ? undefined : { plain, typed: false };
   } catch {
     return undefined;
   }
@@ -126,7 +114,7 @@ function parseJavaScript(source: string): Parsed | undefined {
 async function parseTypeScript(source: string): Promise<Parsed> {
   const { code } = await stripTypes(source);
   try {
-    return { code, program: parseProgram(code), typed: true };
+    return { plain: new Tree(parseProgram(code), code), typed: true };
   } catch (error) {
     throw syntaxError(error, source, 0);
   }
@@ -135,7 +123,7 @@ async function parseTypeScript(source: string): Promise<Parsed> {
 async function stripTypes(source: string, mapped = false) {
   const { transform } = await import("sucrase");
   try {
-    return transform(rewriteYield(await rewriteNamespaces(source)), {
+    return transform(rewriteTypeScript(source), {
       transforms: ["typescript"],
       disableESTransforms: true,
       keepUnusedImports: false,
@@ -145,11 +133,6 @@ async function stripTypes(source: string, mapped = false) {
   } catch (error) {
     throw syntaxError(error, source, 1);
   }
-}
-
-interface Position {
-  line: number;
-  column: number;
 }
 
 /** Maps a position of the program without types to the TypeScript. */
@@ -170,31 +153,14 @@ function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknow
   const { loc, message } = error as Error & { loc?: { line: number; column: number } };
   // sucrase may fail with an internal error instead of a syntax error.
   if (!loc) return error instanceof RangeError ? error : unreadable("The code cannot be parsed as TypeScript");
-  const line = source.split("\n")[loc.line - 1];
   return new CheckError({
     name: "SyntaxError",
     message: message.replace(/\s*\(\d+:\d+\)$/, "").replace(/^Error transforming main\.ts: /, ""),
     stack: "",
     line: loc.line,
     column: loc.column + 1 - firstColumn,
-    ...(line === undefined ? {} : { source: line }),
+    source: source.split("\n")[loc.line - 1],
   });
-}
-
-/** Walking a deeply nested program may need more stack than parsing it. Nothing is found then. */
-function findingsIn(program: Program, code: string, known: Known): Finding[] {
-  try {
-    return checkCalls(program, code, known);
-  } catch (error) {
-    if (error instanceof RangeError) return [];
-    throw error;
-  }
-}
-
-/** Code that is nested too deeply overflows the stack of a parser. */
-function readable(error: unknown): unknown {
-  if (!(error instanceof RangeError)) return error;
-  return unreadable("The code is nested too deeply, or has an expression that is too long");
 }
 
 /** Counts words and signs quickly, including those in strings and comments. */

@@ -22,9 +22,7 @@ function wrongLine(
     return "import and export belong at the top level. Elsewhere, write await import(…) with the module in quotes.";
   }
   if (/=>\s*\{\s*[\w$"']+\s*:/.test(text)) return "An object after => needs parentheses: (o) => ({ … }).";
-  return (
-    awaitInCallback(line, source) ?? quotes(message, text, line) ?? jsx(text) ?? unbalanced(source, { line, column })
-  );
+  return awaitInCallback(line, source) ?? unclosed(message, text, line) ?? unbalanced(source, line);
 }
 
 /** `a and not b`, at the place of the error. */
@@ -77,31 +75,21 @@ function awaitInCallback(line: number, source: string): string | undefined {
   return undefined;
 }
 
-function quotes(message: string, text: string, line: number): string | undefined {
+/** A string or a template that ends too early or not at all, or JSX. */
+function unclosed(message: string, text: string, line: number): string | undefined {
   if (/'[^'"`]*\w'\w[^'"`]*'/.test(text))
     return `On line ${line}, a ' ends the string that started with ': write it in "…" or \`…\`.`;
   if (/Unterminated string/.test(message)) return "A string over several lines needs backticks, `…`, or \\n in it.";
-  return /Unterminated template/.test(message)
-    ? "A string in backticks is not closed, or a ${ in it has no }."
-    : undefined;
-}
-
-function jsx(text: string): string | undefined {
-  return /(?:return|\(|=)\s*<[A-Za-z][\w.]*[\s>/]/.test(text)
-    ? "JSX is not supported: build strings with `…${value}…`."
-    : undefined;
+  if (/Unterminated template/.test(message)) return "A string in backticks is not closed, or a ${ in it has no }.";
+  const isJsx = /(?:return|\(|=)\s*<[A-Za-z][\w.]*[\s>/]/.test(text);
+  return isJsx ? "JSX is not supported: build strings with `…${value}…`." : undefined;
 }
 
 const closing: Record<string, string> = { "(": ")", "[": "]", "{": "}" };
 
-interface Open {
-  bracket: string;
-  line: number;
-}
-
 /** The bracket that is not closed, or undefined if all brackets match. */
-export function unbalanced(source: string, error: { line: number; column: number }): string | undefined {
-  const open: Open[] = [];
+function unbalanced(source: string, errorLine: number): string | undefined {
+  const open: { bracket: string; line: number }[] = [];
   const lines = new Lines(source);
   for (const token of source.matchAll(tokens)) {
     const { line } = lines.at(token.index);
@@ -117,7 +105,7 @@ export function unbalanced(source: string, error: { line: number; column: number
     }
   }
   const left = open.at(-1);
-  if (!left || error.line < left.line) return undefined;
+  if (!left || errorLine < left.line) return undefined;
   return `The ${left.bracket} on line ${left.line} is never closed: ${closing[left.bracket]} is missing.`;
 }
 
