@@ -14,14 +14,14 @@ export interface LogEntry {
 export interface OutcomeError {
   name: string;
   message: string;
-  code?: string;
-  hint?: string;
+  code?: string | undefined;
+  hint?: string | undefined;
   /** Only frames of the executed file. */
   stack: string;
-  line?: number;
-  column?: number;
+  line?: number | undefined;
+  column?: number | undefined;
   /** The text of that line. */
-  source?: string;
+  source?: string | undefined;
 }
 
 export interface ToolUse {

@@ -1,7 +1,7 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
-import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
+import type { BindingValue, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
@@ -20,7 +20,12 @@ export type CodeResult =
 export interface CodeFailure {
   ok: false;
   reason: FailureReason;
-  error: ErrorShape & { stack: string };
+  error: GuestError;
+}
+
+/** A failure as the guest tells it. */
+export interface GuestError extends ErrorShape {
+  stack: string;
   floating?: boolean;
   /** Names of tools that were read and do not exist. */
   missed?: string[];
@@ -30,6 +35,11 @@ export interface CodeFailure {
 
 export interface Ended {
   result: CodeResult;
+  calls: readonly RecordedCalls[];
+  /** The first lines of the log. */
+  logs: readonly LogEntry[];
+  /** Whether something was displayed. */
+  displayed: boolean;
   /** Whether the engine may run another execution. */
   reusable: boolean;
   registry: string | undefined;
@@ -117,20 +127,6 @@ export class Execution implements HostCalls {
     this.#enter(() => {});
   }
 
-  /** The calls so far. */
-  get calls(): RecordedCalls[] {
-    return this.#calls.all;
-  }
-
-  /** The first lines that were logged. */
-  get firstLogs(): readonly LogEntry[] {
-    return this.#logs.first;
-  }
-
-  get hasDisplayed(): boolean {
-    return this.#displayed > 0;
-  }
-
   /** Runs something in the engine, and then all jobs that it made possible. */
   #enter(work: () => void): void {
     if (this.#over) return;
@@ -161,17 +157,14 @@ export class Execution implements HostCalls {
   #whenIdle(): void {
     if (this.#timers.size > 0 || this.#gate.open > 0) return;
     if (this.#context.askGuest("waiting") || this.#context.askGuest("finish") || this.#over) return;
-    this.#finish({
-      ok: false,
-      reason: "threw",
-      error: {
+    this.#finish(
+      guestFailure({
         name: "DeadlockError",
         code: "NEVER_SETTLES",
         message: "The code waits for a promise that can never settle: no call or timer is left to settle it",
         hint: "Resolve or reject the promise that is awaited, or do not await it.",
-        stack: "",
-      },
-    });
+      }),
+    );
   }
 
   #reasonToStop(): FailureReason | undefined {
@@ -204,7 +197,7 @@ export class Execution implements HostCalls {
       namespace,
       name,
       args,
-      group: groupOf(kind),
+      group: kind === callKind.resources ? "resources" : kind === callKind.prompts ? "prompts" : "tools",
       raw: kind === callKind.raw,
       line: lineIn(stack),
     });
@@ -246,8 +239,11 @@ export class Execution implements HostCalls {
     // A stop is an exception inside, which the code may have caught and reported as its own failure.
     const stopped = this.#reasonToStop();
     const error: GuestError = JSON.parse(errorJson);
+    // The engine throws null if there is no memory for the error, unless the code may have thrown it itself.
+    const isUnsaid =
+      error.name === "Thrown" && error.message === "null" && !/\b(?:throw\s+null|reject\(\s*null)\b/.test(this.#code);
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped, error));
-    else this.#finish(this.#guestFailure(error));
+    else this.#finish(guestFailure(isUnsaid ? outOfMemory : error));
   }
 
   compute(name: string, argsJson: string): string {
@@ -265,24 +261,13 @@ export class Execution implements HostCalls {
   /** Describes what the engine threw, an overflow of the host's stack, or an abort of the instance. */
   #failureOf(thrown: unknown): CodeFailure {
     const stopped = this.#reasonToStop();
-    const { guest, cause } = thrown as { guest?: unknown; cause?: unknown };
-    if (stopped !== undefined) return stoppedFailure(stopped, (guest ?? cause) as GuestError | undefined);
+    const { guest, cause } = thrown as { guest?: GuestError | null; cause?: GuestError };
+    if (stopped !== undefined) return stoppedFailure(stopped, guest ?? cause);
     if (guest === null) return guestFailure(outOfMemory);
-    if (guest && typeof guest === "object") return guestFailure(guest as GuestError);
-    if (cause && typeof cause === "object") return guestFailure(cause as GuestError);
+    const told = [guest, cause].find((each) => each !== null && typeof each === "object");
+    if (told) return guestFailure(told);
     if (thrown instanceof RangeError) return guestFailure({ name: "InternalError", message: "stack overflow" });
-    return {
-      ok: false,
-      reason: "crashed",
-      error: { name: "EngineError", message: "The engine crashed while running this code", stack: "" },
-    };
-  }
-
-  #guestFailure(error: GuestError): CodeFailure {
-    // Unless the code may have thrown it itself.
-    const unsaid =
-      error.name === "Thrown" && error.message === "null" && !/\b(?:throw\s+null|reject\(\s*null)\b/.test(this.#code);
-    return guestFailure(unsaid ? outOfMemory : error);
+    return { ok: false, reason: "crashed", error: { name: "EngineError", message: "", stack: "" } };
   }
 
   #finish(result: CodeResult): void {
@@ -294,7 +279,9 @@ export class Execution implements HostCalls {
     // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
     // worker, which returns its memory at once.
     const reusable = (result.ok || result.reason === "threw") && !this.#context.outgrown;
-    this.#onEnd({ result, reusable, registry: this.#files.registryPath });
+    const displayed = this.#displayed > 0;
+    const registry = this.#files.registryPath;
+    this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, registry });
   }
 }
 
@@ -315,47 +302,20 @@ function lineIn(stack: string): number | undefined {
 
 const frameOfCode = new RegExp(`[ (]${RegExp.escape(codeFile)}:(\\d{1,7})`);
 
-function groupOf(kind: number): CallGroup {
-  if (kind === callKind.resources) return "resources";
-  return kind === callKind.prompts ? "prompts" : "tools";
-}
+const outOfMemory = { name: "InternalError", message: "out of memory" };
 
-/** The engine throws null if there is no memory for the error itself. */
-const outOfMemory: GuestError = { name: "InternalError", message: "out of memory" };
-
-interface GuestError {
-  name?: string;
-  message?: string;
-  stack?: string;
-  code?: string | undefined;
-  hint?: string | undefined;
-  floating?: boolean;
-  missed?: string[];
-  unawaited?: { tool: string; key: string }[];
-}
-
-function guestFailure(error: GuestError): CodeFailure {
-  const { name = "Error", message = "", stack = "", code, hint, floating = false, missed = [], unawaited = [] } = error;
-  return {
-    ok: false,
-    reason: reasonOf(name, message),
-    error: { name, message, stack, code, hint },
-    floating,
-    missed,
-    unawaited,
-  };
+function guestFailure(told: Partial<GuestError>): CodeFailure {
+  const error = { name: "Error", message: "", stack: "", ...told };
+  return { ok: false, reason: reasonOf(error), error };
 }
 
 /** QuickJS has one error for each of its limits. */
-function reasonOf(name: string, message: string): FailureReason {
-  if (name === "InternalError" && message === "out of memory") return "memory";
-  if (name === "InternalError" && message === "string too long") return "memory";
-  if ((name === "InternalError" || name === "SyntaxError") && message === "stack overflow") return "stack";
-  return "threw";
+function reasonOf({ name, message }: GuestError): FailureReason {
+  if (name === "InternalError" && /^(?:out of memory|string too long)$/.test(message)) return "memory";
+  return /^(?:Internal|Syntax)Error$/.test(name) && message === "stack overflow" ? "stack" : "threw";
 }
 
 /** `interrupted` is the exception that the stop caused inside. Its frames show where the code was. */
-function stoppedFailure(reason: FailureReason, interrupted?: GuestError): CodeFailure {
-  const name = { cancelled: "CancelledError", cpu: "CpuTimeError" }[reason as string] ?? "TimeoutError";
-  return { ok: false, reason, error: { name, message: "", stack: String(interrupted?.stack ?? "") } };
+function stoppedFailure(reason: FailureReason, interrupted?: Partial<GuestError>): CodeFailure {
+  return { ok: false, reason, error: { name: "Error", message: "", stack: String(interrupted?.stack ?? "") } };
 }

@@ -4,8 +4,8 @@ import type { Transpiled } from "./code/transpile.ts";
 import { codeFile, wrapperLength } from "./code/wrapper.ts";
 import type { Limits, OutcomeError } from "./contract.ts";
 import type { CodeFailure } from "./execution.ts";
-import { plainFailure } from "./failure-words.ts";
 import type { KnownTools } from "./known-tools.ts";
+import { plainFailure } from "./limit-errors.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
 
 export interface About {
@@ -17,28 +17,26 @@ export interface About {
 }
 
 export async function describeFailure(failed: CodeFailure, about: About): Promise<OutcomeError> {
-  const { name, code, hint, stack } = failed.error;
-  const { message, hint: limitHint } = plainFailure(failed, about.limits);
-  const frames = framesOf(stack, about.transpiled);
+  const { stack, floating, hint } = failed.error;
+  const plain = plainFailure(failed.reason, failed.error, about.limits);
+  const { plainOffset, originalPosition } = about.transpiled;
+  const frames = framesOf(stack, plainOffset);
   // The frame of an error's constructor shows the place of its class, not where it was thrown.
-  const first = frames.find(({ where }) => where !== name) ?? frames[0];
-  const advice = await adviceFor(failed, { message, at: first?.at }, about);
-  const said = advice.hint ?? hint ?? limitHint;
-  const notes = [said, failed.floating && said === undefined ? notAwaited : undefined].filter(Boolean);
+  const first = frames.find(({ where }) => where !== plain.name) ?? frames[0];
+  const advice = await adviceFor(failed, { ...plain, hint }, first?.at, about);
   const at = advice.at ?? first?.at;
-  const place = at === undefined ? undefined : await about.transpiled.originalPosition(at);
-  const text = place && about.source.split("\n")[place.line - 1];
-  const shown = await Promise.all(
-    frames.map(async (frame) => ({ ...frame, ...(await about.transpiled.originalPosition(frame.at)) })),
-  );
+  const place = at === undefined ? undefined : await originalPosition(at);
+  const shown = frames.map(async ({ where, at: frameAt }) => {
+    const { line, column } = await originalPosition(frameAt);
+    return `    at ${where} (${codeFile}:${line}:${column})`;
+  });
   return {
-    name,
-    message: advice.message ?? message,
-    ...(code === undefined ? {} : { code }),
-    ...(notes.length === 0 ? {} : { hint: notes.join("\n") }),
-    stack: shown.map(({ where, line, column }) => `    at ${where} (${codeFile}:${line}:${column})`).join("\n"),
+    ...plain,
+    message: advice.message ?? plain.message,
+    hint: advice.hint ?? plain.hint ?? (floating ? notAwaited : undefined),
+    stack: (await Promise.all(shown)).join("\n"),
     ...place,
-    ...(text === undefined ? {} : { source: text }),
+    source: place && about.source.split("\n")[place.line - 1],
   };
 }
 
@@ -48,17 +46,17 @@ const notAwaited = "Nothing awaited this promise: put await in front of the call
 const maxCode = 50_000;
 
 async function adviceFor(
-  { reason, error, missed = [], unawaited = [] }: CodeFailure,
-  { message, at }: { message: string; at: number | undefined },
-  about: About,
+  { reason, error: { missed = [], unawaited = [] } }: CodeFailure,
+  { name, message, code, hint }: OutcomeError,
+  at: number | undefined,
+  { transpiled, known, calls }: About,
 ): Promise<Advice> {
-  const { name, code, hint } = error;
-  if (about.transpiled.plain.code.length > maxCode) return {};
-  const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
+  if (transpiled.plain.code.length > maxCode) return {};
+  const line = at === undefined ? undefined : (await transpiled.originalPosition(at)).line;
   const { advise } = await import("./advice/advise.ts");
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
-  // Without advice, the failure still has its message and place.
-  return about.known.resolved(() => advise(failing, about.transpiled.plain, about)).catch(() => ({}));
+  // Explanations may fail for unusual code. The failure still has its message and place.
+  return known.resolved(() => advise(failing, transpiled.plain, { known, calls })).catch(() => ({}));
 }
 
 interface Frame {
@@ -68,15 +66,11 @@ interface Frame {
 }
 
 /** The frames of the executed code, without frames of the guest's script. */
-function framesOf(stack: string, transpiled: Transpiled): Frame[] {
-  const frames: Frame[] = [];
-  for (const match of stack.matchAll(/^\s*at (.*?) ?\(?main\.ts:(\d+):(\d+)\)?$/gm)) {
-    const [, where = "", lineText, columnText] = match;
+function framesOf(stack: string, plainOffset: Transpiled["plainOffset"]): Frame[] {
+  const frames = stack.matchAll(/^\s*at (.*?) ?\(?main\.ts:(\d+):(\d+)\)?$/gm).take(10);
+  return [...frames].map(([, where, lineText, columnText]) => {
     const line = Number(lineText);
     const column = Math.max(1, Number(columnText) - (line === 1 ? wrapperLength : 0));
-    const at = transpiled.plainOffset(line, column);
-    frames.push({ where: where && where !== "<anonymous>" ? where : "the code", at });
-    if (frames.length === 10) break;
-  }
-  return frames;
+    return { where: where && where !== "<anonymous>" ? where : "the code", at: plainOffset({ line, column }) };
+  });
 }

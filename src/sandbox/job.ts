@@ -4,14 +4,14 @@ import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/ch
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
 import { type Ended, Execution } from "./execution.ts";
-import { plainFailure } from "./failure-words.ts";
 import { KnownTools } from "./known-tools.ts";
+import { plainFailure } from "./limit-errors.ts";
 import {
-  type Answers,
+  type Answer,
   type FromWorker,
   largeChars,
   phase,
-  type Questions,
+  type Question,
   type RunMessage,
   type SettleMessage,
   type SuccessShape,
@@ -25,7 +25,7 @@ export class Job {
   readonly #send: (message: FromWorker) => void;
   readonly #known: KnownTools;
   #execution: Execution | undefined;
-  #answered: ((answers: Answers) => void) | undefined;
+  #answered: ((answers: Answer[]) => void) | undefined;
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
 
@@ -51,7 +51,7 @@ export class Job {
     this.#execution?.settle(message);
   }
 
-  answer(answers: Answers): void {
+  answer(answers: Answer[]): void {
     this.#answered?.(answers);
   }
 
@@ -72,7 +72,8 @@ export class Job {
     const transpiled = await transpile(source);
     const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
     if (check === "off") return { transpiled, notes };
-    const findings = await this.#known.resolved(() => transpiled.check(this.#known));
+    const { checkCalls } = await import("./code/check.ts");
+    const findings = await this.#known.resolved(() => checkCalls(transpiled.plain, this.#known));
     const placed: PlacedFinding[] = [];
     for (const each of findings.slice(0, maxListed)) {
       placed.push({ ...each, ...(await transpiled.originalPosition(each.at)) });
@@ -91,7 +92,7 @@ export class Job {
       run: this.#run,
       code: transpiled.code,
       send: this.#send,
-      onEnd: (ended) => void this.#end(ended, execution, transpiled),
+      onEnd: (ended) => void this.#end(ended, transpiled),
     });
     for (const { level, text } of notes) execution.log(level, text);
     if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
@@ -101,10 +102,9 @@ export class Job {
   }
 
   /** Sends the result first. It counts whether the explanation succeeds or not. */
-  async #end({ result, reusable, registry }: Ended, execution: Execution, transpiled: Transpiled): Promise<void> {
+  async #end({ result, reusable, registry, calls, logs, displayed }: Ended, transpiled: Transpiled): Promise<void> {
     const { limits, source } = this.#run;
     const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
-    const { calls, firstLogs: logs, hasDisplayed: displayed } = execution;
     if (result.ok) {
       const { json } = result;
       const notes = result.notes === undefined ? undefined : (JSON.parse(result.notes) as Notes);
@@ -113,26 +113,17 @@ export class Job {
       this.#send({ ...ended, explains, ...successShape(json) });
       if (!explains) return;
       const { warn } = await import("./advice/warnings.ts");
-      const warnings = await this.#orNothing(() => warn(output, transpiled.plain, this.#known));
-      this.#send({ type: "explained", ...(warnings ? { warnings } : {}) });
+      // Explanations may fail for unusual code; then there is none.
+      const warnings = await warn(output, transpiled.plain, this.#known).catch(() => []);
+      this.#send({ type: "explained", warnings });
       return;
     }
     const { reason } = result;
-    const failure = { ok: false, reason, error: plainFailure(result, limits) } as const;
-    this.#send({ ...ended, explains: true, failure });
+    const plain = plainFailure(reason, result.error, limits);
+    this.#send({ ...ended, explains: true, failure: { ok: false, reason, error: plain } });
     const { describeFailure } = await import("./failure.ts");
     const about = { source, transpiled, limits, known: this.#known, calls };
-    const error = await this.#orNothing(() => describeFailure(result, about));
-    this.#send({ type: "explained", ...(error ? { error } : {}) });
-  }
-
-  /** Explanations may fail for unusual code; then there is none. */
-  async #orNothing<T extends OutcomeError | LogEntry[]>(explain: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await explain();
-    } catch {
-      return undefined;
-    }
+    this.#send({ type: "explained", error: await describeFailure(result, about).catch(() => plain) });
   }
 
   #refuse(reason: "check" | "crashed", error: OutcomeError): void {
@@ -144,8 +135,8 @@ export class Job {
     Atomics.store(new Int32Array(this.#run.state), 1, entered);
   }
 
-  #ask(questions: Questions): Promise<Answers> {
-    const { promise, resolve } = Promise.withResolvers<Answers>();
+  #ask(questions: Question[]): Promise<Answer[]> {
+    const { promise, resolve } = Promise.withResolvers<Answer[]>();
     this.#answered = resolve;
     this.#send({ type: "questions", questions });
     return promise;

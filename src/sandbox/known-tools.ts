@@ -1,11 +1,11 @@
 /** Schemas, signatures and suggestions of tools, fetched from the main thread when the check or the advice needs them. */
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.ts";
-import type { Answers, Questions, ToolDetails } from "./messages.ts";
+import type { Answer, Question } from "./messages.ts";
 
-type Ask = (questions: Questions) => Promise<Answers>;
+type Details = Pick<KnownFunction, "inputSchema" | "signature">;
 
-/** Maximum number of tools and searches that one execution asks about. Others stay unknown. */
-const maxTools = 500;
+/** Maximum number of questions of one execution, and how many of them are searches. Other tools stay unknown. */
+const maxQuestions = 500;
 const maxSearches = 50;
 
 /** Maximum characters of a search. Its words come from the program, and should be a name or two. */
@@ -16,13 +16,14 @@ const maxRounds = 5;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
-  readonly #ask: Ask;
-  readonly #details = new Map<string, ToolDetails>();
-  readonly #found = new Map<string, Suggestion[]>();
-  #open: Questions = { tools: [], searches: [] };
+  readonly #ask: (questions: Question[]) => Promise<Answer[]>;
+  /** By the question as JSON; undefined until it is answered. */
+  readonly #answers = new Map<string, Answer | undefined>();
+  #searches = 0;
+  #open: Question[] = [];
 
   /** The namespaces contain only names. */
-  constructor(namespaces: readonly Namespace[], ask: Ask) {
+  constructor(namespaces: readonly Namespace[], ask: (questions: Question[]) => Promise<Answer[]>) {
     this.#ask = ask;
     this.namespaces = namespaces.map((namespace) => this.#withDetails(namespace));
   }
@@ -34,49 +35,33 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
     for (let round = 0; round < maxRounds; round++) {
       const result = work();
       const questions = this.#open;
-      if (questions.tools.length + questions.searches.length === 0) return result;
-      this.#open = { tools: [], searches: [] };
-      this.#learn(questions, await this.#ask(questions));
+      if (questions.length === 0) return result;
+      this.#open = [];
+      const answers = await this.#ask(questions);
+      for (const [at, question] of questions.entries()) this.#answers.set(JSON.stringify(question), answers[at]);
     }
     return work();
   }
 
-  readonly suggest = (words: string, limit: number): Suggestion[] => {
-    const asked = words.slice(0, maxWords);
-    const key = `${limit} ${asked}`;
-    const found = this.#found.get(key);
-    if (found) return found;
-    if (this.#found.size < maxSearches) {
-      this.#found.set(key, []);
-      this.#open.searches.push({ words: asked, limit });
-    }
-    return [];
-  };
+  readonly suggest = (words: string, limit: number): Suggestion[] =>
+    (this.#answer({ words: words.slice(0, maxWords), limit }) as Suggestion[] | undefined) ?? [];
 
-  #learn({ tools, searches }: Questions, answers: Answers): void {
-    for (const [at, { namespace, name }] of tools.entries()) {
-      this.#details.set(keyOf(namespace, name), answers.tools[at] ?? {});
-    }
-    for (const [at, { words, limit }] of searches.entries()) {
-      this.#found.set(`${limit} ${words}`, answers.searches[at] ?? []);
-    }
-  }
-
-  #detailsOf(namespace: string, name: string): ToolDetails {
-    const key = keyOf(namespace, name);
-    const known = this.#details.get(key);
-    if (known) return known;
-    if (this.#details.size < maxTools) {
-      this.#details.set(key, {});
-      this.#open.tools.push({ namespace, name });
-    }
-    return {};
+  /** The answer, if it is known; else the question is asked after the work. */
+  #answer(question: Question): Answer | undefined {
+    const key = JSON.stringify(question);
+    if (this.#answers.has(key) || this.#answers.size === maxQuestions) return this.#answers.get(key);
+    if ("words" in question && ++this.#searches > maxSearches) return undefined;
+    this.#answers.set(key, undefined);
+    this.#open.push(question);
+    return undefined;
   }
 
   #withDetails(namespace: Namespace): Namespace {
     const { functions } = namespace;
     if (functions === "any") return namespace;
-    const detailsOf = (name: string) => this.#detailsOf(namespace.name, name);
+    const detailsOf = (name: string) => {
+      return this.#answer({ namespace: namespace.name, name }) as Details | undefined;
+    };
     let made: KnownFunction[] | undefined;
     return {
       ...namespace,
@@ -85,10 +70,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
           name,
           jsName,
           get inputSchema() {
-            return detailsOf(name).inputSchema;
+            return detailsOf(name)?.inputSchema;
           },
           get signature() {
-            return detailsOf(name).signature;
+            return detailsOf(name)?.signature;
           },
         }));
         return made;
@@ -97,19 +82,13 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   }
 }
 
-function keyOf(namespace: string, name: string): string {
-  return JSON.stringify([namespace, name]);
-}
-
 /** Answers the questions from the bindings, on the main thread. */
-export function answersTo({ tools, searches }: Questions, { namespaces, suggest }: Bindings): Answers {
+export function answersTo(questions: readonly Question[], { namespaces, suggest }: Bindings): Answer[] {
   const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
-  return {
-    tools: tools.slice(0, maxTools).map(({ namespace, name }) => {
-      const functions = byName.get(namespace)?.functions ?? "any";
-      const found = functions === "any" ? undefined : functions.find((each) => each.name === name);
-      return { inputSchema: found?.inputSchema, signature: found?.signature };
-    }),
-    searches: searches.slice(0, maxSearches).map(({ words, limit }) => suggest?.(words, limit) ?? []),
-  };
+  return questions.map((question) => {
+    if ("words" in question) return suggest?.(question.words, question.limit) ?? [];
+    const functions = byName.get(question.namespace)?.functions ?? "any";
+    const found = functions === "any" ? undefined : functions.find((each) => each.name === question.name);
+    return { inputSchema: found?.inputSchema, signature: found?.signature };
+  });
 }

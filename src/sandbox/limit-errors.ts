@@ -1,37 +1,38 @@
-/** Errors for limits that a program can handle. */
-import type { Limits } from "./contract.ts";
+/** Errors for limits: those that a program can handle, and those that end it. */
+import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import type { ErrorShape } from "./messages.ts";
 
 const megabyte = 1_048_576;
 
+function toolError(code: string, message: string, hint: string): ErrorShape {
+  return { name: "ToolError", code, message, hint };
+}
+
 export function tooManyCalls({ calls }: Limits): ErrorShape {
-  return {
-    name: "ToolError",
-    code: "TOO_MANY_CALLS",
-    message: `The code has made ${calls} tool calls, which is the limit`,
-    hint: "Look for a loop that never ends or a page cursor that is not passed on; otherwise do less in one execution, or raise limits.calls in the config.",
-  };
+  return toolError(
+    "TOO_MANY_CALLS",
+    `The code has made ${calls} tool calls, which is the limit`,
+    "Look for a loop that never ends or a page cursor that is not passed on; otherwise do less in one execution, or raise limits.calls in the config.",
+  );
 }
 
 /** Maximum number of questions about the tools (`tools.search`, `tools.list`) of one execution: the main thread answers each. */
 export const maxQuestions = 1_000;
 
 export function tooManyQuestions(): ErrorShape {
-  return {
-    name: "ToolError",
-    code: "TOO_MANY_CALLS",
-    message: `The code has called tools.search, tools.describe and tools.list ${maxQuestions} times, which is the limit`,
-    hint: "Search once and keep the result: const found = await tools.search(query).",
-  };
+  return toolError(
+    "TOO_MANY_CALLS",
+    `The code has called tools.search, tools.describe and tools.list ${maxQuestions} times, which is the limit`,
+    "Search once and keep the result: const found = await tools.search(query).",
+  );
 }
 
 export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }: Limits): ErrorShape {
-  return {
-    name: "ToolError",
-    code: "ARGUMENTS_TOO_LARGE",
-    message: `The arguments of ${tool} are ${size(bytes)}; the limit is ${size(argumentBytes)}`,
-    hint: "Send the data in several calls, or raise limits.argumentMb in the config.",
-  };
+  return toolError(
+    "ARGUMENTS_TOO_LARGE",
+    `The arguments of ${tool} are ${size(bytes)}; the limit is ${size(argumentBytes)}`,
+    "Send the data in several calls, or raise limits.argumentMb in the config.",
+  );
 }
 
 /** Maximum bytes of the arguments of all open calls. */
@@ -40,21 +41,19 @@ export function openCallsOf({ argumentBytes }: Limits): number {
 }
 
 export function openArgumentsTooLarge(bytes: number, limits: Limits): ErrorShape {
-  return {
-    name: "ToolError",
-    code: "ARGUMENTS_TOO_LARGE",
-    message: `The arguments of all pending calls add up to ${size(bytes)}; the limit is ${size(openCallsOf(limits))}`,
-    hint: "Await some of the calls before you make more, or raise limits.argumentMb in the config.",
-  };
+  return toolError(
+    "ARGUMENTS_TOO_LARGE",
+    `The arguments of all pending calls add up to ${size(bytes)}; the limit is ${size(openCallsOf(limits))}`,
+    "Await some of the calls before you make more, or raise limits.argumentMb in the config.",
+  );
 }
 
 export function resultTooLarge(tool: string, bytes: number, { resultBytes }: Limits): ErrorShape {
-  return {
-    name: "ToolError",
-    code: "RESULT_TOO_LARGE",
-    message: `The result of ${tool} is ${size(bytes)}; the limit is ${size(resultBytes)}`,
-    hint: "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb in the config.",
-  };
+  return toolError(
+    "RESULT_TOO_LARGE",
+    `The result of ${tool} is ${size(bytes)}; the limit is ${size(resultBytes)}`,
+    "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb in the config.",
+  );
 }
 
 export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limits): ErrorShape {
@@ -82,4 +81,44 @@ export function displayedTooMuch(): ErrorShape {
 function size(bytes: number): string {
   if (bytes >= megabyte) return `${Math.round((bytes / megabyte) * 10) / 10} MB`;
   return bytes >= 1_024 ? `${Math.round(bytes / 1_024)} KB` : `${bytes} bytes`;
+}
+
+/** Describes a failure without looking at the program. */
+export function plainFailure(reason: FailureReason, error: ErrorShape, limits: Limits): OutcomeError {
+  const { name, message, code, hint } = { ...error, ...endOf(reason, limits) };
+  return { name, message, code, hint: error.hint ?? hint, stack: "" };
+}
+
+/** How the program ended that reached a limit, or whose worker failed. */
+function endOf(reason: FailureReason, limits: Limits): Partial<ErrorShape> {
+  switch (reason) {
+    case "timeout":
+      return {
+        name: "TimeoutError",
+        message: `The code did not finish within ${limits.timeoutMs / 1000} s and was stopped`,
+        hint: "Look for a loop that never ends, do less in one execution, or ask for more time.",
+      };
+    case "cpu":
+      return {
+        name: "CpuTimeError",
+        message: `The code used ${limits.cpuMs / 1000} s of CPU time and was stopped`,
+        hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs in the config.",
+      };
+    case "cancelled":
+      return { name: "CancelledError", message: "The execution was cancelled" };
+    case "memory":
+      return {
+        message: `The code ran out of memory: the limit is ${Math.round(limits.memoryBytes / megabyte)} MB`,
+        hint: "Work on one page or one item at a time and keep only what you need.",
+      };
+    case "stack":
+      return {
+        message: "Too many nested calls, or data nested too deeply",
+        hint: "Look for a recursion that never ends; turn deep recursion into a loop.",
+      };
+    case "crashed":
+      return { message: "The engine crashed while running this code. The next execution gets a new engine." };
+    default:
+      return {};
+  }
 }

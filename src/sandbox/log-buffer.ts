@@ -1,12 +1,23 @@
-/**
- * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, beginning and
- * end are kept, with a line between them that tells how much is missing.
- */
+/** Log lines, and their way to the main thread. */
 
 import { withoutBase64 } from "../media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
-import { LogLines } from "./log-lines.ts";
 import type { LogPart } from "./messages.ts";
+
+/** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
+export class LogLines {
+  readonly entries: LogEntry[] = [];
+  readonly #begun = new Map<LogLevel, LogEntry>();
+
+  add({ level, text, open = false }: LogPart): void {
+    const begun = this.#begun.get(level);
+    if (begun) begun.text += text;
+    const line = begun ?? { level, text };
+    if (!begun) this.entries.push(line);
+    if (open) this.#begun.set(level, line);
+    else this.#begun.delete(level);
+  }
+}
 
 const groupLines = 200;
 const groupBytes = 32_768;
@@ -21,6 +32,10 @@ const lineBytes = 64;
 /** Share of the limit for the beginning. */
 const headShare = 0.75;
 
+/**
+ * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, beginning and
+ * end are kept, with a line between them that tells how much is missing.
+ */
 export class LogBuffer {
   readonly #send: (entries: LogPart[]) => void;
   #headBytes: number;

@@ -57,26 +57,17 @@ export interface DeadlineMessage {
   deadline: number;
 }
 
-/** Questions of the check and the advice about tools. */
-export interface Questions {
-  tools: { namespace: string; name: string }[];
-  searches: { words: string; limit: number }[];
-}
+/** A question of the check and the advice: for the details of a tool, or for tools that fit some words. */
+export type Question = { namespace: string; name: string } | { words: string; limit: number };
 
-/** Answers in the order of the questions. */
-export interface Answers {
-  tools: ToolDetails[];
-  searches: Suggestion[][];
-}
-
-export type ToolDetails = Pick<KnownFunction, "inputSchema" | "signature">;
+export type Answer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[];
 
 export type ToWorker =
   | PrepareMessage
   | RunMessage
   | SettleMessage
   | DeadlineMessage
-  | { type: "answers"; answers: Answers }
+  | { type: "answers"; answers: Answer[] }
   | { type: "stop" }
   | { type: "renew" };
 
@@ -98,7 +89,7 @@ export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | CallMessage
-  | { type: "questions"; questions: Questions }
+  | { type: "questions"; questions: Question[] }
   | EndedMessage
   | ExplainedMessage;
 

@@ -15,7 +15,7 @@ import type {
   ToolUse,
 } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
-import { LogLines } from "./log-lines.ts";
+import { LogLines } from "./log-buffer.ts";
 import {
   type CallMessage,
   type ErrorShape,
@@ -32,15 +32,13 @@ const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
 /** Makes a success whose value is parsed when it is first read. */
 function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {
   let known: { value: unknown } | undefined;
+  const value = () => {
+    known ??= { value: JSON.parse(json) };
+    return known.value;
+  };
   return Object.defineProperties({ ok: true, ...common } as Extract<Outcome, { ok: true }>, {
     json: { value: json },
-    value: {
-      enumerable: true,
-      get() {
-        known ??= { value: JSON.parse(json) };
-        return known.value;
-      },
-    },
+    value: { enumerable: true, get: value },
   });
 }
 
@@ -105,15 +103,14 @@ export class Recorder {
       ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
       return { type: "settle", call, ...value };
     } catch (error) {
-      // A call that was cancelled with the execution did not fail.
       const shape = errorShape(error);
-      if (signal.aborted) {
-        ended?.({ outcome: "cancelled" });
-        return { type: "settle", call, error: shape };
+      // A call that was cancelled with the execution did not fail.
+      if (signal.aborted) ended?.({ outcome: "cancelled" });
+      else {
+        use.failures += 1;
+        if (!this.#failures.has(tool)) this.#failures.set(tool, shape.message);
+        ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       }
-      use.failures += 1;
-      if (!this.#failures.has(tool)) this.#failures.set(tool, shape.message);
-      ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       return { type: "settle", call, error: shape };
     } finally {
       use.durationMs += performance.now() - startedAt;
@@ -153,11 +150,7 @@ export class Recorder {
   }
 
   #use(id: string): ToolUse {
-    const existing = this.#tools.get(id);
-    if (existing) return existing;
-    const use = newUse();
-    this.#tools.set(id, use);
-    return use;
+    return this.#tools.getOrInsertComputed(id, newUse);
   }
 
   #receipt(resultChars: number): Receipt {

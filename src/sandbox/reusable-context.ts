@@ -40,7 +40,8 @@ export class ReusableContext implements Disposable {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
-  readonly #methods = new Map<keyof Guest, QuickJSHandle>();
+  /** Looked up before the state is remembered: a later handle would not survive `renew`. */
+  readonly #methods: ReadonlyMap<keyof Guest, QuickJSHandle>;
   /** The address of the word in which the engine keeps the end of its used memory. */
   readonly #endAddress: number;
   /** Memory is restored from here on. Below is the rest of the stack, down to the static data; it is never reached. */
@@ -71,11 +72,11 @@ export class ReusableContext implements Disposable {
     loadGuest(this.#context);
     limitMemory(this.#runtime, engine);
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
+    this.#methods = new Map(guestMethods.map((name) => [name, this.#context.getProp(this.#guest, name)]));
   }
 
   /** Remembers the current state for `renew`. A context that is used once does not need it. */
   remember(): void {
-    for (const name of guestMethods) this.#method(name);
     const memory = new Uint8Array(this.#engine.memory.buffer);
     this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, this.#end) };
   }
@@ -138,19 +139,13 @@ export class ReusableContext implements Disposable {
 
   #call(name: keyof Guest, args: (string | number | QuickJSHandle)[]): QuickJSHandle {
     const context = this.#context;
-    const handles = args.map((arg) => this.#handleOf(arg));
-    const result = context.unwrapResult(context.callFunction(this.#method(name), this.#guest, ...handles));
+    const handles = args.map((arg) => {
+      if (typeof arg === "string") return context.newString(arg);
+      return typeof arg === "number" ? context.newNumber(arg) : arg;
+    });
+    const result = context.unwrapResult(context.callFunction(this.#methods.get(name)!, this.#guest, ...handles));
     for (const handle of handles) handle.dispose();
     return result;
-  }
-
-  /** The guest's method, looked up once before the state is remembered: a later handle would not survive `renew`. */
-  #method(name: keyof Guest): QuickJSHandle {
-    const known = this.#methods.get(name);
-    if (known) return known;
-    const method = this.#context.getProp(this.#guest, name);
-    this.#methods.set(name, method);
-    return method;
   }
 
   /** Runs some pending jobs. Returns false if there are none. Throws what escapes from one, as `guest`. */
@@ -193,17 +188,6 @@ export class ReusableContext implements Disposable {
   #collectNowAndThen(): void {
     this.#hostCalls += 1;
     if (this.#hostCalls % callsPerCollection === 0) Bun.gc(true);
-  }
-
-  #handleOf(value: string | number | QuickJSHandle): QuickJSHandle {
-    switch (typeof value) {
-      case "string":
-        return this.#context.newString(value);
-      case "number":
-        return this.#context.newNumber(value);
-      default:
-        return value;
-    }
   }
 
   #defineHost(): void {

@@ -13,9 +13,9 @@ import type {
   Outcome,
 } from "./contract.ts";
 import { compiledEngine } from "./engine/wasm.ts";
-import { plainFailure } from "./failure-words.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { answersTo } from "./known-tools.ts";
+import { plainFailure } from "./limit-errors.ts";
 import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -151,17 +151,11 @@ export class Sandbox implements Disposable {
       after(stopGraceMs, () => giveUp(stopped(reason, limits, isReading)));
     };
     const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
-    const tellDeadline = () => send({ type: "deadline", deadline: limit.deadline });
-    const clock: Clock = {
-      hold: () => {
-        limit.hold();
-        tellDeadline();
-      },
-      release: () => {
-        limit.release();
-        tellDeadline();
-      },
+    const moving = (change: () => void) => () => {
+      change();
+      send({ type: "deadline", deadline: limit.deadline });
     };
+    const clock: Clock = { hold: moving(() => limit.hold()), release: moving(() => limit.release()) };
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
@@ -173,7 +167,7 @@ export class Sandbox implements Disposable {
         if (now === phase.starting) watchReading();
         else if (now !== phase.reading) return;
         else if (waitedMs + readingMs < readingMs * share) watchReading(waitedMs + readingMs);
-        else giveUp(unreadable(limits));
+        else giveUp(unreadable());
       });
 
     await prepared;
@@ -239,23 +233,14 @@ async function prepare(worker: Worker, memoryBytes: number, again: boolean): Pro
 
 /** The outcome of an execution whose worker could not report one. */
 function stopped(reason: "cancelled" | "timeout" | "stack" | "crashed", limits: Limits, isReading = false): Failure {
-  const failure: Failure = {
-    ok: false,
-    reason,
-    error: { name: errorNames[reason] ?? "Error", message: "", stack: "" },
-  };
-  const error = plainFailure(failure, limits);
-  return {
-    ...failure,
-    error: isReading && reason === "timeout" ? { ...error, ...tooNested(limits.timeoutMs) } : error,
-  };
+  const error = plainFailure(reason, { name: "Error", message: "" }, limits);
+  const words = isReading && reason === "timeout" ? tooNested(limits.timeoutMs) : {};
+  return { ok: false, reason, error: { ...error, ...words } };
 }
 
-const errorNames: Partial<Record<Failure["reason"], string>> = { cancelled: "CancelledError", timeout: "TimeoutError" };
-
-function unreadable(limits: Limits): Failure {
+function unreadable(): Failure {
   const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(readingMs) };
-  return { ...stopped("crashed", limits), reason: "check", error };
+  return { ok: false, reason: "check", error };
 }
 
 function tooNested(ms: number): { message: string; hint: string } {

@@ -3,26 +3,17 @@ import { textOf } from "./binding-value.ts";
 import type { BindingValue } from "./contract.ts";
 import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
 
-interface Seen {
+export interface RecordedCalls {
+  tool: string;
   calls: number;
   failures: number;
   /** Number of open calls. */
   open: number;
   /** Number of calls with the same arguments as the call before. */
   repeated: number;
-  args: string | undefined;
+  /** The first one and the last ones. */
   results: BindingValue[];
-  failure: ErrorShape | undefined;
-}
-
-export interface RecordedCalls {
-  tool: string;
-  calls: number;
-  failures: number;
-  open: number;
-  repeated: number;
-  results: readonly BindingValue[];
-  /** The first call. */
+  /** The first one. */
   failure: ErrorShape | undefined;
 }
 
@@ -33,13 +24,17 @@ const keptResults = 4;
 const longResult = 1_000_000;
 
 export class SeenCalls {
-  readonly #tools = new Map<string, Seen>();
-  readonly #open = new Map<number, { seen: Seen; raw: boolean }>();
+  readonly #tools = new Map<string, RecordedCalls & { args?: string }>();
+  readonly #open = new Map<number, { seen: RecordedCalls; raw: boolean }>();
 
-  made({ call, namespace, group, name, raw, args }: CallMessage): void {
+  made(message: CallMessage): void {
+    const { call, namespace, raw, args } = message;
     // Questions about the tools do not count as calls.
     if (namespace === "") return;
-    const seen = this.#of(toolId({ namespace, group, name }));
+    const tool = toolId(message);
+    const seen = this.#tools.getOrInsertComputed(tool, () => {
+      return { tool, calls: 0, failures: 0, open: 0, repeated: 0, results: [], failure: undefined };
+    });
     seen.calls += 1;
     seen.open += 1;
     if (seen.args === args) seen.repeated += 1;
@@ -61,16 +56,7 @@ export class SeenCalls {
   }
 
   get all(): RecordedCalls[] {
-    return [...this.#tools].map(([tool, { args: _, ...seen }]) => ({ tool, ...seen }));
-  }
-
-  #of(tool: string): Seen {
-    let seen = this.#tools.get(tool);
-    if (!seen) {
-      seen = { calls: 0, failures: 0, open: 0, repeated: 0, args: undefined, results: [], failure: undefined };
-      this.#tools.set(tool, seen);
-    }
-    return seen;
+    return [...this.#tools.values()];
   }
 }
 

@@ -8,11 +8,15 @@ import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import { Job } from "./job.ts";
 import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
 import { ReusableContext } from "./reusable-context.ts";
-import { useUniversalTime } from "./universal-time.ts";
 
 declare const self: Worker;
 
-useUniversalTime();
+/** Makes UTC the time zone of all programs: the engine takes its local time from this thread's `Date`. */
+const dateMethods = Date.prototype as unknown as Record<string, unknown>;
+for (const field of ["FullYear", "Month", "Date", "Day", "Hours", "Minutes", "Seconds", "Milliseconds"]) {
+  dateMethods[`get${field}`] = dateMethods[`getUTC${field}`];
+}
+dateMethods["getTimezoneOffset"] = () => 0;
 
 let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
@@ -41,8 +45,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     case "prepare":
       settings = data;
       context = createContext(data);
-      // Every program needs it, so it is loaded while the main thread prepares the first one.
+      // Every program needs them, so they are loaded while the main thread prepares the first one.
       void import("./code/transpile.ts");
+      void import("./code/check.ts");
       break;
     case "renew":
       current = undefined;
