@@ -44,7 +44,8 @@ export function dated(log: Log): Log {
   return changed(log, (message) => `${new Date().toISOString()} ${message}`);
 }
 
-function changed(log: Log, change: (message: string) => string): Log {
+/** Returns a log that changes each message. */
+export function changed(log: Log, change: (message: string) => string): Log {
   return {
     debug: (message) => log.debug(change(message)),
     info: (message) => log.info(change(message)),

@@ -89,26 +89,25 @@ export class Lifecycle {
       if (!(error instanceof ConnectionLost) || (error.sent && !repeatable)) throw error;
       return await this.#attempt(work, options);
     } finally {
-      this.#calls -= 1;
-      if (this.#calls === 0) {
-        this.#closeLeft();
-        this.#onIdle?.();
-      }
       this.#semaphore.release();
-      if (!options.startsNothing) this.#lastCallAt = performance.now();
-      this.#endWhenIdle();
+      this.#done(!options.startsNothing);
     }
   }
 
   /** Keeps the connection open until the returned function is called. */
   keep(): () => void {
     this.#calls += 1;
-    return () => {
-      this.#calls -= 1;
-      if (this.#calls === 0) this.#onIdle?.();
-      this.#lastCallAt = performance.now();
-      this.#endWhenIdle();
-    };
+    return () => this.#done(true);
+  }
+
+  #done(isUse: boolean): void {
+    this.#calls -= 1;
+    if (this.#calls === 0) {
+      this.#closeLeft();
+      this.#onIdle?.();
+    }
+    if (isUse) this.#lastCallAt = performance.now();
+    this.#endWhenIdle();
   }
 
   /** Closes the connection if it is not in use. Resolves when the process has ended. */

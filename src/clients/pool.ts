@@ -3,6 +3,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import type { JsonObject } from "../json-object.ts";
+import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
@@ -15,7 +16,7 @@ import type { Listed, Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
-import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
+import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -389,7 +390,7 @@ export class Pool implements AsyncDisposable {
     const { connect } = await import("./connect.ts");
     // All texts of a server pass here, and its secrets are removed.
     const redact = this.#redactorOf(server.name);
-    const log = redactLog(this.#options.log, redact);
+    const log = changed(this.#options.log, redact);
     const onEnd = (how: string, isWell: boolean) => {
       onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();

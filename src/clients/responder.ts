@@ -62,16 +62,17 @@ export function askerOf(responder: Responder | undefined): Asker | undefined {
 
 const answers: readonly Answer[] = ["once", "session", "no"];
 
-/** `enumNames` is the older of the two ways to label choices; agents of every revision of MCP know it. */
-const requestedSchema = {
-  type: "object" as const,
-  properties: {
-    answer: {
-      type: "string" as const,
-      title: "Allow this call?",
-      enum: [...answers],
-      enumNames: ["Yes, once", "Yes, this tool for the rest of the session", "No"],
-    },
-  },
-  required: ["answer"],
-};
+const requestedSchema = choiceForm("Allow this call?", {
+  once: "Yes, once",
+  session: "Yes, this tool for the rest of the session",
+  no: "No",
+});
+
+/**
+ * The schema of a form with one choice, whose key is the value of `answer`. `enumNames` is the older of the two ways to label
+ * choices; agents of every revision of MCP know it.
+ */
+export function choiceForm(title: string, choices: Record<string, string>) {
+  const answer = { type: "string" as const, title, enum: Object.keys(choices), enumNames: Object.values(choices) };
+  return { type: "object" as const, properties: { answer }, required: ["answer"] };
+}

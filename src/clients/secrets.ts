@@ -10,7 +10,6 @@
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { withTexts } from "../json-object.ts";
-import type { Log } from "../log.ts";
 import { formsOf, secretFinder } from "./secret-finder.ts";
 
 export type Redact = (text: string) => string;
@@ -143,14 +142,6 @@ function hasSecret(error: unknown, redact: Redact): boolean {
   const texts = error instanceof Error ? [error.message, (error as { hint?: string }).hint ?? ""] : [String(error)];
   if (texts.some((text) => redact(text) !== text)) return true;
   return error instanceof Error && hasSecret(error.cause, redact);
-}
-
-export function redactLog(log: Log, redact: Redact): Log {
-  return {
-    debug: (message) => log.debug(redact(message)),
-    info: (message) => log.info(redact(message)),
-    warn: (message) => log.warn(redact(message)),
-  };
 }
 
 /** Applies `redact` to every string in a value, but not to the names of properties. */

@@ -148,20 +148,24 @@ export class ServerRequests {
   async #sample(params: Params, signal: AbortSignal): Promise<Result> {
     const { sampling } = this.capabilities;
     if (!sampling) throw refused("sampling");
-    const { tools, toolChoice } = valid(CreateMessageRequestSchema, "sampling/createMessage", params).params;
+    const { tools, toolChoice } = checkedRequest(CreateMessageRequestSchema, "sampling/createMessage", params).params;
     const usesTools = tools !== undefined || toolChoice !== undefined;
     if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
     // To the agent, all servers are one: context that it adds would come from other servers, too.
     const { includeContext: _, ...own } = params;
     const named = this.#named(own) as Parameters<NonNullable<Responder["sample"]>>[0];
     const answer = await this.#ask(signal, (asked) => this.#responder!.sample!(named, asked));
-    return usableAnswer(usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema, "sampling", answer);
+    return checkedAnswer(
+      usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema,
+      "sampling",
+      answer,
+    );
   }
 
   async #elicit(params: Params, signal: AbortSignal): Promise<Result> {
     const { elicitation } = this.capabilities;
     if (!elicitation) throw refused("elicitation");
-    const request = valid(ElicitRequestSchema, "elicitation/create", params).params;
+    const request = checkedRequest(ElicitRequestSchema, "elicitation/create", params).params;
     const mode = request.mode ?? "form";
     if (mode === "form" && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);
     if (mode === "url" && !elicitation.url) throw refused("URL elicitation", ErrorCode.InvalidParams);
@@ -169,13 +173,13 @@ export class ServerRequests {
     const message = `[${this.#server}] ${visibleText(request.message)}${note ?? ""}`;
     const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
     const answer = await this.#ask(signal, (asked) => this.#responder!.elicit!(forwarded, asked));
-    return withDefaults(usableAnswer(ElicitResultSchema, "elicitation", answer), request);
+    return withDefaults(checkedAnswer(ElicitResultSchema, "elicitation", answer), request);
   }
 
   async #listRoots(signal: AbortSignal): Promise<Result> {
     if (!this.capabilities.roots) throw refused("roots");
     const answer = await this.#ask(signal, (asked) => this.#responder!.listRoots!(asked));
-    return usableAnswer(ListRootsResultSchema, "roots", answer);
+    return checkedAnswer(ListRootsResultSchema, "roots", answer);
   }
 
   /** The schema has normalised `request.url`; `url` is the server's original text. */
@@ -244,38 +248,34 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
 /** The capabilities for which the responder has a method. claudikins fills in defaults of forms. */
 function capabilitiesOf(responder: Responder | undefined): ClientCapabilities {
   const { sampling, elicitation, roots } = responder?.capabilities ?? {};
-  return {
-    ...(sampling && responder?.sample ? { sampling: withoutContext(sampling) } : {}),
-    ...(elicitation && responder?.elicit
-      ? {
-          elicitation: {
-            ...(hasForms(responder) ? { form: { applyDefaults: true } } : {}),
-            ...(elicitation.url ? { url: elicitation.url } : {}),
-          },
-        }
-      : {}),
-    ...(roots && responder?.listRoots ? { roots } : {}),
-  };
+  const capabilities: ClientCapabilities = {};
+  if (sampling && responder?.sample) {
+    const { context: _, ...rest } = sampling;
+    capabilities.sampling = rest;
+  }
+  if (elicitation && responder?.elicit) {
+    capabilities.elicitation = {
+      ...(hasForms(responder) ? { form: { applyDefaults: true } } : {}),
+      ...(elicitation.url ? { url: elicitation.url } : {}),
+    };
+  }
+  if (roots && responder?.listRoots) capabilities.roots = roots;
+  return capabilities;
 }
 
-function withoutContext({ context: _, ...rest }: NonNullable<ClientCapabilities["sampling"]>) {
-  return rest;
-}
-
-function valid<T>(schema: z.ZodType<T>, method: string, params: object): T {
-  const { success, data, error } = schema.safeParse({ method, params });
+function checked<T>(schema: z.ZodType<T>, value: unknown, code: number, problem: string): T {
+  const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  throw new Refusal(ErrorCode.InvalidParams, `claudikins: invalid ${method}: ${problemIn(error)}`);
+  const { path = [], message = "unexpected shape" } = error.issues[0] ?? {};
+  throw new Refusal(code, `claudikins: ${problem}: ${path.join(".") || "it"}: ${message}`.slice(0, maxErrorChars));
 }
 
-function usableAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): T {
-  const { success, data, error } = schema.safeParse(answer);
-  if (success) return data;
-  throw new Refusal(ErrorCode.InternalError, `claudikins: the host's ${what} answer is invalid: ${problemIn(error)}`);
+function checkedRequest<T>(schema: z.ZodType<T>, method: string, params: object): T {
+  return checked(schema, { method, params }, ErrorCode.InvalidParams, `invalid ${method}`);
 }
 
-function problemIn({ issues: [issue] }: z.ZodError): string {
-  return issue ? `${issue.path.join(".") || "it"}: ${issue.message}`.slice(0, maxErrorChars) : "unexpected shape";
+function checkedAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): T {
+  return checked(schema, answer, ErrorCode.InternalError, `the host's ${what} answer is invalid`);
 }
 
 /** Values that the person left out get the form's defaults (SEP-1034). */

@@ -1,5 +1,5 @@
 /** Parses and checks the text of a config file. Reports all problems at once, each with its position, path and value. */
-import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
 import { misspelling } from "../near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
@@ -24,7 +24,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   const { problems, meant } = oddKeys(root);
 
   const check = <T>(schema: z.ZodType<T>, node: Node, path: string[]): T | undefined => {
-    const { data, error } = schema.safeParse(plainValue(node), { error: issueText, jitless: true });
+    const { data, error } = schema.safeParse(getNodeValue(node), { error: issueText, jitless: true });
     const seen = new Set<string>();
     for (const issue of error?.issues ?? []) {
       const inside = issue.path.filter((part) => typeof part !== "symbol");
@@ -91,7 +91,7 @@ function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Pr
 
 function signInOf(entry: Node): { oauth: unknown; auth: unknown } {
   const [oauth, auth] = ["oauth", "auth"].map((key) => findNodeAtLocation(entry, [key]));
-  return { oauth: oauth && plainValue(oauth), auth: auth && plainValue(auth) };
+  return { oauth: oauth && getNodeValue(oauth), auth: auth && getNodeValue(auth) };
 }
 
 /**
@@ -151,13 +151,4 @@ function membersOf(object: Node | undefined): { name: string; node: Node; offset
     const [key, node] = children ?? [];
     return key && node ? [{ name: String(key.value), node, offset }] : [];
   });
-}
-
-/** Returns the value of a node. Its objects have no prototype, so that `__proto__` is an ordinary key. */
-function plainValue(node: Node): unknown {
-  if (node.type === "array") return (node.children ?? []).map(plainValue);
-  if (node.type !== "object") return node.value;
-  const object: Record<string, unknown> = Object.create(null);
-  for (const { name, node: child } of membersOf(node)) object[name] = plainValue(child);
-  return object;
 }

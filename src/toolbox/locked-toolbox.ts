@@ -1,7 +1,7 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
 
 import type { PoolOptions } from "../clients/pool.ts";
-import { hasForms } from "../clients/responder.ts";
+import { choiceForm, hasForms } from "../clients/responder.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -22,18 +22,7 @@ export interface LockedOptions extends PoolOptions {
 /** Longer questions are not asked in a form: nobody would read them to the end, where a hostile config could hide something. */
 const maxQuestionChars = 3_000;
 
-const requestedSchema = {
-  type: "object" as const,
-  properties: {
-    answer: {
-      type: "string" as const,
-      title: "Trust this config?",
-      enum: ["trust", "no"],
-      enumNames: ["Yes, trust it", "No"],
-    },
-  },
-  required: ["answer"],
-};
+const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
 
 export class LockedToolbox extends Toolbox {
   override readonly isLocked = true;
