@@ -3,7 +3,20 @@ import type { FoundTool } from "../search/search.ts";
 import { alsoText, type Detail, type Overview, tellingExample } from "../search/search-answer.ts";
 import { escaped } from "../visible-text.ts";
 import { bold, cyan, dim, paint } from "./colours.ts";
-import { about, anything, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";
+import {
+  about,
+  anything,
+  either,
+  list,
+  named,
+  number,
+  oneOf,
+  problem,
+  record,
+  text,
+  texts,
+  yesOrNo,
+} from "./shapes.ts";
 import { wrapped } from "./word-wrap.ts";
 
 const names = { id: text, server: text, name: text };
@@ -18,6 +31,7 @@ const tools = list(
         description: text,
         signature: text,
         example: text,
+        "exampleTells?": about("Whether the example tells more than the signature", yesOrNo),
         score: number,
         "also?": about("Ids of the same tool on other servers", texts),
       }),

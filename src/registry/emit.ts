@@ -136,7 +136,7 @@ function emitExample(server: RegistryServer): string {
   const key = keyText(tool!.jsName ?? tool!.name);
   return programFile(
     importLine("client", "./client.ts"),
-    `${comment("Replace the made-up arguments, then run this file directly, or with bun or node (22.18 or newer).", "")}const result = await client${key.startsWith('"') ? `[${key}]` : `.${key}`}(${sampleArguments(tool!.inputSchema)});
+    `${comment("Replace the made-up arguments, then run this file directly, or with bun or node (22.18 or newer).", "")}const result = await client${key.startsWith('"') ? `[${key}]` : `.${key}`}(${sampleArguments(tool!.inputSchema).text});
 console.log(result);`,
   );
 }

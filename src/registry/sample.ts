@@ -6,15 +6,25 @@ import { keyText } from "./types/printer.ts";
 /** The depth of written types, so that an example matches its type. */
 const maxDepth = 6;
 
-/** The required arguments as source text: `{ order_id: "order_id" }`; empty if nothing is required. */
-export function sampleArguments(schema: JsonObject): string {
-  const value = sampleOf(schema, { root: schema, depth: 0, name: "value" });
-  return isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
+export interface Sample {
+  /** The required arguments as source text: `{ order_id: "ord_00042" }`; empty if nothing is required. */
+  text: string;
+  /** Whether it has values that the types do not tell, such as the form of an id. */
+  isTelling: boolean;
+}
+
+export function sampleArguments(schema: JsonObject): Sample {
+  const told = { count: 0 };
+  const value = sampleOf(schema, { root: schema, depth: 0, name: "value", told });
+  const text = isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
+  return { text, isTelling: told.count > 0 };
 }
 
 interface Context {
   root: unknown;
   depth: number;
+  /** How many values are from the schema's examples, formats or descriptions. */
+  told: { count: number };
   /** The name of the property. It is also the sample for strings. */
   name: string;
 }
@@ -28,7 +38,10 @@ function sampleOf(schema: unknown, outer: Context): unknown {
   }
   const { examples, enum: values } = schema;
   if ("const" in schema) return schema["const"];
-  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (Array.isArray(examples) && examples.length > 0) {
+    outer.told.count += 1;
+    return examples[0];
+  }
   if (schema["default"] !== undefined) return schema["default"];
   if (Array.isArray(values) && values.length > 0) return values[0];
   const parts = combinedParts(schema, outer.root);
@@ -40,7 +53,7 @@ function sampleOf(schema: unknown, outer: Context): unknown {
   const type = Array.isArray(schema["type"]) ? schema["type"].find((one) => one !== "null") : schema["type"];
   switch (type) {
     case "string":
-      return stringSample(schema, outer.name);
+      return stringSample(schema, outer);
     case "integer":
     case "number":
       return numberSample(schema);
@@ -82,21 +95,35 @@ function numberSample({ minimum, maximum, exclusiveMinimum }: JsonObject): numbe
   return typeof maximum === "number" ? Math.min(1, maximum) : 1;
 }
 
-function stringSample(schema: JsonObject, name: string): string {
-  switch (schema["format"]) {
-    case "date":
-      return "2025-01-31";
-    case "date-time":
-      return "2025-01-31T12:00:00Z";
-    case "uri":
-    case "url":
-      return "https://example.com";
-    case "email":
-      return "someone@example.com";
-    default:
-      if (isDate(name, schema["description"])) return "2025-01-31";
-      return /url|uri/i.test(name) ? "https://example.com" : name;
-  }
+const formats: Record<string, string> = {
+  date: "2025-01-31",
+  "date-time": "2025-01-31T12:00:00Z",
+  uri: "https://example.com",
+  url: "https://example.com",
+  email: "someone@example.com",
+};
+
+/** A value of the format, the description or the name; else the name itself, which tells nothing. */
+function stringSample({ format, description }: JsonObject, { name, told }: Context): string {
+  const known =
+    (typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined) ??
+    exampleIn(description) ??
+    (isDate(name, description) ? formats["date"] : undefined) ??
+    (/url|uri/i.test(name) ? formats["uri"] : undefined);
+  if (known !== undefined) told.count += 1;
+  return known ?? name;
+}
+
+/** The value in `such as ord_00042` or `e.g. "main"`. A bare word after it counts only if it does not look like prose. */
+function exampleIn(description: unknown): string | undefined {
+  if (typeof description !== "string") return undefined;
+  const [, rest] = /\b(?:such as|e\.g\.,?|for example,?|example:)\s+(.{1,100})/isu.exec(description) ?? [];
+  if (rest === undefined) return undefined;
+  const [, , quoted] = /^(["'`])([^"'`\n]{1,60})\1/u.exec(rest) ?? [];
+  if (quoted !== undefined) return quoted;
+  const [bare = ""] = /^[\w./:@+#-]{2,60}/u.exec(rest) ?? [];
+  const value = bare.replace(/[.:]+$/, "");
+  return /\d|[a-z][_/@#-][a-z]/iu.test(value) ? value : undefined;
 }
 
 /** Whether the property is a date. For `from` and `to`, only the description tells. */

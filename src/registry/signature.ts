@@ -54,13 +54,62 @@ export function needsNoArguments(schema: JsonObject): boolean {
 
 /** `await demo.get_order({ order_id: "order_id" })`. */
 export function exampleCall(server: ServerNames, tool: RegistryTool): string {
-  return `await ${callPath(server, tool)}(${sampleArguments(tool.inputSchema)})`;
+  return `await ${callPath(server, tool)}(${sampleArguments(tool.inputSchema).text})`;
 }
 
-/** The first sentence of a text, on one line, at most `limit` characters. */
+/** Whether the example call tells more than the signature, such as the form of an id. */
+export function isTellingExample({ inputSchema }: RegistryTool): boolean {
+  return sampleArguments(inputSchema).isTelling;
+}
+
+/** The first sentence of a text, on one line, at most `limit` characters. Headings are skipped. */
 export function firstSentence(text: string, limit = 160): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  const end = /(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?= [^\p{Ll}]|$)/u.exec(line);
-  const sentence = end ? line.slice(0, end.index + 1) : line;
-  return shortened(sentence, limit);
+  return shortened(sentencesOf(text)[0] ?? "", limit);
+}
+
+/** Words of sentences that a model needs to choose a tool. */
+const caveat = /\b(?:deprecated|instead)\b|(?<![-\w])(?:only|must)\b/iu;
+
+/** The first sentence of a description, and the first one with a caveat. */
+export function tellingSentences(text: string): string {
+  const [first = "", ...others] = sentencesOf(text);
+  const warning = caveat.test(first) ? undefined : others.find((sentence) => caveat.test(sentence));
+  return [first, warning ?? ""]
+    .filter(Boolean)
+    .map((sentence) => shortened(sentence, 160))
+    .join(" ");
+}
+
+/** Only this much of a description is read. */
+const maxDescription = 4_000;
+
+/** The sentences of a text, without headings, list marks and emphasis. If a heading names the purpose, it begins there. */
+function sentencesOf(text: string): string[] {
+  const parts: string[] = [];
+  let purpose = 0;
+  for (const line of text.slice(0, maxDescription).split("\n")) {
+    const plain = line.replace(/^\s*(?:[#>*•-]+\s+|\d+[.)]\s+|(?:\p{Extended_Pictographic}\uFE0F?)+\s*)+/u, "").trim();
+    const isMarked = /^\s*(?:#|\p{Extended_Pictographic})/u.test(line);
+    const isShort = plain.split(" ").length <= 3 && !/[.!?]/u.test(plain);
+    const isHeading = /^\s*#/u.test(line) || (isShort && (isMarked || plain.endsWith(":")));
+    if (/^(?:purpose|summary|description)\b/iu.test(plain) && plain.length < 20) purpose = parts.length;
+    const continues = plain === line.trim() && (parts.at(-1) ?? "") !== "";
+    if (isHeading || plain === "") parts.push("");
+    else if (continues) parts[parts.length - 1] += ` ${plain}`;
+    else parts.push(plain);
+  }
+  const prose = parts.slice(purpose).filter(Boolean);
+  // A text that is only headings is better than none.
+  const all = prose.length > 0 ? prose : [text.replace(/^[\s#]+/u, "").slice(0, maxDescription)];
+  return all.flatMap((part) => splitSentences(part.replace(/\s+/g, " ").trim()));
+}
+
+function splitSentences(line: string): string[] {
+  const sentences: string[] = [];
+  let from = 0;
+  for (const { index } of line.matchAll(/(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?= [^\p{Ll}]|$)/gu)) {
+    sentences.push(line.slice(from, index + 1).trim());
+    from = index + 1;
+  }
+  return [...sentences, line.slice(from).trim()].filter(Boolean);
 }

@@ -13,9 +13,9 @@ import { listSkills, skillId } from "./skills.ts";
 export const details = ["names", "signatures", "full"] as const;
 export type Detail = (typeof details)[number];
 
-/** The example call if it tells more than the signature: it has arguments or is an import. */
-export function tellingExample({ kind, example }: FoundTool): string | undefined {
-  return kind === "tool" && example.endsWith("()") ? undefined : example;
+/** The example call if it tells more than the signature. */
+export function tellingExample({ example, exampleTells }: FoundTool): string | undefined {
+  return exampleTells ? example : undefined;
 }
 
 /** Maximum number of servers listed for the same tool. */

@@ -6,7 +6,7 @@ import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
 import { ToolSearch } from "../registry/search.ts";
-import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { exampleCall, firstSentence, isTellingExample, signature, tellingSentences } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 
@@ -20,6 +20,8 @@ export interface FoundTool {
   description: string;
   signature: string;
   example: string;
+  /** Whether the example tells more than the signature, such as the form of an id. */
+  exampleTells?: boolean;
   score: number;
   /** Ids of the same tool on other servers. */
   also?: string[];
@@ -69,9 +71,10 @@ export function search(
         id,
         server: server.name,
         name: tool.name,
-        description: firstSentence(tool.description || tool.title || ""),
+        description: tellingSentences(tool.description || tool.title || ""),
         signature: signature(server, tool),
         example: exampleCall(server, tool),
+        exampleTells: isTellingExample(tool),
         score,
         ...(also.length > 0 ? { also } : {}),
       };
@@ -196,6 +199,7 @@ function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
     description: firstSentence(skill.description),
     signature: skill.signature,
     example: importOf(skill),
+    exampleTells: true,
   };
 }
 

@@ -60,7 +60,7 @@ describe("arguments from the task", () => {
     const [{ prompt, schema, schemaName, system } = {} as ModelRequest] = model.requests;
     expect(prompt.replace(/\d{4}-\d\d-\d\d/, "DAY").split("\n")).toEqual([
       "Tool:",
-      '{"tool":"send","server":"rec","about":"Sends a letter.","type":"{ to: string; body?: string; priority: \\"low\\" | \\"high\\"; copies?: number }"}',
+      '{"tool":"send","server":"rec","about":"Sends a letter.","type":"{ to: string /* email */; body?: string /* default \\"Hello\\" */; priority: \\"low\\" | \\"high\\"; copies?: number }"}',
       "",
       "Arguments:",
       '{"name":"to","required":true,"about":"Who gets it.","format":"email"}',

@@ -1,7 +1,13 @@
 /** How a tool is shown: its path, its types, an example call, and one sentence. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { RegistryTool } from "../../src/registry/model.ts";
-import { exampleCall, firstSentence, signature } from "../../src/registry/signature.ts";
+import {
+  exampleCall,
+  firstSentence,
+  isTellingExample,
+  signature,
+  tellingSentences,
+} from "../../src/registry/signature.ts";
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
@@ -180,10 +186,15 @@ describe("an example", () => {
 describe("the first sentence", () => {
   test.each([
     ["Lists orders. With paging.", "Lists orders."],
-    ["Lists\n  orders,\tall of them\n\nMore text", "Lists orders, all of them More text"],
+    ["Lists\n  orders,\tall of them\n\nMore text", "Lists orders, all of them"],
     ["Reads a file, e.g. a log, i.e. text. Then closes it.", "Reads a file, e.g. a log, i.e. text."],
     ["Uses api v2.1 of x.com. Really!", "Uses api v2.1 of x.com."],
     ["Is it there? Says so.", "Is it there?"],
+    ["🎯 Purpose:\n      1. Gets an engagement by its id.\n   📦 Returns:\n 1. It.", "Gets an engagement by its id."],
+    ["🛡️ Guardrails:\n 1. Be careful.\n🎯 Purpose:\n 1. Changes it.", "Changes it."],
+    ["# Search\n\n- **Finds** things", "**Finds** things"],
+    ["Inspects the state. Returns:\n  • `ok`", "Inspects the state."],
+    ["# Only a heading", "Only a heading"],
     ["  ", ""],
     ["```js\nx()\n``` $& */", "```js x() ``` $& */"],
   ])("is taken from %j", (text, sentence) => {
@@ -194,5 +205,86 @@ describe("the first sentence", () => {
     expect(firstSentence("abcdefgh", 5)).toBe("abcd…");
     expect(firstSentence("abcde", 5)).toBe("abcde");
     expect(firstSentence("abc😀efgh", 5)).toBe("abc…");
+  });
+});
+
+describe("the telling sentences", () => {
+  test.each([
+    [
+      "Reads a file. It is fast. DEPRECATED: use read_text instead.",
+      "Reads a file. DEPRECATED: use read_text instead.",
+    ],
+    ["Reads a file. The path must be absolute.", "Reads a file. The path must be absolute."],
+    ["Reads a file. Only works in allowed folders. Must be text.", "Reads a file. Only works in allowed folders."],
+    ["Only reads. It must not be called twice.", "Only reads."],
+    ["Runs a query. It is read-only.", "Runs a query."],
+    ["Lists orders. With paging.", "Lists orders."],
+    ["", ""],
+  ])("of %j are the first one and the first caveat", (description, sentences) => {
+    expect(tellingSentences(description)).toBe(sentences);
+  });
+
+  test("are shortened one by one", () => {
+    expect(tellingSentences(`${"a ".repeat(200)}. It must be ${"b ".repeat(200)}.`).length).toBeLessThanOrEqual(321);
+  });
+});
+
+describe("facts about arguments", () => {
+  const shown = (property: object, required: string[] = []) =>
+    signature(server, tool({ type: "object", properties: { n: property }, required }));
+
+  test.each([
+    [{ type: "integer", minimum: 1, maximum: 1000, default: 100 }, "n?: number /* 1-1000, default 100 */"],
+    [{ type: "number", maximum: 5 }, "n?: number /* at most 5 */"],
+    [{ type: "number", minimum: 0 }, "n?: number"],
+    [{ type: "integer", minimum: -9007199254740991, maximum: 9007199254740991 }, "n?: number"],
+    [{ type: "string", format: "date" }, "n?: string /* date */"],
+    [{ type: "string", default: "css" }, 'n?: string /* default "css" */'],
+    [{ type: "string", default: "*/" }, 'n?: string /* default "*\\/" */'],
+    [{ type: "boolean", default: false }, "n?: boolean"],
+    [{ type: "boolean", default: true }, "n?: boolean /* default true */"],
+    [{ type: "string", default: "x".repeat(100) }, "n?: string"],
+  ])("%j", (property, text) => {
+    expect(shown(property)).toBe(`shop.find(args?: { ${text} }): Promise<unknown>`);
+  });
+
+  test("are not shown for results", () => {
+    const outputSchema = {
+      type: "object",
+      properties: { n: { type: "number", minimum: 1, maximum: 5 } },
+      required: ["n"],
+    };
+    expect(signature(server, tool({}, { outputSchema }))).toBe("shop.find(): Promise<{ n: number }>");
+  });
+});
+
+describe("an example call is telling", () => {
+  const isTelling = (property: object) =>
+    isTellingExample(tool({ type: "object", properties: { path: property }, required: ["path"] }));
+
+  test.each([
+    [{ type: "string", examples: ["a/b.txt"] }],
+    [{ type: "string", format: "date" }],
+    [{ type: "string", description: "The order's id, such as ord_00042." }],
+    [{ type: "string", description: 'A language, e.g. "en".' }],
+    [{ type: "array", items: { type: "string", format: "email" } }],
+  ])("with %j", (property) => {
+    expect(isTelling(property)).toBe(true);
+  });
+
+  test.each([
+    [{ type: "string" }],
+    [{ type: "string", description: "A thing, such as a file." }],
+    [{ type: "number", minimum: 3 }],
+    [{ type: "string", enum: ["a", "b"] }],
+  ])("not with %j", (property) => {
+    expect(isTelling(property)).toBe(false);
+  });
+
+  test("when it has the value that the description shows", () => {
+    const id = { type: "string", description: "The order's id, such as ord_00042." };
+    expect(exampleCall(server, tool({ type: "object", properties: { id }, required: ["id"] }))).toBe(
+      'await shop.find({ id: "ord_00042" })',
+    );
   });
 });

@@ -56,11 +56,11 @@ describe("an answer", () => {
     expect(text.split("\n").at(-1)).toBe(missing);
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
-        Gives a customer the money for an order back, all of it or a part; it cannot be undone.
-        await demo.refund_order({ order_id: "order_id", reason: "reason" })
+        Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
+        await demo.refund_order({ order_id: "ord_00042", reason: "reason" })
       demo.update_order_status(args: { order_id: string; status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; note?: string }): Promise<unknown>
         Moves an order on: pending to paid or cancelled, paid to shipped or cancelled, shipped to delivered; any other change is refused.
-        await demo.update_order_status({ order_id: "order_id", status: "pending" })"
+        await demo.update_order_status({ order_id: "ord_00042", status: "pending" })"
     `);
   });
 
@@ -72,8 +72,8 @@ describe("an answer", () => {
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "# refund an order
       demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
-        Gives a customer the money for an order back, all of it or a part; it cannot be undone.
-        await demo.refund_order({ order_id: "order_id", reason: "reason" })
+        Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
+        await demo.refund_order({ order_id: "ord_00042", reason: "reason" })
       # give the money for an order back
       demo.refund_order: above
       # zzqqvv
@@ -177,7 +177,7 @@ describe("an answer", () => {
           additionalProperties: false,
         },
         observed: expect.objectContaining({ type: "object" }),
-        example: 'await demo.get_order({ order_id: "order_id" })',
+        example: 'await demo.get_order({ order_id: "ord_00042" })',
         notes: expect.stringMatching(/^demo\.get_order\(args: .+ \/\* observed \*\/ It only reads\.$/),
       },
     ]);

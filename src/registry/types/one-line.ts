@@ -1,4 +1,5 @@
 /** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
+import { isObject } from "../../json-object.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
 import type { Role } from "./read-schema.ts";
@@ -30,6 +31,13 @@ interface Place {
 }
 
 class OneLine extends Printer<Place> {
+  readonly #role: Role;
+
+  constructor(schema: unknown, role: Role) {
+    super(schema, role);
+    this.#role = role;
+  }
+
   /** Undefined if the text would be too long. */
   write(schema: unknown, depth: number, maxLength: number): string | undefined {
     const within = typeof schema === "object" && schema !== null ? [schema] : [];
@@ -39,9 +47,10 @@ class OneLine extends Printer<Place> {
   protected objectText(node: ObjectNode, _: Place, textOf: TextOf): string {
     const record = recordText(node, textOf);
     if (record !== undefined) return record;
-    const named = node.members.map(({ name, isOptional, type, usual }) => {
+    const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
       const key = this.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
-      return key + textOf(type) + this.counted(isOptional ? usualText(usual) : "");
+      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : "";
+      return key + textOf(type) + this.counted(facts);
     });
     const further = node.others
       .map(({ key, type }) => ({ key, text: textOf(type) }))
@@ -89,8 +98,24 @@ class OneLine extends Printer<Place> {
 
 const maxUsualChars = 60;
 
-/** ` /* default "css" *\/`: the default of an argument; empty if it is long or missing. */
-function usualText(usual: unknown): string {
-  const text = usual === undefined ? "" : JSON.stringify(usual);
-  return text === "" || text.length > maxUsualChars ? "" : ` /* default ${text.replaceAll("*/", "*\\/")} */`;
+/** Defaults that a reader expects. */
+const usualDefaults = new Set(["null", "false", '""', "[]", "{}"]);
+
+/** ` /* 1-1000, default 100 *\/`: what a caller needs to know of an argument beside its type. Empty if there is nothing. */
+function factsText(schema: unknown, usual: unknown): string {
+  if (!isObject(schema)) return "";
+  const { minimum, maximum, format, default: own } = schema;
+  const written = JSON.stringify(usual ?? own) ?? "";
+  const isTold = usual !== undefined || !usualDefaults.has(written);
+  const facts = [
+    ...(typeof format === "string" && format.length < maxUsualChars ? [format] : []),
+    ...(isBound(maximum) ? [isBound(minimum) ? `${minimum}-${maximum}` : `at most ${maximum}`] : []),
+    ...(written !== "" && written.length <= maxUsualChars && isTold ? [`default ${written}`] : []),
+  ];
+  return facts.length === 0 ? "" : ` /* ${facts.join(", ").replaceAll("*/", "*\\/")} */`;
+}
+
+/** Some generators write the bounds of the integer type. */
+function isBound(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) < 2 ** 31 - 1;
 }
