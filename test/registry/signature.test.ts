@@ -208,7 +208,7 @@ describe("the first sentence", () => {
   });
 });
 
-describe("the telling sentences", () => {
+describe("telling sentences", () => {
   test.each([
     [
       "Reads a file. It is fast. DEPRECATED: use read_text instead.",
@@ -220,7 +220,7 @@ describe("the telling sentences", () => {
     ["Runs a query. It is read-only.", "Runs a query."],
     ["Lists orders. With paging.", "Lists orders."],
     ["", ""],
-  ])("of %j are the first one and the first caveat", (description, sentences) => {
+  ])("are the first sentence and the first caveat of %j", (description, sentences) => {
     expect(tellingSentences(description)).toBe(sentences);
   });
 
