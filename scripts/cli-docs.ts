@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Arg, Command, Entry, Group } from "../src/cli/command.ts";
 import { everywhereArgs } from "../src/cli/command.ts";
+import { flagsOf, placesOf } from "../src/cli/command-line.ts";
 import { commands, sections } from "../src/cli/command-table.ts";
-import { flagLine, split, usageText } from "../src/cli/help.ts";
+import { flagLine, usageText } from "../src/cli/help.ts";
 
 export const cliPageFile = join(import.meta.dir, "..", "docs", "cli.md");
 
@@ -72,8 +73,8 @@ async function partsOf(entry: Entry | Group, path: string[]): Promise<string[]> 
 
 function commandPart(command: Command, path: string[]): string {
   const { description, args, examples, json } = command;
-  const [positionals, flags] = split(args);
-  const own = flags.filter(([name]) => !Object.hasOwn(everywhereArgs, name));
+  const positionals = placesOf(args);
+  const own = flagsOf(args).filter(([name]) => !Object.hasOwn(everywhereArgs, name));
   const blocks = [
     `${path.length === 1 ? "###" : "####"} claudikins ${path.join(" ")}`,
     prose(description),

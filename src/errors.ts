@@ -83,7 +83,7 @@ export function toClaudikinsError(thrown: unknown): ClaudikinsError {
 export interface Problem {
   code: ErrorCode;
   message: string;
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /** Returns the parts of a thrown value that reports have. */

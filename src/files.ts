@@ -14,6 +14,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -134,6 +135,24 @@ export function readIfThere(path: string): string | undefined {
     using file = openFile(path);
     return readFileSync(file.fd, "utf8");
   });
+}
+
+/** Bytes that contain the first line. */
+const firstLineBytes = 16_384;
+
+/** Returns the first line of a file, or undefined if the file is gone or cannot be read. */
+export function firstLineOf(path: string): string | undefined {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(firstLineBytes);
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0)).split("\n", 1)[0];
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the sorted names in a folder, or none if it does not exist. Throws FILE_NOT_FOUND if it cannot be read. */

@@ -1,29 +1,40 @@
 /** `claudikins list tools`: the tools of all servers or some. Only servers whose tools are not known are started. */
-import { ClaudikinsError, type Problem, problemOf } from "../errors.ts";
+import { ClaudikinsError, problemOf } from "../errors.ts";
+import { about, errorCode, list, named, record, text, type ValueOf } from "../json-shape.ts";
 import { toolId } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { unknownServer } from "./chosen-servers.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
-export interface ShownTool {
-  /** `server.tool`, with the original names. */
-  id: string;
-  server: string;
-  name: string;
-  /** The first sentence of its description. */
-  description: string;
-  signature: string;
-  example: string;
-}
+const tool = {
+  id: about("server.tool, with the original names", text),
+  server: text,
+  name: text,
+  description: about("The first sentence of its description", text),
+};
 
-export interface MissingServer extends Problem {
-  server: string;
-}
+const missingShape = record({ server: text, code: errorCode, message: text, "hint?": text });
+export type MissingServer = ValueOf<typeof missingShape>;
+
+const missing = about("Servers whose tools could not be listed, and why", list(missingShape));
+
+/** In the order of the config, then by tool name. */
+export const toolListShape = named(
+  "Tools",
+  about(
+    "list tools",
+    record({
+      tools: list(record({ ...tool, "signature?": about("With --detailed", text), "example?": text })),
+      missing,
+    }),
+  ),
+);
+
+const shownTool = record({ ...tool, signature: text, example: text });
+export type ShownTool = ValueOf<typeof shownTool>;
 
 export interface ToolList {
-  /** In the order of the config, then by tool name. */
   tools: ShownTool[];
-  /** The servers whose tools are missing, and why. */
   missing: MissingServer[];
 }
 

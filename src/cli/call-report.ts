@@ -3,9 +3,10 @@ import { wholeOf } from "../clients/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Called } from "../execution/call.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
-import { binaryOf, bytesOf } from "../media.ts";
+import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
+import { type Binary, binaryOf, bytesOf } from "../media.ts";
 import { grouped } from "../outcome-text.ts";
+import type { Answer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { valueText } from "./report.ts";
 import { binariesOf, type WrittenFile, writeBinaries, writeText, writeValue, writtenText } from "./result-files.ts";
@@ -18,58 +19,46 @@ export interface ResultForm {
   output: string | undefined;
 }
 
-/** Returns the exit code. Throws TOOL_FAILED, except with `raw`, and FILE_NOT_WRITABLE. */
-export async function writeResult({ server, tool, result }: Called, form: ResultForm, io: Io): Promise<number> {
-  const { json, output } = form;
-  if (form.raw) return writeRaw(result, output, io);
+/** Throws TOOL_FAILED, except with `raw`, and FILE_NOT_WRITABLE. */
+export function resultAnswer({ server, tool, result }: Called, form: ResultForm, io: Io): Answer {
+  const { output } = form;
+  if (form.raw) return rawAnswer(result, output, io);
   const value = plainValue(result, `${server}.${tool}`);
   const binaries = binariesOf(result);
-  const rest = binaries.length > 0 ? withoutBinaries(result) : value;
-  const files =
-    output === undefined
-      ? []
-      : binaries.length > 0
-        ? writeBinaries(binaries, output, io.cwd)
-        : [writeValue(value, output, io.cwd)];
-  if (json) {
+  const files = output === undefined ? [] : outputFiles(value, binaries, output, io.cwd);
+  if (form.json) {
     const shown = output === undefined ? forTerminal(value, io) : withFiles(value, files);
-    const more = files.length > 0 ? { files } : {};
-    await io.stdout.write(`${JSON.stringify({ ok: true, server, tool, value: shown, ...more })}\n`);
-    return 0;
+    return { json: { ok: true, server, tool, value: shown, ...(files.length > 0 ? { files } : {}) } };
   }
-  if (output === undefined || binaries.length > 0) await io.stdout.write(valueText(rest));
-  await io.stderr.write(files.map(writtenText).join(""));
-  if (output === undefined && binaries.length > 0) {
-    const what = binaries.map((binary) => `[${binary.type} ${binary.mimeType}, ${grouped(bytesOf(binary))} bytes]\n`);
-    await io.stderr.write(`${what.join("")}To save ${binaries.length === 1 ? "it" : "them"}: --output <file>\n`);
-  }
-  return 0;
+  const rest = binaries.length > 0 ? withoutBinaries(result) : value;
+  const text = output === undefined || binaries.length > 0 ? valueText(rest) : "";
+  if (output !== undefined || binaries.length === 0) return { text, note: files.map(writtenText).join("") };
+  const what = binaries.map((binary) => `[${binary.type} ${binary.mimeType}, ${grouped(bytesOf(binary))} bytes]\n`);
+  return { text, note: `${what.join("")}To save ${binaries.length === 1 ? "it" : "them"}: --output <file>\n` };
 }
 
-async function writeRaw(result: ToolResult, output: string | undefined, io: Io): Promise<number> {
+function outputFiles(value: unknown, binaries: Binary[], output: string, cwd: string): WrittenFile[] {
+  return binaries.length > 0 ? writeBinaries(binaries, output, cwd) : [writeValue(value, output, cwd)];
+}
+
+function rawAnswer(result: ToolResult, output: string | undefined, io: Io): Answer {
+  const exitCode = result["isError"] === true ? new ClaudikinsError("TOOL_FAILED", "").exitCode : 0;
   if (output !== undefined) {
     const file = writeText(`${JSON.stringify(result, null, 2)}\n`, "application/json", output, io.cwd);
-    await io.stderr.write(writtenText(file));
-  } else {
-    const shown = { ...result, content: forTerminal(wholeOf(result["content"]), io) };
-    await io.stdout.write(`${JSON.stringify(shown, null, io.stdout.isTerminal ? 2 : undefined)}\n`);
+    return { note: writtenText(file), exitCode };
   }
-  return result["isError"] === true ? new ClaudikinsError("TOOL_FAILED", "").exitCode : 0;
+  const shown = { ...result, content: forTerminal(wholeOf(result["content"]), io) };
+  return { text: `${JSON.stringify(shown, null, io.stdout.isTerminal ? 2 : undefined)}\n`, exitCode };
 }
 
 function plainValue(result: ToolResult, tool: string): unknown {
   const value = toolValue(result, tool);
   if ("text" in value) return value.text;
-  if ("jsonOrText" in value) return parsed(value.jsonOrText);
-  return JSON.parse("json" in value ? value.json : value.blocks);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+  if ("jsonOrText" in value) {
+    const parsed = parsedJson(value.jsonOrText);
+    return parsed === undefined ? value.jsonOrText : parsed;
   }
+  return JSON.parse("json" in value ? value.json : value.blocks);
 }
 
 /** The value without its binary blocks, or undefined if nothing else remains. */
@@ -84,9 +73,8 @@ function forTerminal(value: unknown, { stdout }: Io): unknown {
   if (!stdout.isTerminal || !Array.isArray(value)) return value;
   return value.map((block) => {
     const binary = binaryOf(block);
-    return binary
-      ? withData(block, { omitted: `${grouped(bytesOf(binary))} bytes: save with --output <file>` })
-      : block;
+    if (!binary) return block;
+    return withData(block, { omitted: `${grouped(bytesOf(binary))} bytes: save with --output <file>` });
   });
 }
 

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { argumentForms, type Given, notAnArgument, shortened } from "../execution/call-arguments.ts";
+import { isObject } from "../json-object.ts";
 import type { Io } from "./io.ts";
 
 export interface CallWords {
@@ -55,29 +56,18 @@ function isName(word: string): boolean {
 }
 
 async function givenBy(word: string, io: Source): Promise<Given> {
-  if (!isName(word)) {
-    const named = /^(?!\{|@)(.+?)(:?=)(.*)$/s.exec(word);
-    if (!named) return objectOf(word, shortened(word), io);
-    const [, key = "", sign, value = ""] = named;
-    return sign === "=" ? textOf(word, key, value, io) : jsonOf(word, key, value, io);
+  if (isName(word)) throw notAnArgument(word);
+  const shown = shortened(word);
+  const [, key, sign, value = ""] = /^(?!\{|@)(.+?)(:?=)(.*)$/s.exec(word) ?? [];
+  if (key === undefined) return objectOf(word, shown, io);
+  const file = value.startsWith("@") ? value.slice(1) : undefined;
+  if (sign === "=") {
+    const hint = `To pass the text itself: ${key}:='${JSON.stringify(value)}'`;
+    return { word: shown, key, text: file === undefined ? value : fileText(file, word, io, hint) };
   }
-  throw notAnArgument(word);
-}
-
-function textOf(word: string, key: string, value: string, io: Source): Given {
-  const text = value.startsWith("@") ? fileText(value.slice(1), word, io, textHint(key, value)) : value;
-  return { word: shortened(word), key, text };
-}
-
-function textHint(key: string, value: string): string {
-  return `To pass the text itself: ${key}:='${JSON.stringify(value)}'`;
-}
-
-function jsonOf(word: string, key: string, value: string, io: Source): Given {
-  const text = value.startsWith("@") ? fileText(value.slice(1), word, io) : value;
-  const what = value.startsWith("@") ? `${value.slice(1)} (from ${shortened(word)})` : shortened(word);
-  const hint = value.startsWith("@") ? undefined : `To pass it as text: ${key}=${shortened(value)}`;
-  return { word: shortened(word), key, json: parsed(text, what, hint) };
+  const hint = `To pass it as text: ${key}=${shortened(value)}`;
+  if (file === undefined) return { word: shown, key, json: parsed(value, shown, hint) };
+  return { word: shown, key, json: parsed(fileText(file, word, io), `${file} (from ${shown})`) };
 }
 
 /** All arguments as one JSON text, a file or standard input. `what` is its name in errors. */
@@ -85,15 +75,15 @@ async function objectOf(text: string, what: string, io: Source): Promise<Given> 
   const source = text === "-" ? "Standard input" : text.startsWith("@") ? text.slice(1) : what;
   const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;
   const object = parsed(json, source, argumentForms);
-  if (object === null || typeof object !== "object" || Array.isArray(object)) {
+  if (!isObject(object)) {
     throw new ClaudikinsError("USAGE", `${source} must be a JSON object with the tool's arguments by name`, {
       hint: argumentForms,
     });
   }
-  return { word: what, object: object as Record<string, unknown> };
+  return { word: what, object };
 }
 
-function parsed(json: string, what: string, hint: string | undefined): unknown {
+function parsed(json: string, what: string, hint?: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {

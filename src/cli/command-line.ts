@@ -89,8 +89,7 @@ export interface CommandWords {
 export function readWords(words: readonly string[], args: Args): CommandWords {
   const names = new Map<string, string>();
   const options: NonNullable<ParseArgsConfig["options"]> = {};
-  for (const [name, { type, short, alias }] of Object.entries(args)) {
-    if (type === "positional") continue;
+  for (const [name, { type, short, alias }] of flagsOf(args)) {
     for (const each of alias === undefined ? [name] : [name, alias]) {
       names.set(each, name);
       options[each] = { type, ...(short !== undefined && each === name ? { short } : {}) };
@@ -137,6 +136,12 @@ export function placesOf(args: Args): [string, Arg][] {
   return Object.entries(args).filter(([, { type }]) => type === "positional");
 }
 
+export function flagsOf(args: Args): [string, Flag][] {
+  return Object.entries(args).filter((entry): entry is [string, Flag] => entry[1].type !== "positional");
+}
+
+type Flag = Arg & { type: "string" | "boolean" };
+
 /** `-` alone is a positional argument: standard input. */
 function check({ flags, positionals }: CommandWords, args: Args, hint: string): void {
   const refuse = (message: string, advice = hint) => new ClaudikinsError("USAGE", message, { hint: advice });
@@ -164,13 +169,9 @@ function check({ flags, positionals }: CommandWords, args: Args, hint: string): 
 }
 
 function unknownHint(written: string, args: Args, hint: string): string {
-  const flags = Object.keys(args).filter((name) => args[name]?.type !== "positional");
-  const near = didYouMean(
-    written,
-    flags.map((name) => `--${name}`),
-  );
+  const flags = flagsOf(args).map(([name]) => `--${name}`);
   const takesPairs = Object.values(args).some((arg) => arg.pairs);
   const name = written.replace(/^-+/, "");
   const pair = takesPairs ? `To pass it as an argument, leave out the dashes: ${name}=value.` : undefined;
-  return [near, pair, hint].filter(Boolean).join(" ");
+  return [didYouMean(written, flags), pair, hint].filter(Boolean).join(" ");
 }

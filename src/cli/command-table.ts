@@ -1,5 +1,5 @@
 /** All commands with their one-line summaries. A command's file is loaded only when the command runs. */
-import type { CommandTable } from "./command.ts";
+import type { Command, CommandTable } from "./command.ts";
 
 export const commands: CommandTable = {
   serve: {
@@ -25,18 +25,21 @@ export const commands: CommandTable = {
   remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
   disable: {
     summary: "Turn off servers or single tools without removing them",
-    load: async () => ({ default: (await import("./commands/switch.ts")).disable }),
+    load: () => part(import("./commands/switch.ts"), "disable"),
   },
   enable: {
     summary: "Turn servers or single tools back on",
-    load: async () => ({ default: (await import("./commands/switch.ts")).enable }),
+    load: () => part(import("./commands/switch.ts"), "enable"),
   },
   config: {
     summary: "Find or edit the config file in use (path, edit)",
     description: "Find or edit the config file in use.",
     commands: {
-      path: { summary: "Print the path of the config file", load: () => import("./commands/config/path.ts") },
-      edit: { summary: "Edit the config file, then check it", load: () => import("./commands/config/edit.ts") },
+      path: { summary: "Print the path of the config file", load: () => part(import("./commands/config.ts"), "path") },
+      edit: {
+        summary: "Edit the config file, then check it",
+        load: () => part(import("./commands/config.ts"), "edit"),
+      },
     },
   },
   exec: {
@@ -60,12 +63,18 @@ export const commands: CommandTable = {
     summary: "Sign in to remote servers (login, logout, status)",
     description: "Sign in to remote servers that require it.",
     commands: {
-      login: { summary: "Sign in to a server in your browser", load: () => import("./commands/auth/login.ts") },
+      login: {
+        summary: "Sign in to a server in your browser",
+        load: () => part(import("./commands/auth.ts"), "login"),
+      },
       logout: {
         summary: "Sign out of a server and delete its tokens",
-        load: () => import("./commands/auth/logout.ts"),
+        load: () => part(import("./commands/auth.ts"), "logout"),
       },
-      status: { summary: "Show sign-ins and when they expire", load: () => import("./commands/auth/status.ts") },
+      status: {
+        summary: "Show sign-ins and when they expire",
+        load: () => part(import("./commands/auth.ts"), "status"),
+      },
     },
   },
   daemon: {
@@ -73,15 +82,15 @@ export const commands: CommandTable = {
     description:
       "The daemon keeps servers running between calls and shares them between commands and agents. It starts and stops automatically.",
     commands: {
-      status: { summary: "List running daemons", load: () => import("./commands/daemon/status.ts") },
-      logs: { summary: "Show the daemon's log", load: () => import("./commands/daemon/logs.ts") },
+      status: { summary: "List running daemons", load: () => part(import("./commands/daemon.ts"), "status") },
+      logs: { summary: "Show the daemon's log", load: () => part(import("./commands/daemon.ts"), "logs") },
       stop: {
         summary: "Stop the daemon of this config and its servers",
-        load: () => import("./commands/daemon/stop.ts"),
+        load: () => part(import("./commands/daemon.ts"), "stop"),
       },
       run: {
         summary: "Run the daemon in the foreground",
-        load: () => import("./commands/daemon/run.ts"),
+        load: () => import("./commands/daemon-run.ts"),
         hidden: true,
       },
     },
@@ -101,10 +110,13 @@ export const commands: CommandTable = {
     commands: {
       install: {
         summary: "Write the skill where your agents look for it",
-        load: () => import("./commands/skill/install.ts"),
+        load: () => part(import("./commands/skill.ts"), "install"),
       },
-      remove: { summary: "Remove the skill", load: () => import("./commands/skill/remove.ts") },
-      status: { summary: "Show where the skill is installed", load: () => import("./commands/skill/status.ts") },
+      remove: { summary: "Remove the skill", load: () => part(import("./commands/skill.ts"), "remove") },
+      status: {
+        summary: "Show where the skill is installed",
+        load: () => part(import("./commands/skill.ts"), "status"),
+      },
     },
   },
   stats: {
@@ -120,17 +132,17 @@ export const commands: CommandTable = {
     summary: "Print texts that point agents to claudikins",
     description: "Print texts that tell agents how to find and call tools.",
     commands: {
-      print: { summary: "Print one text: claude-md, skill or readme", load: () => import("./commands/hooks/print.ts") },
+      print: { summary: "Print one text: claude-md, skill or readme", load: () => import("./commands/hooks.ts") },
     },
   },
   gen: { summary: "Fetch the tools of every server and write the registry", load: () => import("./commands/gen.ts") },
   completions: {
     summary: "Print a completion script for bash, zsh or fish",
-    load: () => import("./commands/completions.ts"),
+    load: () => part(import("./commands/completions.ts"), "completions"),
   },
   complete: {
     summary: "List completions for a command line",
-    load: () => import("./commands/complete.ts"),
+    load: () => part(import("./commands/completions.ts"), "complete"),
     hidden: true,
   },
   demo: {
@@ -152,4 +164,12 @@ export function shownOf(table: CommandTable): [string, string][] {
   return Object.entries(table).flatMap(([name, entry]) =>
     "hidden" in entry && entry.hidden ? [] : [[name, entry.summary]],
   );
+}
+
+/** One of the commands in a file. */
+async function part<Name extends string>(
+  file: Promise<Record<Name, Command>>,
+  name: Name,
+): Promise<{ default: Command }> {
+  return { default: (await file)[name] };
 }

@@ -1,7 +1,8 @@
 /** The definition of a command: its arguments, flags and help, the shape of its JSON output, and the function that runs it. */
 import { type ArgDef, defineCommand, type ParsedArgs } from "citty";
+import type { ClaudikinsError } from "../errors.ts";
+import type { Shape } from "../json-shape.ts";
 import type { Io } from "./io.ts";
-import type { Shape } from "./shapes.ts";
 
 /** The kind of names that a shell offers for an argument or for the value of a flag. See `completions/names.ts`. */
 export type Completion =
@@ -24,13 +25,8 @@ export type Completion =
   | "file"
   | "folder";
 
-/**
- * An argument or a flag: citty's definition, and what the reader of command lines, help and completions need beside it. The values
- * that it can take follow from the kind: see `Values`.
- */
-export type Arg = ArgDef & {
-  type: "positional" | "string" | "boolean";
-  description: string;
+/** What the reader of command lines, help and completions need to know of an argument or a flag, beside citty's definition. */
+interface More {
   /** Placeholder for the value of a flag in the help; the default is the flag's name. */
   valueHint?: string;
   /** The one-letter form of a flag. */
@@ -50,9 +46,27 @@ export type Arg = ArgDef & {
   several?: boolean;
   /** The words of the argument are `name=value`, so an unknown flag may be one of them with dashes by mistake. */
   pairs?: boolean;
-};
+}
+
+/** An argument or a flag. The values that it can take follow from the kind: see `Values`. */
+export type Arg = ArgDef & More & { type: "positional" | "string" | "boolean"; description: string };
 
 export type Args = Record<string, Arg>;
+
+/** A flag without a value. */
+export function flag<const T extends More = object>(description: string, more?: T) {
+  return { type: "boolean" as const, description, ...(more as T) };
+}
+
+/** A flag with a value. `more` is often the kind of the value: see `flags.ts`. */
+export function option<const T extends More = object>(description: string, more?: T) {
+  return { type: "string" as const, description, ...(more as T) };
+}
+
+/** A positional argument. */
+export function place<const T extends More = object>(description: string, more?: T) {
+  return { type: "positional" as const, description, ...(more as T) };
+}
 
 export const repeatable = { repeatable: true } as const;
 export const several = { several: true } as const;
@@ -71,6 +85,22 @@ type Value<A extends Arg> = A extends { repeatable: true } | { several: true }
 /** The values of a command line by argument and flag. A flag that is not given is undefined, or an empty list if repeatable. */
 export type Values<T extends Args> = { [Name in keyof T]: Value<T[Name]> };
 
+/** How a command ended. The runner writes it, so commands know neither `--json` nor exit codes. */
+export interface Answer {
+  /** The document that `--json` prints. */
+  json?: unknown;
+  /** For people, on stdout. */
+  text?: string;
+  /** For people, on stderr, after the text. It says what failed, if something did. */
+  note?: string;
+  /** With `--json`, the error is one line on stderr, and nothing else is printed. */
+  failure?: ClaudikinsError | undefined;
+  /** Properties beside `error` in that line. */
+  beside?: object;
+  /** The default is that of the failure, or 0. */
+  exitCode?: number;
+}
+
 export interface Command {
   args: Args;
   description: string;
@@ -80,8 +110,8 @@ export interface Command {
   json: Shape | undefined;
   /** Properties beside `error` in the JSON of a failure. */
   jsonFailure: Readonly<Record<string, Shape>>;
-  /** Returns the exit code. Errors become exit codes by the table in errors.ts. `commands` are all commands. */
-  run(values: Values<Args>, io: Io, commands: CommandTable): Promise<number>;
+  /** Errors become exit codes by the table in errors.ts. `commands` are all commands. */
+  run(values: Values<Args>, io: Io, commands: CommandTable): Promise<Answer>;
 }
 
 /** A command in the table, loaded when it is needed. */
@@ -101,25 +131,35 @@ export interface Group {
 
 export type CommandTable = Readonly<Record<string, Entry | Group>>;
 
-/** Defines a command of citty. `run` gets the values that its arguments declare. */
+/** Flags of every command. `run.ts` applies them. */
+export const everywhereArgs = {
+  verbose: flag("Log details to stderr, like CLAUDIKINS_LOG=debug"),
+} as const satisfies Args;
+
+const jsonArgs = {
+  json: flag("Print one JSON document and nothing else"),
+} as const satisfies Args;
+
+/** Defines a command of citty. `run` gets the values that its arguments declare. A command with `json` has the flag `--json`. */
 export function command<const T extends Args>(options: {
   description: string;
   args: T;
   examples: string[];
   json?: Shape;
   jsonFailure?: Readonly<Record<string, Shape>>;
-  run(values: Values<T>, io: Io, commands: CommandTable): Promise<number>;
+  run(values: Values<T> & Values<typeof jsonArgs>, io: Io, commands: CommandTable): Promise<Answer>;
 }): Command {
-  const { args, json, jsonFailure = {}, run, ...texts } = options;
-  const all: Args = { ...args, ...everywhereArgs };
+  const { json, jsonFailure = {}, run, ...texts } = options;
+  const own: Args = options.args;
+  const args: Args = { ...own, ...(json && !own["json"] ? jsonArgs : {}), ...everywhereArgs };
   const definition = defineCommand<Args>({
     meta: { description: texts.description },
-    args: all,
-    run: ({ args: values, data }) => run(values as unknown as Values<T>, data.io, data.commands),
+    args,
+    run: ({ args: values, data }) => run(values as unknown as Parameters<typeof run>[0], data.io, data.commands),
   });
   return {
     ...texts,
-    args: all,
+    args,
     json,
     jsonFailure,
     // The values come from our reader: citty's own parser accepts unknown flags and knows no repeated ones.
@@ -132,19 +172,3 @@ export function command<const T extends Args>(options: {
       }),
   };
 }
-
-/** Flags of every command. `run.ts` applies them before the command starts. */
-export const everywhereArgs = {
-  verbose: { type: "boolean", description: "Log details to stderr, like CLAUDIKINS_LOG=debug" },
-} as const satisfies Args;
-
-/** Flags that several commands share. */
-export const commonArgs = {
-  config: {
-    type: "string",
-    valueHint: "file",
-    description: "Config file (default: CLAUDIKINS_CONFIG, the nearest claudikins.json, then your own)",
-    complete: "file",
-  },
-  json: { type: "boolean", description: "Print one JSON document and nothing else" },
-} as const satisfies Args;

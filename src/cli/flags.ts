@@ -1,21 +1,6 @@
-/** Parsers for the values of flags, and the flags of the two commands that show logs. */
+/** Kinds of values that flags take, and their parsers. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-
-/** Number of log lines that are shown without `--lines`. */
-export const defaultLines = 50;
-
-/** The flags of commands that show a log. */
-export const logFlags = {
-  lines: {
-    type: "string",
-    short: "n",
-    valueHint: "n",
-    description: `Number of lines to show, from the end (default ${defaultLines})`,
-    parse: count(1_000_000),
-  },
-  follow: { type: "boolean", short: "f", description: "Show new lines as they are written, until Ctrl-C" },
-} as const;
 
 /** Parses texts like `NAME=value` into values by name. Errors do not show the values, which may be secrets. Throws USAGE. */
 export function parsePairs(
@@ -30,6 +15,16 @@ export function parsePairs(
       throw new ClaudikinsError("USAGE", `${flag} takes ${shown}`);
     }),
   );
+}
+
+/** A time of at most `maxMs`. The value is in milliseconds. */
+export function timeUpTo(maxMs: number) {
+  return { valueHint: "time", parse: duration(maxMs) } as const;
+}
+
+/** A whole number from 1 to `max`. */
+export function countUpTo(max: number) {
+  return { valueHint: "n", parse: count(max) } as const;
 }
 
 /** Parses a time: `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Returns milliseconds. */

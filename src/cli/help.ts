@@ -1,27 +1,23 @@
-/** The help text of all commands, of a group, and of one command. */
+/** The help of all commands, of a group, and of one command: as text, and as JSON for programs. */
+import { about, either, failureShape, named, type Shape } from "../json-shape.ts";
 import { documentation, version } from "../version.ts";
-import { bold, cyan, paint } from "./colours.ts";
-import type { Arg, Args, Command } from "./command.ts";
-import { wrapped } from "./word-wrap.ts";
-
-export interface Page {
-  colours: boolean;
-  /** The width of the terminal in characters. Undefined without a terminal. */
-  width?: number | undefined;
-}
+import type { Arg, Command, CommandTable, Group } from "./command.ts";
+import { flagsOf, placesOf } from "./command-line.ts";
+import { commands, sections, shownOf } from "./command-table.ts";
+import { wrapped } from "./layout.ts";
+import { bold, cyan } from "./terminal-output.ts";
 
 /** A name and its summary. */
 type Line = readonly [name: string, summary: string];
 
-export interface Section {
-  title: string;
-  lines: Line[];
-}
-
 /** The general help, which fits on one screen. */
-export function overviewText(sections: Section[], page: Page): string {
-  const width = Math.max(...sections.flatMap(({ lines }) => lines.map(([name]) => name.length)));
-  const texts = sections.map(({ title, lines }) => heading(title, page) + rows(lines, page, width));
+export function overviewText(width: number): string {
+  const summaries = new Map(shownOf(commands));
+  const names = Math.max(...[...summaries.keys()].map((name) => name.length));
+  const texts = Object.entries(sections).map(([title, section]) => {
+    const lines = section.map((name): Line => [name, summaries.get(name) ?? ""]);
+    return heading(title) + rows(lines, width, names);
+  });
   return `claudikins ${version}: all your MCP servers behind two small tools.
 
 Usage: claudikins <command> [options]
@@ -35,65 +31,51 @@ Documentation: ${documentation}
 `;
 }
 
-export function groupText(description: string, lines: Line[], path: string[], page: Page): string {
+export function groupText(group: Group, path: string[], width: number): string {
   const name = ["claudikins", ...path].join(" ");
-  return `${paragraph(description, page)}
+  return `${wrapped(group.description, width).join("\n")}
 
 Usage: ${name} <command> [options]
 
-${rows(lines, page)}
+${rows(shownOf(group.commands), width)}
 Help for a command: ${name} <command> --help
 `;
 }
 
-export function commandText(command: Command, path: string[], page: Page): string {
+export function commandText(command: Command, path: string[], width: number): string {
   const { description, args, examples, json } = command;
-  const [positionals, flags] = split(args);
+  const places = placesOf(args).map(([name, arg]): Line => [name, arg.description]);
+  const flags = flagsOf(args).map(flagLine);
   const parts = [
-    `${paragraph(description, page)}\n`,
+    `${wrapped(description, width).join("\n")}\n`,
     `Usage: ${usageText(command, path)}\n`,
-    positionals.length > 0 &&
-      heading("Arguments", page) +
-        rows(
-          positionals.map(([name, arg]) => [name, arg.description]),
-          page,
-        ),
-    flags.length > 0 && heading("Options", page) + rows(flags.map(flagLine), page),
-    heading("Examples", page) + examples.map((line) => `  ${line}\n`).join(""),
+    places.length > 0 && heading("Arguments") + rows(places, width),
+    flags.length > 0 && heading("Options") + rows(flags, width),
+    heading("Examples") + examples.map((line) => `  ${line}\n`).join(""),
     json && `Schema of the --json output: claudikins ${path.join(" ")} --help --json\n`,
   ];
   return parts.filter(Boolean).join("\n");
 }
 
-/** Positional arguments, and flags. */
-export function split(args: Args): [positionals: [string, Arg][], flags: [string, Arg][]] {
-  const all = Object.entries(args);
-  return [all.filter(([, arg]) => arg.type === "positional"), all.filter(([, arg]) => arg.type !== "positional")];
-}
-
 export function usageText({ args }: Command, path: string[]): string {
-  const [positionals, flags] = split(args);
-  return ["claudikins", ...path, ...(flags.length > 0 ? ["[options]"] : []), ...positionals.map(placeText)].join(" ");
+  const options = flagsOf(args).length > 0 ? ["[options]"] : [];
+  return ["claudikins", ...path, ...options, ...placesOf(args).map(placeText)].join(" ");
 }
 
-function heading(title: string, { colours }: Page): string {
-  return `${paint(`${title}:`, bold, colours)}\n`;
-}
-
-function paragraph(text: string, { width }: Page): string {
-  return wrapped(text, width).join("\n");
+function heading(title: string): string {
+  return `${bold(`${title}:`)}\n`;
 }
 
 /** Minimum width of a wrapped summary, in characters. */
 const leastSummary = 30;
 
-function rows(lines: Line[], page: Page, names = Math.max(...lines.map(([name]) => name.length))): string {
-  const room = (page.width ?? Number.POSITIVE_INFINITY) - names - 4;
+function rows(lines: Line[], width: number, names = Math.max(...lines.map(([name]) => name.length))): string {
+  const room = width - names - 4;
   const indent = `\n${" ".repeat(names + 4)}`;
   return lines
     .map(([name, summary]) => {
       const text = wrapped(summary, room < leastSummary ? undefined : room).join(indent);
-      return `  ${paint(name.padEnd(names), cyan, page.colours)}  ${text}\n`;
+      return `  ${cyan(name.padEnd(names))}  ${text}\n`;
     })
     .join("");
 }
@@ -108,4 +90,65 @@ export function flagLine([name, arg]: [string, Arg]): Line {
   const { short } = arg;
   const value = arg.type === "boolean" ? "" : ` <${arg.valueHint ?? name}>`;
   return [`${short === undefined ? "    " : `-${short}, `}--${name}${value}`, arg.description];
+}
+
+/** `{"command","description","usage","arguments","options","examples","output"?}` */
+export async function commandJson(command: Command, path: string[]): Promise<object> {
+  const { description, args, examples, json, jsonFailure } = command;
+  return {
+    command: path.join(" "),
+    description,
+    usage: usageText(command, path),
+    arguments: placesOf(args).map(([name, arg]) => ({
+      name,
+      description: arg.description,
+      required: arg.required !== false,
+      several: arg.several,
+    })),
+    options: flagsOf(args).map(([name, arg]) => ({
+      name: `--${name}`,
+      short: arg.short && [`-${arg.short}`],
+      value: arg.type === "boolean" ? undefined : (arg.valueHint ?? name),
+      choices: arg.choices,
+      repeatable: arg.repeatable,
+      description: arg.description,
+    })),
+    examples,
+    output: json && {
+      success: json,
+      failure: failureShape(jsonFailure),
+      typescript: await typesOf(json, jsonFailure),
+    },
+  };
+}
+
+/** `{"version","commands":[{"command","description"}]}`, or `command` in place of `version` for a group. */
+export function commandsJson(among: CommandTable, path: string[]): object {
+  const commands = shownOf(among).map(([name, summary]) => ({
+    command: [...path, name].join(" "),
+    description: summary,
+  }));
+  return { ...(path.length > 0 ? { command: path.join(" ") } : { version }), commands };
+}
+
+/** The shapes as TypeScript, each named shape once. */
+async function typesOf(json: Shape, more: Readonly<Record<string, Shape>>): Promise<string> {
+  const { declareType } = await import("../registry/types/declarations.ts");
+  const $defs: Record<string, Shape> = {};
+  const withNames = (value: unknown): unknown => {
+    if (value === json) return { $ref: "#/$defs/Output" };
+    if (Array.isArray(value)) return value.map(withNames);
+    if (typeof value !== "object" || value === null) return value;
+    const { title, ...shape } = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNames(each)]));
+    if (typeof title !== "string") return shape;
+    $defs[title] = shape;
+    return { $ref: `#/$defs/${title}` };
+  };
+  const shapes = [named("Output", json)];
+  if (Object.keys(more).length > 0) {
+    shapes.push(named("Failure", about("One line on stderr; stdout is empty", failureShape(more))));
+  }
+  const document = { ...(withNames(either(...shapes)) as Shape), $defs };
+  // The first type only holds the others together.
+  return declareType(document, "All", new Set()).replace(/^.*\n\n?/, "");
 }

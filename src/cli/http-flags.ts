@@ -1,11 +1,14 @@
 /** The flags of `serve --http`: the address, the token, the allowed callers and the limits. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { writeWhenChanged } from "../files.ts";
+import { withLock } from "../lock.ts";
 import { isLoopback } from "../loopback.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
-import { type Args, repeatable, type Values } from "./command.ts";
-import { count, duration, parseAddress } from "./flags.ts";
+import { type Args, flag, option, repeatable, type Values } from "./command.ts";
+import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 /** Maximum of the flags for idle time and for the time of a connection: one day. */
@@ -13,66 +16,36 @@ const maxIdleMs = 86_400_000;
 const maxGraceMs = 600_000;
 
 export const httpArgs = {
-  http: {
-    type: "string",
+  http: option("Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port", {
     valueHint: "[host:]port",
-    description: "Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port",
     parse: parseAddress,
-  },
-  "token-env": {
-    type: "string",
-    valueHint: "name",
-    description: "Require the token in this environment variable",
-    complete: "variable",
-  },
-  "token-file": {
-    type: "string",
+  }),
+  "token-env": option("Require the token in this environment variable", { valueHint: "name", complete: "variable" }),
+  "token-file": option("Require the token in this file (default: a file that claudikins creates and keeps)", {
     valueHint: "file",
-    description: "Require the token in this file (default: a file that claudikins creates and keeps)",
     complete: "file",
-  },
-  "without-token": {
-    type: "boolean",
-    description: "Require no token: anyone who can reach the address can call all your servers",
-  },
-  "allow-host": {
-    type: "string",
+  }),
+  "without-token": flag("Require no token: anyone who can reach the address can call all your servers"),
+  "allow-host": option("Host name that callers may use for this machine (repeatable)", {
     valueHint: "name",
-    description: "Host name that callers may use for this machine (repeatable)",
     ...repeatable,
     parse: hostName,
-  },
-  "allow-origin": {
-    type: "string",
+  }),
+  "allow-origin": option("Origin of web pages that may send requests, such as https://app.example.com (repeatable)", {
     valueHint: "url",
-    description: "Origin of web pages that may send requests, such as https://app.example.com (repeatable)",
     ...repeatable,
     parse: originOf,
-  },
-  "max-sessions": {
-    type: "string",
-    valueHint: "n",
-    description: "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
-    parse: count(10_000),
-  },
-  "reconnect-after": {
-    type: "string",
-    valueHint: "time",
-    description: "Close connections after this time if their clients can resume them (default 5m)",
-    parse: duration(maxIdleMs),
-  },
-  "session-idle": {
-    type: "string",
-    valueHint: "time",
-    description: "End a session that has been idle for this time (default 30m)",
-    parse: duration(maxIdleMs),
-  },
-  grace: {
-    type: "string",
-    valueHint: "time",
-    description: "Time that running calls get to finish on shutdown (default 20s)",
-    parse: duration(maxGraceMs),
-  },
+  }),
+  "max-sessions": option(
+    "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
+    countUpTo(10_000),
+  ),
+  "reconnect-after": option(
+    "Close connections after this time if their clients can resume them (default 5m)",
+    timeUpTo(maxIdleMs),
+  ),
+  "session-idle": option("End a session that has been idle for this time (default 30m)", timeUpTo(maxIdleMs)),
+  grace: option("Time that running calls get to finish on shutdown (default 20s)", timeUpTo(maxGraceMs)),
 } as const satisfies Args;
 
 type Flags = Values<typeof httpArgs>;
@@ -127,7 +100,7 @@ export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoic
 /** Minimum length of a token in characters. A shorter one could be guessed. */
 const minTokenLength = 16;
 
-export function isUsableToken(token: string): boolean {
+function isUsableToken(token: string): boolean {
   return token.length >= minTokenLength && /^[\x21-\x7e]+$/.test(token);
 }
 
@@ -172,4 +145,68 @@ function originOf(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : "null";
   if (/^https?:/.test(origin) && origin === text.replace(/\/$/, "").toLowerCase()) return origin;
   throw new ClaudikinsError("USAGE", `--allow-origin takes an origin like https://app.example.com; got "${text}"`);
+}
+
+export interface KeptToken {
+  token: string;
+  file: string;
+  /** Made just now. */
+  isNew: boolean;
+}
+
+const others = "Delete the file to let claudikins make a new token, or give a token with --token-env or --token-file.";
+
+/**
+ * The token in the file, which is made if it is missing. Any process creates it; concurrent creation is safe. Throws USAGE for
+ * a file that others can read or that has no token, FILE_NOT_WRITABLE, and CALL_TIMEOUT.
+ */
+export async function keptToken(file: string): Promise<KeptToken> {
+  const found = tokenIn(file);
+  if (found !== undefined) return { token: found, file, isNew: false };
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return await withLock(`${file}.lock`, "the token of serve --http", () => {
+      const made = tokenIn(file);
+      if (made !== undefined) return { token: made, file, isNew: false };
+      const token = randomBytes(32).toString("hex");
+      writeWhenChanged(file, `${token}\n`, () => false, 0o600);
+      return { token, file, isNew: true };
+    });
+  } catch (cause) {
+    if (cause instanceof ClaudikinsError && cause.code !== "FILE_NOT_WRITABLE") throw cause;
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot store the token of serve --http: ${messageOf(cause)}`, {
+      hint: "Give a token with --token-env NAME or --token-file FILE.",
+      cause,
+    });
+  }
+}
+
+/** Undefined where there is no file. */
+function tokenIn(file: string): string | undefined {
+  const opened = open(file);
+  if (opened === undefined) return undefined;
+  try {
+    const { uid, mode } = fstatSync(opened);
+    const isPrivate = process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o077) === 0);
+    if (!isPrivate) throw unusable(`Others can read or change ${file}, so its token is not secret`);
+    const token = readFileSync(opened, "utf8").trim();
+    if (!isUsableToken(token)) throw unusable(`${file} has no usable token`);
+    return token;
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** A link could lead to a file of somebody else. */
+function open(file: string): number | undefined {
+  try {
+    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (cause) {
+    if (systemCodeOf(cause) === "ENOENT") return undefined;
+    throw unusable(`Cannot read the token from ${file}: ${systemCodeOf(cause) ?? messageOf(cause)}`);
+  }
+}
+
+function unusable(message: string): ClaudikinsError {
+  return new ClaudikinsError("USAGE", message, { hint: others });
 }

@@ -1,10 +1,152 @@
-/** The report of init as text. */
+/** The report of init, as JSON and as text. */
 import type { Applied } from "../agents/apply.ts";
-import type { Found } from "../agents/find-servers.ts";
+import type { Found, FoundFile } from "../agents/find-servers.ts";
+import type { Measured } from "../agents/measure.ts";
+import type { Inventory, Origin } from "../agents/merge.ts";
+import { maskOf } from "../agents/secrets.ts";
 import { agents } from "../agents/supported/agents.ts";
-import type { Survey } from "../agents/switch-over.ts";
-import { type Row, seenJson } from "./init-document.ts";
-import { table } from "./table.ts";
+import { type Supplied, suppliedText } from "../agents/supported/model.ts";
+import type { Survey, SwitchPlan } from "../agents/switch-over.ts";
+import type { ServerConfig } from "../config/load.ts";
+import {
+  about,
+  exactly,
+  list,
+  number,
+  oneOf,
+  problem,
+  record,
+  text,
+  texts,
+  type ValueOf,
+  yesOrNo,
+} from "../json-shape.ts";
+import { counted, grouped } from "../outcome-text.ts";
+import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
+import { choiceTexts } from "./init-questions.ts";
+import { table } from "./layout.ts";
+
+const file = { host: text, file: text };
+
+const from = list(record({ ...file, "project?": text }));
+const config = { file: text, written: yesOrNo };
+
+const rowShape = record({
+  server: text,
+  config: about("The config file that gets the server", text),
+  from,
+  transport: text,
+  needs: about("Variables that are not set, or sign-in", texts),
+  "disabled?": exactly(true),
+  new: about("Whether the server was not in the config before", yesOrNo),
+  "notes?": texts,
+  "tools?": number,
+  "tokens?": about("Estimated tokens of the tools' definitions", number),
+  "problem?": problem,
+});
+export type Row = ValueOf<typeof rowShape>;
+
+export const initShape = record({
+  config: record(config),
+  projectConfigs: about("With --project", list(record(config))),
+  seen: about("Settings files of agents", list(record({ ...file, servers: number, claudikins: yesOrNo }))),
+  servers: list(rowShape),
+  skipped: about("Servers that stay where they are", list(record({ name: text, ...file, why: text }))),
+  conflicts: about(
+    "With --dry-run: names that refer to different servers, which stay where they are",
+    list(record({ name: text, config: text, choices: list(record({ from, about: text })) })),
+  ),
+  shared: about("Files of this project; --project imports them as well", list(record({ ...file, servers: number }))),
+  hosts: list(
+    record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
+  ),
+  "diff?": about("With --dry-run", text),
+});
+
+export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Row[] {
+  const { configFile, servers } = inventory;
+  return servers.map(({ name, entry, from, notes, supplied, isThere }) => {
+    const configured = config.servers.get(name);
+    const answer = measured.get(name);
+    const isSignedOut = answer?.tools === undefined && answer?.problem.code === "AUTH_REQUIRED";
+    const problem = answer?.tools === undefined && !isSignedOut ? answer?.problem : undefined;
+    const wider = configFile.kind === "user" && !isThere ? widerScope(from) : [];
+    const all = [...wider, ...notes, ...supplied.map((one) => suppliedText(one, wayOf(one, configFile)))];
+    return {
+      server: name,
+      config: configFile.file,
+      from: from.map(originJson),
+      transport: transportText(configured, entry),
+      needs: [...(configured?.needs ?? []), ...(isSignedOut ? ["sign-in"] : [])],
+      ...(configured ? {} : { disabled: true as const }),
+      new: !isThere,
+      ...(all.length > 0 ? { notes: all } : {}),
+      ...(answer?.tools === undefined ? {} : { tools: answer.tools, tokens: answer.tokens }),
+      ...(problem ? { problem } : {}),
+    };
+  });
+}
+
+function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
+  if (kind === "project")
+    return "set the variable system-wide; do not write its value into the config, which you share";
+  return `write the value into the config, now with --env ${variable}=value or later with claudikins config edit`;
+}
+
+/** A server that only some projects had is available in all of them once it is in the user's config. */
+function widerScope(from: Origin[]): string[] {
+  const folders = from.flatMap(({ folder }) => folder ?? []);
+  if (folders.length < from.length) return [];
+  return [`it was available only in ${folders.join(" and ")} and is now available in every folder`];
+}
+
+function originJson({ host, file, folder }: Origin): Row["from"][number] {
+  return { host, file, ...(folder === undefined ? {} : { project: folder }) };
+}
+
+function transportText(server: ServerConfig | undefined, entry: PortableEntry): string {
+  if (server?.url !== undefined) return server.transport === "auto" ? "http" : server.transport;
+  return server || entry["command"] !== undefined ? "stdio" : "http";
+}
+
+/** The settings files and the number of their servers. */
+export function seenJson(files: readonly FoundFile[]) {
+  return files.map(({ agent, file, servers, skipped, left, own }) => ({
+    host: agent.name,
+    file: file.path,
+    // Servers that the person left out are in both lists.
+    servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
+    claudikins: own.length > 0,
+  }));
+}
+
+export function conflictsJson(inventories: readonly Inventory[]) {
+  return inventories.flatMap(({ configFile, conflicts }) =>
+    conflicts.map((conflict) => {
+      const texts = choiceTexts(conflict, maskOf(conflict.choices.map(({ entry }) => entry)));
+      const choices = conflict.choices.map(({ from }, place) => ({
+        from: from.map(originJson),
+        about: texts[place] ?? "",
+      }));
+      return { name: conflict.name, config: configFile.file, choices };
+    }),
+  );
+}
+
+export function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
+  const notPlanned = refused.map(({ error, ...file }) => ({ ...file, result: "failed", error: error.message }));
+  const planned = plans.map(({ found }) => {
+    const done = written.find(({ file }) => file === found.file.path);
+    const result = done ? (done.error ? "failed" : "rewired") : isDry ? "would be rewired" : "not rewired";
+    return {
+      host: found.agent.name,
+      file: found.file.path,
+      result,
+      ...(done?.error ? { error: done.error.message } : {}),
+    };
+  });
+  return [...planned, ...notPlanned];
+}
 
 export function inventoryTable(rows: Row[], columns: number | undefined): string {
   const head = ["server", "from", "transport", "needs", "tools", "tokens (about)"];
@@ -16,7 +158,7 @@ export function inventoryTable(rows: Row[], columns: number | undefined): string
       transport,
       disabled ? "disabled" : needs.join(", ") || "-",
       problem ? "failed" : String(tools ?? "-"),
-      tokens === undefined ? "-" : tokens.toLocaleString("en-US"),
+      tokens === undefined ? "-" : grouped(tokens),
     ]),
     columns,
   );
@@ -26,9 +168,8 @@ export function inventoryTable(rows: Row[], columns: number | undefined): string
 export function sumText(rows: Row[], surfaceTokens: number): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";
-  const sum = (key: "tools" | "tokens") =>
-    measured.reduce((all, row) => all + (row[key] ?? 0), 0).toLocaleString("en-US");
-  return `\n${sum("tools")} tools of ${measured.length} ${measured.length === 1 ? "server" : "servers"}: about ${sum("tokens")} tokens of definitions (estimated). With claudikins: at most ${surfaceTokens}.\n`;
+  const sum = (key: "tools" | "tokens") => grouped(measured.reduce((all, row) => all + (row[key] ?? 0), 0));
+  return `\n${sum("tools")} tools of ${counted(measured.length, "server")}: about ${sum("tokens")} tokens of definitions (estimated). With claudikins: at most ${surfaceTokens}.\n`;
 }
 
 export function seenText({ found }: Survey): string {
@@ -53,15 +194,9 @@ export function notesText(rows: Row[], found: Found): string {
     ),
     ...found.shared.map(
       ({ file, servers }) =>
-        `note: ${file} has ${servers} ${servers === 1 ? "server" : "servers"} of this project: to import them, add --project`,
+        `note: ${file} has ${counted(servers, "server")} of this project: to import them, add --project`,
     ),
     ...found.problems.map(({ error }) => `error: ${error.message}`),
   ];
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
-}
-
-export function appliedLines(applied: Applied[]): string {
-  return applied
-    .map(({ host, file, error }) => (error ? `error: ${error.message}\n` : `Changed ${host}: ${file}\n`))
-    .join("");
 }

@@ -20,10 +20,10 @@ export interface Output {
 export interface Input {
   /** The whole input. */
   text(): Promise<string>;
-  /** All lines until the input ends or the signal is aborted. */
-  lines(signal: AbortSignal): AsyncIterable<string>;
   /** The next line, or undefined at the end of the input and when the signal is aborted. */
   line(options: LineOptions): Promise<string | undefined>;
+  /** Drops what was typed until now. Takes a moment. */
+  dropTyped(): Promise<void>;
   readonly isTerminal: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface Io {
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, line: nextLine, isTerminal: isatty(0) },
+    stdin: new Stdin(),
     stdout: outputOf(1, env),
     stderr: outputOf(2, env),
     env,
@@ -72,108 +72,94 @@ export function processIo(): Io {
   };
 }
 
-/** Maximum length of a line without an end, in characters. A longer input could fill the memory. */
+/** Maximum length of a line, in characters. A longer input could fill the memory. */
 const maxLineLength = 65_536;
 
-async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
-  // An open stdin would keep the process running.
-  const stop = () => void process.stdin.destroy();
-  if (signal.aborted) return;
-  signal.addEventListener("abort", stop, { once: true });
-  let pending = "";
-  try {
-    for await (const chunk of process.stdin.setEncoding("utf8")) {
-      const lines = `${pending}${chunk}`.split("\n");
-      pending = lines.pop() ?? "";
-      yield* lines;
-      if (pending.length > maxLineLength) return;
-    }
-    if (pending !== "") yield pending;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
+/** Input typed within this time before a question does not answer it, in milliseconds. */
+const glanceMs = 150;
+
+class Stdin implements Input {
+  readonly isTerminal = isatty(0);
+  /** Input that was typed before a line was asked for. */
+  #typed = "";
+  #hasEnded = false;
+
+  text(): Promise<string> {
+    return Bun.stdin.text();
   }
-}
 
-/** Input that was typed before a line was asked for. */
-let typedAhead = "";
-let hasEnded = false;
-
-async function nextLine({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {
-  if (signal.aborted) return undefined;
-  if (hasEnded || typedAhead.includes("\n")) {
-    await onReady?.();
-    return takeLine() ?? takeRest();
+  async dropTyped(): Promise<void> {
+    const glance = new AbortController();
+    void Bun.sleep(glanceMs).then(() => glance.abort());
+    await this.#read(glance.signal, () => false);
+    this.#typed = "";
   }
-  const { stdin } = process;
-  const isRaw = hidden && stdin.isTTY;
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const onData = (chunk: string) => {
-    const done = isRaw ? takeKeys(chunk) : takeText(chunk);
-    if (done) resolve(takeLine() ?? takeRest());
-  };
-  const onEnd = () => {
-    hasEnded = true;
-    resolve(takeRest());
-  };
-  const onAbort = () => resolve(undefined);
-  stdin.setEncoding("utf8").on("data", onData).once("end", onEnd).once("error", onEnd);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (isRaw) stdin.setRawMode(true);
-  stdin.resume();
-  try {
-    await onReady?.();
-    return await promise;
-  } finally {
-    if (isRaw) stdin.setRawMode(false);
-    stdin.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
-    signal.removeEventListener("abort", onAbort);
-    // An open stdin would keep the process running.
-    stdin.unref?.();
+
+  async line({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {
+    const isRaw = hidden && process.stdin.isTTY;
+    await this.#read(signal, (chunk) => (isRaw ? this.#takeKeys(chunk) : this.#takeText(chunk)), { isRaw, onReady });
+    return signal.aborted ? undefined : this.#takeLine();
   }
-}
 
-function takeText(chunk: string): boolean {
-  typedAhead += chunk;
-  return typedAhead.includes("\n");
-}
-
-/** Edits the line and handles Ctrl-C and Ctrl-D, which the terminal does not do in raw mode. Returns whether the line is complete. */
-function takeKeys(chunk: string): boolean {
-  for (const key of chunk) {
-    if (key === "\r" || key === "\n") {
-      typedAhead += "\n";
-      return true;
+  /** Reads until `take` returns true, the input ends or the signal is aborted. */
+  async #read(
+    signal: AbortSignal,
+    take: (chunk: string) => boolean,
+    { isRaw = false, onReady }: { isRaw?: boolean; onReady?: LineOptions["onReady"] | undefined } = {},
+  ): Promise<void> {
+    if (signal.aborted) return;
+    if (this.#hasEnded || take("")) return onReady?.();
+    const { stdin } = process;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = () => resolve();
+    const onData = (chunk: string) => {
+      if (take(chunk)) stop();
+    };
+    const onEnd = () => {
+      this.#hasEnded = true;
+      stop();
+    };
+    stdin.setEncoding("utf8").on("data", onData).once("end", onEnd).once("error", onEnd);
+    signal.addEventListener("abort", stop, { once: true });
+    if (isRaw) stdin.setRawMode(true);
+    stdin.resume();
+    try {
+      await onReady?.();
+      await promise;
+    } finally {
+      if (isRaw) stdin.setRawMode(false);
+      stdin.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
+      signal.removeEventListener("abort", stop);
+      // An open stdin would keep the process running.
+      stdin.unref?.();
     }
-    if (key === "\u0003") {
-      process.kill(process.pid, "SIGINT");
-      return false;
-    }
-    if (key === "\u0004") {
-      hasEnded = true;
-      return true;
-    }
-    if (key === "\u007f" || key === "\b") typedAhead = [...typedAhead].slice(0, -1).join("");
-    else if (key === "\u0015") typedAhead = "";
-    else if (key >= " ") typedAhead += key;
   }
-  return false;
-}
 
-function takeLine(): string | undefined {
-  const end = typedAhead.indexOf("\n");
-  if (end === -1) return undefined;
-  const line = typedAhead.slice(0, end).replace(/\r$/, "");
-  typedAhead = typedAhead.slice(end + 1);
-  return line;
-}
+  /** Returns whether a line is complete. */
+  #takeText(chunk: string): boolean {
+    this.#typed += chunk;
+    return this.#typed.includes("\n") || this.#typed.length > maxLineLength;
+  }
 
-function takeRest(): string | undefined {
-  const rest = typedAhead;
-  typedAhead = "";
-  return rest === "" ? undefined : rest;
+  /** Edits the line and handles Ctrl-C and Ctrl-D, which the terminal does not do in raw mode. Returns whether the line is complete. */
+  #takeKeys(chunk: string): boolean {
+    for (const key of chunk) {
+      if (key === "\r" || key === "\n") this.#typed += "\n";
+      else if (key === "\u0003") process.kill(process.pid, "SIGINT");
+      else if (key === "\u0004") this.#hasEnded = true;
+      else if (key === "\u007f" || key === "\b") this.#typed = [...this.#typed].slice(0, -1).join("");
+      else if (key === "\u0015") this.#typed = "";
+      else if (key >= " ") this.#typed += key;
+    }
+    return this.#hasEnded || this.#typed.includes("\n");
+  }
+
+  /** Returns the first line, or the rest of the input if it has no end. */
+  #takeLine(): string | undefined {
+    const [line = "", ...others] = this.#typed.split("\n");
+    this.#typed = others.join("\n");
+    return line === "" && others.length === 0 ? undefined : line.replace(/\r$/, "");
+  }
 }
 
 /**

@@ -1,46 +1,32 @@
 /** The flags for the limits of an execution, one for each key of the config's `limits`. */
 import { maxTimeoutMs } from "../config/defaults.ts";
 import { ClaudikinsError } from "../errors.ts";
-import type { Args, Values } from "./command.ts";
-import { count, duration } from "./flags.ts";
+import { type Args, option, type Values } from "./command.ts";
+import { countUpTo, timeUpTo } from "./flags.ts";
 
-const time = { type: "string", valueHint: "time", parse: duration(maxTimeoutMs) } as const;
-const size = {
-  type: "string",
-  valueHint: "size",
-  parse: (text: string, flag: string) => parseSize(text, flag, { from: 0.001, to: 512 }),
-} as const;
-const number = { type: "string", valueHint: "n" } as const;
+/** A size in megabytes. */
+const sizeUpTo = (to: number, from = 0.001) =>
+  ({ valueHint: "size", parse: (text: string, flag: string) => parseSize(text, flag, { from, to }) }) as const;
+
+const time = timeUpTo(maxTimeoutMs);
 
 export const limitArgs = {
-  timeout: { ...time, description: "Stop the code after this time, such as 5000, 5s or 2m (default 30s)" },
-  cpu: { ...time, description: "Stop the code after this much CPU time; waiting does not count (default 20s)" },
-  memory: {
-    ...size,
-    description: "Memory limit of the code, such as 64mb (default 256mb)",
-    parse: (text: string, flag: string) => Math.round(parseSize(text, flag, { from: 16, to: 2048 })),
-  },
-  stack: {
-    ...size,
-    description: "Stack size for nested calls, 32kb to 256kb (default 256kb)",
-    parse: (text: string, flag: string) => Math.round(1_024 * parseSize(text, flag, { from: 1 / 32, to: 1 / 4 })),
-  },
-  calls: { ...number, description: "Maximum number of tool calls (default 10000)", parse: count(1_000_000) },
-  "calls-in-flight": {
-    ...number,
-    description: "Maximum number of concurrent tool calls; others wait (default 100)",
-    parse: count(1_000),
-  },
-  "argument-size": { ...size, description: "Maximum size of one call's arguments (default 8mb)" },
-  "result-size": { ...size, description: "Maximum size of one call's result (default 64mb)" },
-  "value-size": {
-    ...size,
-    description: "Maximum size of the returned value, and of all displayed values together (default 32mb)",
-  },
-  "log-size": {
-    ...size,
-    description: "Maximum size of the logs; longer logs keep only their beginning and end (default 8mb)",
-  },
+  timeout: option("Stop the code after this time, such as 5000, 5s or 2m (default 30s)", time),
+  cpu: option("Stop the code after this much CPU time; waiting does not count (default 20s)", time),
+  memory: option("Memory limit of the code, such as 64mb (default 256mb)", sizeUpTo(2048, 16)),
+  stack: option("Stack size for nested calls, 32kb to 256kb (default 256kb)", sizeUpTo(1 / 4, 1 / 32)),
+  calls: option("Maximum number of tool calls (default 10000)", countUpTo(1_000_000)),
+  "calls-in-flight": option("Maximum number of concurrent tool calls; others wait (default 100)", countUpTo(1_000)),
+  "argument-size": option("Maximum size of one call's arguments (default 8mb)", sizeUpTo(512)),
+  "result-size": option("Maximum size of one call's result (default 64mb)", sizeUpTo(512)),
+  "value-size": option(
+    "Maximum size of the returned value, and of all displayed values together (default 32mb)",
+    sizeUpTo(512),
+  ),
+  "log-size": option(
+    "Maximum size of the logs; longer logs keep only their beginning and end (default 8mb)",
+    sizeUpTo(512),
+  ),
 } as const satisfies Args;
 
 /** The given limits by their keys in the config. */
@@ -48,8 +34,8 @@ export function limitsOf(flags: Values<typeof limitArgs>) {
   return {
     timeoutMs: flags.timeout,
     cpuMs: flags.cpu,
-    memoryMb: flags.memory,
-    stackKb: flags.stack,
+    memoryMb: flags.memory && Math.round(flags.memory),
+    stackKb: flags.stack && Math.round(1_024 * flags.stack),
     calls: flags.calls,
     callsInFlight: flags["calls-in-flight"],
     argumentMb: flags["argument-size"],

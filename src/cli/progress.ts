@@ -3,53 +3,59 @@ import { visibleText } from "../visible-text.ts";
 import type { Output } from "./io.ts";
 import { eraseLine } from "./terminal-output.ts";
 
-const width = 24;
+/** The line, on an output that can draw and erase it. */
+class Line {
+  #output: Output | undefined;
+  #isDrawn = false;
 
-/** Whether a line can be drawn and erased. */
-function hasLines({ isTerminal, isDumb }: Output): boolean {
-  return isTerminal && !isDumb;
-}
-
-/** Shortens the text to one line, because only one line can be erased. */
-function fitting(text: string, { columns = 80 }: Output): string {
-  return visibleText(text)
-    .replace(/[\n\t]/g, " ")
-    .slice(0, columns - 1);
-}
-
-export class Progress {
-  readonly #output: Output | undefined;
-  readonly #noun: string;
-  readonly #total: number;
-  #done = 0;
-  #ended = false;
-
-  constructor(output: Output | undefined, noun: string, total: number) {
-    this.#output = output && hasLines(output) ? output : undefined;
-    this.#noun = noun;
-    this.#total = total;
-    this.#draw("");
+  constructor(output: Output | undefined) {
+    this.#output = output?.isTerminal && !output.isDumb ? output : undefined;
   }
 
-  /** Counts one more finished item. */
-  advance(name: string): void {
-    this.#done += 1;
-    this.#draw(name);
+  get isShown(): boolean {
+    return this.#output !== undefined;
+  }
+
+  /** The text is shortened to one line, because only one line can be erased. */
+  draw(text: string): void {
+    const { columns = 80 } = this.#output ?? {};
+    const line = visibleText(text).replace(/[\n\t]/g, " ");
+    void this.#output?.write(eraseLine + line.slice(0, columns - 1));
+    this.#isDrawn = true;
+  }
+
+  erase(): void {
+    if (this.#isDrawn) void this.#output?.write(eraseLine);
+    this.#isDrawn = false;
   }
 
   /** Erases the line. Nothing is drawn afterwards. */
   end(): void {
-    if (!this.#ended) void this.#output?.write(eraseLine);
-    this.#ended = true;
+    this.erase();
+    this.#output = undefined;
   }
+}
 
-  #draw(name: string): void {
-    if (this.#ended) return;
-    const filled = this.#total === 0 ? width : Math.round((this.#done / this.#total) * width);
-    const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
-    const line = `${bar} ${this.#done}/${this.#total} ${this.#noun} ${name}`;
-    void this.#output?.write(eraseLine + fitting(line, this.#output));
-  }
+const barWidth = 24;
+
+/** Shows how many of the servers are done while the work runs. The work calls `onServer` for each. */
+export async function countingServers<T>(
+  output: Output | undefined,
+  total: number,
+  work: (onServer: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  const line = new Line(total > 0 ? output : undefined);
+  let done = 0;
+  const draw = (name: string) => {
+    const filled = Math.round((done / total) * barWidth);
+    line.draw(`${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${done}/${total} servers ${name}`);
+  };
+  draw("");
+  const running = work((name) => {
+    done += 1;
+    draw(name);
+  });
+  return running.finally(() => line.end());
 }
 
 /** Work that takes less time than this shows no line, in milliseconds. */
@@ -64,24 +70,22 @@ export async function saying<T>(output: Output, words: string, work: Promise<T>)
 
 /** Shows the latest progress message of long work. */
 export class Activity {
-  readonly #output: Output | undefined;
+  readonly #line: Line;
   readonly #startedAt = performance.now();
   readonly #timer: ReturnType<typeof setInterval> | undefined;
-  #text = "";
+  #text: string;
   #drawn = "";
   #pauses = 0;
 
-  constructor(output: Output, text = "") {
+  constructor(output: Output | undefined, text = "") {
     this.#text = text;
-    this.#output = hasLines(output) ? output : undefined;
-    if (!this.#output) return;
-    this.#timer = setInterval(() => this.#draw(), redrawMs);
-    this.#timer.unref();
+    this.#line = new Line(output);
+    if (this.#line.isShown) this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
   }
 
   /** Takes progress messages. Undefined without a terminal. */
   get onProgress(): ((line: string) => void) | undefined {
-    if (!this.#output) return undefined;
+    if (!this.#line.isShown) return undefined;
     return (line) => {
       this.#text = line;
     };
@@ -90,7 +94,7 @@ export class Activity {
   /** Erases the line. */
   end(): void {
     clearInterval(this.#timer);
-    this.#erase();
+    this.#line.end();
   }
 
   /** Hides the line until the returned function is called. */
@@ -103,13 +107,13 @@ export class Activity {
   }
 
   #erase(): void {
-    if (this.#drawn !== "") void this.#output?.write(eraseLine);
+    this.#line.erase();
     this.#drawn = "";
   }
 
   #draw(): void {
     if (this.#pauses > 0 || this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
     this.#drawn = this.#text;
-    if (this.#output) void this.#output.write(eraseLine + fitting(this.#text, this.#output));
+    this.#line.draw(this.#text);
   }
 }

@@ -13,14 +13,24 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
   return /^(?:y|yes)$/i.test(answer.trim());
 }
 
-/** Returns the index of the chosen item. Asks again until the answer is valid. Throws CANCELLED at the end of the input. */
+/** Returns the index of the chosen item. Throws CANCELLED at the end of the input. */
 export async function choose(io: Io, question: string, choices: readonly string[]): Promise<number> {
   const lines = choices.map((choice, place) => `  ${place + 1}  ${choice}\n`).join("");
   await io.stderr.write(`${question}\n${lines}`);
-  for (;;) {
-    const answer = (await ask(io, `Choose 1 to ${choices.length}: `)).trim();
-    const place = /^\d+$/.test(answer) ? Number(answer) : 0;
-    if (place >= 1 && place <= choices.length) return place - 1;
+  const numbers = new Map(choices.map((_, place) => [String(place + 1), place]));
+  return askUntil(io, `Choose 1 to ${choices.length}: `, (answer) => numbers.get(answer));
+}
+
+/** Asks until `read` understands the answer. Throws CANCELLED at the end of the input. */
+export async function askUntil<T>(
+  io: Io,
+  question: string,
+  read: (answer: string) => T | undefined,
+  again = question,
+): Promise<T> {
+  for (let prompt = question; ; prompt = again) {
+    const answer = read((await ask(io, prompt)).trim().toLowerCase());
+    if (answer !== undefined) return answer;
   }
 }
 

@@ -1,21 +1,42 @@
-/** Errors, outcomes and receipts as text or JSON. */
+/** Writes answers, and errors, outcomes and receipts as text or JSON. */
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
-import { cyan, dim, paint, red } from "./colours.ts";
+import type { Answer } from "./command.ts";
+import type { Io } from "./io.ts";
+import { cyan, dim, red } from "./terminal-output.ts";
+
+/**
+ * Writes an answer and returns its exit code. An answer without `json` is written for people, with `--json` too. The runner does this
+ * for every command; a command whose servers may take long to end does it before, and returns what remains.
+ */
+export async function writeAnswer(
+  answer: Answer,
+  json: boolean | undefined,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): Promise<{ exitCode: number }> {
+  const { text, note, failure, beside, exitCode = failure?.exitCode ?? 0 } = answer;
+  if (json && failure) await stderr.write(errorJson(failure, beside));
+  else if (json && "json" in answer) await stdout.write(`${JSON.stringify(answer.json)}\n`);
+  else {
+    if (text !== undefined) await stdout.write(text);
+    if (note !== undefined) await stderr.write(note);
+  }
+  return { exitCode };
+}
 
 /** `error: …`, the chain of causes, an empty line, `hint: …`. */
-export function errorText(error: ClaudikinsError, colours: boolean): string {
+export function errorText(error: ClaudikinsError): string {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
     const message = messageOf(cause);
     if (!error.message.includes(message) && !causes.includes(message)) causes.push(message);
   }
   const lines = [
-    `${paint("error", red, colours)}: ${error.message}`,
+    `${red("error")}: ${error.message}`,
     ...(error.code === "UNEXPECTED" ? [] : causes.map((cause) => `  caused by: ${cause}`)),
   ];
-  if (error.hint) lines.push("", `${paint("hint", cyan, colours)}: ${error.hint}`);
+  if (error.hint) lines.push("", `${cyan("hint")}: ${error.hint}`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -27,9 +48,8 @@ export function stackText(error: ClaudikinsError): string {
 }
 
 /** One line: `{"error":{"code","message","hint"?}}`. */
-export function errorJson(error: ClaudikinsError, more: object = {}): string {
-  const { code, message, hint } = error;
-  return `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) }, ...more })}\n`;
+export function errorJson({ code, message, hint }: ClaudikinsError, more: object = {}): string {
+  return `${JSON.stringify({ error: { code, message, hint }, ...more })}\n`;
 }
 
 /** Text unchanged, data as JSON, and an empty string for undefined. */
@@ -38,29 +58,30 @@ export function valueText(value: unknown): string {
   return `${typeof value === "string" ? value : JSON.stringify(value, null, 2)}\n`;
 }
 
-export function logText({ level, text }: LogEntry, colours: boolean): string {
-  const mark =
-    level === "error" ? paint("error ", red, colours) : level === "warn" && !text.startsWith("warning") ? "warn  " : "";
-  return `${mark}${text}\n`;
+export function logText({ level, text }: LogEntry): string {
+  if (level === "error") return `${red("error ")}${text}\n`;
+  return level === "warn" && !text.startsWith("warning") ? `warn  ${text}\n` : `${text}\n`;
 }
 
-export function receiptLine(receipt: Receipt, colours: boolean): string {
-  return `${paint(receiptText(receipt), dim, colours)}\n`;
+export function receiptLine(receipt: Receipt): string {
+  return `${dim(receiptText(receipt))}\n`;
 }
 
 /** Turns a failed outcome into an error, which has the exit code of its cause. */
 export function outcomeError(outcome: Extract<Outcome, { ok: false }>): ClaudikinsError {
   const { error, reason } = outcome;
-  const codes: Record<string, ErrorCode> = {
-    AUTH_REQUIRED: "AUTH_REQUIRED",
-    SERVER_UNAVAILABLE: "SERVER_UNAVAILABLE",
-    PROTOCOL_ERROR: "PROTOCOL_ERROR",
-    NEEDS_VARIABLE: "NEEDS_VARIABLE",
-    POLICY_DENIED: "POLICY_DENIED",
-    CALL_TIMEOUT: "CALL_TIMEOUT",
-    TOOL_FAILED: "TOOL_FAILED",
-  };
-  const known = error.code !== undefined && Object.hasOwn(codes, error.code) ? codes[error.code] : undefined;
-  const code: ErrorCode = reason === "cancelled" ? "CANCELLED" : reason === "threw" && known ? known : "CODE_FAILED";
+  const known = knownCodes.find((code) => code === error.code);
+  const code = reason === "cancelled" ? "CANCELLED" : (reason === "threw" && known) || "CODE_FAILED";
   return new ClaudikinsError(code, failureText(error), { hint: error.hint });
 }
+
+/** Codes of calls that are codes of the program that failed because of them. */
+const knownCodes: readonly ErrorCode[] = [
+  "AUTH_REQUIRED",
+  "SERVER_UNAVAILABLE",
+  "PROTOCOL_ERROR",
+  "NEEDS_VARIABLE",
+  "POLICY_DENIED",
+  "CALL_TIMEOUT",
+  "TOOL_FAILED",
+];

@@ -1,67 +1,66 @@
-/** Runs one command line: finds the command, runs it, and turns its result or error into an exit code. */
+/** Runs one command line: finds the command, runs it, and turns its answer or error into output and an exit code. */
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { checkLevel } from "../log.ts";
 import { nearNames } from "../near-names.ts";
 import { version } from "../version.ts";
-import { hasColours } from "./colours.ts";
-import type { CommandTable } from "./command.ts";
+import type { Answer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf } from "./command-line.ts";
-import { commands, sections, shownOf } from "./command-table.ts";
-import { commandText, groupText, overviewText, type Page } from "./help.ts";
+import { commands, shownOf } from "./command-table.ts";
+import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
-import { errorJson, errorText, stackText } from "./report.ts";
-import { SafeOutput } from "./terminal-output.ts";
+import { errorJson, errorText, stackText, writeAnswer } from "./report.ts";
+import { hasStyles, safeOutput } from "./terminal-output.ts";
 
 /** Returns the exit code and never rejects. Data goes to stdout, everything else to stderr. */
 export async function run(argv: string[], processIo: Io): Promise<number> {
   const line = readCommandLine(argv, commands);
   const io = ioFor(line, processIo);
   try {
-    return await dispatch(line, io);
+    const { exitCode } = await writeAnswer(await answerTo(line, io), line.json, io);
+    return io.interrupted.aborted && line.path[0] !== "serve" ? interruptedExitCode : exitCode;
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
-    const colours = hasColours(io.stderr, io);
-    await io.stderr.write(line.json ? errorJson(error) : errorText(error, colours));
+    await io.stderr.write(line.json ? errorJson(error) : errorText(error));
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }
 }
 
-/** All output passes through `SafeOutput` on its way to a terminal. `--verbose` sets a variable. */
+/** All output passes through `safeOutput` on its way to a terminal. `--verbose` sets a variable. */
 function ioFor({ verbose }: CommandLine, io: Io): Io {
-  const safe = { ...io, stdout: new SafeOutput(io.stdout), stderr: new SafeOutput(io.stderr) };
-  return verbose ? { ...safe, env: { ...io.env, CLAUDIKINS_LOG: "debug" } } : safe;
+  const env = verbose ? { ...io.env, CLAUDIKINS_LOG: "debug" } : io.env;
+  const safe = (output: Output) => safeOutput(output, hasStyles(output, env));
+  return { ...io, stdout: safe(io.stdout), stderr: safe(io.stderr), env };
 }
 
 const logLevel = ({ env }: Io) => env["CLAUDIKINS_LOG"];
 
-async function dispatch(line: CommandLine, io: Io): Promise<number> {
-  const { path, entry, rest } = line;
-  if (line.version) return print(io, `${version}\n`);
+async function answerTo(line: CommandLine, io: Io): Promise<Answer> {
+  const { path, entry, rest, help, json } = line;
+  if (line.version) return { text: `${version}\n` };
   if (line.unknown !== undefined) throw unknownWord(line.unknown, line);
-  if (!entry) return writeGroupHelp(line, io);
+  if (!entry && help && json) return { json: commandsJson(line.table, path) };
+  if (!entry) return groupHelp(line, io);
   const { default: command } = await entry.load();
-  if (line.help && line.json) {
-    const { commandJson } = await import("./help-json.ts");
-    return print(io, commandJson(command, path));
-  }
-  if (line.help) return print(io, commandText(command, path, pageOf(io.stdout, io)));
+  if (help && json) return { json: await commandJson(command, path) };
+  if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
   const values = valuesOf(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
-  const exitCode = await command.run(values, io, commands);
-  return io.interrupted.aborted && path[0] !== "serve" ? interruptedExitCode : exitCode;
+  return command.run(values, io, commands);
 }
 
 /** The help of all commands or of a group. Without `--help`, the missing command is an error. */
-async function writeGroupHelp({ group, table, path, help, json }: CommandLine, io: Io): Promise<number> {
-  if (help && json) {
-    const { commandsJson } = await import("./help-json.ts");
-    return print(io, commandsJson(table, path));
-  }
-  const output = help ? io.stdout : io.stderr;
-  const page = pageOf(output, io);
-  await output.write(group ? groupText(group.description, shownOf(table), path, page) : overview(page));
-  return help ? 0 : new ClaudikinsError("USAGE", "").exitCode;
+function groupHelp({ group, path, help }: CommandLine, { stdout, stderr }: Io): Answer {
+  const text = (output: Output) => (group ? groupText(group, path, widthOf(output)) : overviewText(widthOf(output)));
+  if (help) return { text: text(stdout) };
+  return { note: text(stderr), exitCode: new ClaudikinsError("USAGE", "").exitCode };
+}
+
+/** Maximum width of help, in characters. */
+const helpWidth = 80;
+
+function widthOf({ columns = helpWidth }: Output): number {
+  return Math.min(columns, helpWidth);
 }
 
 function unknownWord(word: string, { path, rest, table }: CommandLine): ClaudikinsError {
@@ -87,25 +86,4 @@ function suggestion(word: string, rest: string[], table: CommandTable): string |
   const names = near[0] === word ? [word] : near;
   const suggested = names.flatMap((name) => paths.filter(([each]) => each === name).map(([, path]) => path));
   return suggested.length > 0 ? `Did you mean ${suggested.join(" or ")}?` : undefined;
-}
-
-/** Maximum width of help, in characters. */
-const helpWidth = 80;
-
-function pageOf(output: Output, io: Io): Page {
-  return { colours: hasColours(output, io), width: Math.min(output.columns ?? helpWidth, helpWidth) };
-}
-
-async function print(io: Io, text: string): Promise<number> {
-  await io.stdout.write(text);
-  return 0;
-}
-
-function overview(page: Page): string {
-  const lines = shownOf(commands);
-  const sorted = Object.entries(sections).map(([title, names]) => ({
-    title,
-    lines: names.flatMap((name) => lines.filter(([each]) => each === name)),
-  }));
-  return overviewText(sorted, page);
 }

@@ -10,48 +10,38 @@ import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { type Log, openLog } from "../log.ts";
-import { LogFiles } from "../logs/log-files.ts";
+import { LogFiles } from "../logs/log-file.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { Toolbox } from "../toolbox/toolbox.ts";
-import { type DaemonFlags, usesDaemon } from "./daemon-flag.ts";
+import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
-import { type ConfigFlags, openConfig } from "./trust-prompt.ts";
 
 /**
  * The servers that a command works with. `shell`: the daemon's servers, with the state that earlier commands left; the daemon is
  * started if necessary. `host`: the same, but a server that is not shared belongs to the command. `running`: only daemon servers that
- * already run. `own`: only servers of this command.
+ * already run. With `--no-daemon`, only servers of the command.
  */
-export type Sharing = "shell" | "host" | "running" | "own";
+export type Sharing = "shell" | "host" | "running";
 
 export interface ToolboxOptions {
   /** A sandbox that is already starting. */
   sandbox?: Sandbox;
   /** A registry folder instead of the config's. */
   registry?: string | undefined;
-  /** The default is `running`. With `--no-daemon`, it is always `own`. */
+  /** The default is `running`. */
   sharing?: Sharing;
   /** Whether the person may be asked to trust the config. The default is true. */
   asks?: boolean;
 }
 
-/** The flags that choose the config, its trust and the daemon. */
-export type ToolboxFlags = ConfigFlags & DaemonFlags;
-
 /** Opens the toolbox without starting a server. May ask the person to trust the config. */
-export async function openToolbox(io: Io, flags: ToolboxFlags, options: ToolboxOptions = {}): Promise<Toolbox> {
-  return toolboxWith(await openConfig(flags, io, options.asks), io, flags, options);
-}
-
-/** Like `openToolbox`, for a loaded config. */
-export async function toolboxWith(
-  config: Config,
+export async function openToolbox(
   io: Io,
-  flags: ToolboxFlags,
-  { sandbox, registry, sharing = "running" }: ToolboxOptions,
+  flags: ConfigFlags & DaemonFlags,
+  { sandbox, registry, sharing = "running", asks }: ToolboxOptions = {},
 ): Promise<Toolbox> {
-  const isShared = usesDaemon(flags, io.env);
+  const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.
   if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
   if (registry !== undefined) {
@@ -60,7 +50,7 @@ export async function toolboxWith(
     config.folders.bases.registry = baseOfChosen(chosen, config.origin);
     guardFolder(chosen, config.folders.bases.registry);
   }
-  const openChannel = isShared && sharing !== "own" ? sharedChannels(config.origin, sharing, flags, io) : undefined;
+  const openChannel = usesDaemon(flags, io.env) ? sharedChannels(config.origin, sharing, flags, io) : undefined;
   return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env), openChannel }, sandbox);
 }
 
@@ -83,7 +73,7 @@ export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFile
 /** Connects to the daemon when the first server is needed. */
 function sharedChannels(
   origin: ConfigOrigin,
-  sharing: Exclude<Sharing, "own">,
+  sharing: Sharing,
   { config: flag, trust }: ConfigFlags,
   { env }: Io,
 ): ChannelOpener {

@@ -66,7 +66,9 @@ export class TerminalGuide implements Guide {
   }
 
   async #read({ paste, ended }: Way): Promise<void> {
-    for await (const line of this.#io.stdin.lines(ended)) {
+    for (;;) {
+      const line = await this.#io.stdin.line({ signal: ended });
+      if (line === undefined) return;
       if (line.trim() === "") continue;
       const problem = paste(line);
       if (problem === undefined) return;

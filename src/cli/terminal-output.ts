@@ -1,75 +1,56 @@
 /**
- * Makes text safe for a terminal. The styling of claudikins carries a random mark. On a terminal, every other control sequence is
- * shown as an escape. A pipe and a file get the text unchanged.
+ * Makes text safe for a terminal, and styles it. The styles of claudikins carry a random mark. On a terminal, every other control
+ * sequence is shown as an escape. A pipe and a file get other text unchanged. Texts are always styled: the output leaves styles out.
  */
 import { visibleText } from "../visible-text.ts";
-import type { Output } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 
 /** Random digits, which text from elsewhere cannot contain. */
 const mark = crypto.getRandomValues(new Uint32Array(4)).join("");
 
-/** A control sequence with the mark. `Bun.stringWidth` does not count it. */
-function own(code: string, final: "m" | "K"): string {
-  return `\u001b[${code};${mark}${final}`;
-}
+const ownSequence = new RegExp(`(\\u001b\\[\\d+;${mark}[mK])`);
 
-const ownSequence = new RegExp(`\\u001b\\[(\\d+);${mark}([mK])`, "g");
+/** A control sequence with the mark. `Bun.stringWidth` does not count it. */
+const own = (code: number, final: "m" | "K") => `\u001b[${code};${mark}${final}`;
 
 /** A colour or a weight, by its number in ECMA-48. */
-export function style(code: number): string {
-  return own(String(code), "m");
-}
+const style = (code: number) => (text: string) => `${own(code, "m")}${text}${own(0, "m")}`;
+
+export const red = style(31);
+export const green = style(32);
+export const cyan = style(36);
+export const bold = style(1);
+export const dim = style(2);
 
 /** Erases the line of the cursor. */
-export const eraseLine = own("2", "K");
+export const eraseLine = own(2, "K");
 
-export class SafeOutput implements Output {
-  readonly #output: Output;
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  write(text: string): Promise<void> {
-    return this.#output.write(this.isTerminal ? forTerminal(text) : withoutMark(text));
-  }
-
-  get isTerminal(): boolean {
-    return this.#output.isTerminal;
-  }
-
-  get columns(): number | undefined {
-    return this.#output.columns;
-  }
-
-  get isClosed(): boolean {
-    return this.#output.isClosed === true;
-  }
-
-  get isDumb(): boolean {
-    return this.#output.isDumb === true;
-  }
+/** Returns the output with a `write` that makes text safe. Styles are left out unless `hasStyles`. */
+export function safeOutput(output: Output, hasStyles = true): Output {
+  const sequence = (marked: string) => {
+    const plain = marked.replace(`;${mark}`, "");
+    if (plain.endsWith("K")) return `\r${plain}`;
+    return hasStyles ? plain : "";
+  };
+  const write = (text: string) => {
+    // Own sequences are at the odd places.
+    const pieces = text.split(ownSequence);
+    return output.write(pieces.map((piece, at) => (at % 2 === 1 ? sequence(piece) : shown(piece, output))).join(""));
+  };
+  return Object.create(output, { write: { value: write } });
 }
 
-function forTerminal(text: string): string {
-  let safe = "";
-  let at = 0;
-  for (const found of text.matchAll(ownSequence)) {
-    safe += shown(text.slice(at, found.index)) + sequence(found[1]!, found[2]!);
-    at = found.index + found[0].length;
-  }
-  return safe + shown(text.slice(at));
+/** On a terminal, removes carriage returns at line ends. Others would overwrite the line and are shown as escapes. */
+function shown(text: string, { isTerminal }: Output): string {
+  return isTerminal ? visibleText(text.replaceAll("\r\n", "\n")) : text;
 }
 
-/** Removes carriage returns at line ends. Others would overwrite the line and are shown as escapes. */
-function shown(text: string): string {
-  return visibleText(text.replaceAll("\r\n", "\n"));
-}
-
-function withoutMark(text: string): string {
-  return text.includes(mark) ? text.replace(ownSequence, (_, code, final) => sequence(code, final)) : text;
-}
-
-function sequence(code: string, final: string): string {
-  return `${final === "K" ? "\r" : ""}\u001b[${code}${final}`;
+/**
+ * Whether text on this output may have styles. A terminal has them unless it is dumb. NO_COLOR turns them off. FORCE_COLOR, except
+ * `0` and `false`, turns them on for pipes too.
+ */
+export function hasStyles(output: Output, { NO_COLOR, FORCE_COLOR, TERM }: Io["env"]): boolean {
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return output.isTerminal && TERM !== "dumb";
 }

@@ -1,6 +1,6 @@
 /** An execution as text: its facts, and one line per call with a bar over time. */
 
-import { grouped, notableChars } from "../outcome-text.ts";
+import { counted, grouped, notableChars } from "../outcome-text.ts";
 import { mostTelling, ticks } from "../trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";
 import {
@@ -13,8 +13,9 @@ import {
   timeText,
   toolOf,
 } from "../trace/record-text.ts";
-import { type Canvas, eighthBlocks } from "./chart.ts";
-import { bold, cyan, dim, paint, red } from "./colours.ts";
+import { oneLine } from "../visible-text.ts";
+import { type Canvas, eighthBlocks } from "./layout.ts";
+import { bold, cyan, dim, red } from "./terminal-output.ts";
 
 const leastBar = 10;
 const mostBar = 100;
@@ -26,67 +27,69 @@ export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: num
   const { shown, left } = mostTelling(record.timeline, most);
   const rows = shown.map(([, call]) => call);
   const lines = [
-    ...head(record, canvas),
+    ...head(record),
     ...(rows.length > 0 ? ["", ...waterfall(rows, record.durationMs, canvas)] : []),
-    ...leftText(left, record.moreCalls).map((text) => paint(`… ${text}`, dim, canvas.colours)),
-    ...failure(record, canvas),
+    ...leftText(left, record.moreCalls).map((text) => dim(`… ${text}`)),
+    ...failure(record),
   ];
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-function head(record: ExecutionRecord, { colours }: Canvas): string[] {
+function head(record: ExecutionRecord): string[] {
   const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
-  const outcome = paint(outcomeWord(record), ok ? bold : red, colours);
+  const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
   const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of fetching tools)` : "";
+  const facts = [
+    configText(config),
+    timeText(at),
+    `${counted(code.lines, "line")} of code`,
+    ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),
+    ...(kept >= notableChars ? [`${grouped(kept)} characters kept out of the context`] : []),
+  ];
   return [
-    `${paint(id, bold, colours)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
-    paint(
-      [
-        configText(config),
-        timeText(at),
-        `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"} of code`,
-        ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),
-        ...(kept >= notableChars ? [`${grouped(kept)} characters kept out of the context`] : []),
-      ].join(" · "),
-      dim,
-      colours,
-    ),
+    `${bold(id)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
+    dim(facts.join(" · ")),
   ];
 }
 
-function failure({ error }: ExecutionRecord, { colours }: Canvas): string[] {
+function failure({ error }: ExecutionRecord): string[] {
   if (!error) return [];
   const { name, message, code, line } = error;
   const what = message === undefined ? (code ?? "The code failed") : `${name}: ${message}`;
-  return ["", paint(`${oneLine(what)}${line === undefined ? "" : ` (line ${line})`}`, red, colours)];
+  return ["", red(`${oneLine(what, maxChars)}${line === undefined ? "" : ` (line ${line})`}`)];
 }
 
-function waterfall(calls: RecordedCall[], durationMs: number, canvas: Canvas): string[] {
-  const { width = 80, colours, isTerminal } = canvas;
+/** Maximum length of a message or a name, in characters. */
+const maxChars = 500;
+
+function waterfall(calls: RecordedCall[], durationMs: number, { columns = 80, isTerminal }: Canvas): string[] {
   const total = Math.max(durationMs, ...calls.map(({ endMs }) => endMs), 0.1);
-  const rows = calls.map((call) => ({ call, name: oneLine(toolOf(call)), line: lineOf(call), text: textOf(call) }));
+  const rows = calls.map((call) => ({
+    call,
+    name: oneLine(toolOf(call), maxChars),
+    line: lineOf(call),
+    text: textOf(call),
+  }));
   const widest = (pick: (row: (typeof rows)[number]) => string) =>
     Math.max(...rows.map((row) => Bun.stringWidth(pick(row))));
   const [lines, texts] = [widest(({ line }) => line), widest(({ text }) => text)];
-  const left = width - lines - texts - 6;
-  const names = Math.max(
-    leastName,
-    Math.min(
-      widest(({ name }) => name),
-      left - leastBar,
-      Math.floor(left / 2),
-    ),
+  const left = columns - lines - texts - 6;
+  const wanted = Math.min(
+    widest(({ name }) => name),
+    left - leastBar,
+    Math.floor(left / 2),
   );
+  const names = Math.max(leastName, wanted);
   const room = Math.max(leastBar, Math.min(mostBar, left - names));
   const shown = rows.map(({ call, name, line, text }) => {
     const bar = barOf(call, total, room, isTerminal);
-    const colour = call.outcome === "ok" ? cyan : red;
+    const isOk = call.outcome === "ok";
     const space = " ".repeat(Math.max(0, room - Bun.stringWidth(bar)));
-    const end = call.outcome === "ok" ? paint(text, dim, colours) : paint(text, red, colours);
-    return `${fitted(name, names)}  ${paint(line.padStart(lines), dim, colours)}  ${paint(bar, colour, colours)}${space}  ${end}`;
+    const end = isOk ? dim(text) : red(text);
+    return `${fitted(name, names)}  ${dim(line.padStart(lines))}  ${isOk ? cyan(bar) : red(bar)}${space}  ${end}`;
   });
-  return [paint(`${" ".repeat(names + lines + 4)}${axis(total, room)}`, dim, colours), ...shown];
+  return [dim(`${" ".repeat(names + lines + 4)}${axis(total, room)}`), ...shown];
 }
 
 const lineOf = ({ line }: RecordedCall) => (line === undefined ? "" : `:${line}`);
@@ -139,11 +142,4 @@ function fitted(text: string, width: number): string {
   const letters = [...text];
   while (Bun.stringWidth(letters.join("")) > width - 1) letters.shift();
   return `…${letters.join("")}`.padEnd(width);
-}
-
-function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
-    .trim()
-    .slice(0, 500);
 }

@@ -1,22 +1,16 @@
 /** `--wire` and `--wire-file`: show or write the messages between claudikins and servers. */
 import { resolve } from "node:path";
-import type { Args } from "./command.ts";
+import { type Args, flag, option } from "./command.ts";
 import type { Io, Output } from "./io.ts";
 import type { WireOutput } from "./wire-output.ts";
 
 export const wireArgs = {
-  wire: {
-    type: "boolean",
-    alias: "trace",
-    description: "Show every message to and from servers on stderr as it happens, without secrets",
-  },
-  "wire-file": {
-    type: "string",
+  wire: flag("Show every message to and from servers on stderr as it happens, without secrets", { alias: "trace" }),
+  "wire-file": option("Write these messages in full to this file, one JSON document per line", {
     alias: "trace-file",
     valueHint: "file",
-    description: "Write these messages in full to this file, one JSON document per line",
     complete: "file",
-  },
+  }),
 } as const satisfies Args;
 
 export interface WireFlags {
@@ -35,9 +29,9 @@ export async function openWire(args: WireFlags, io: Io): Promise<WireOutput | un
   return new WireOutput({ isShown: args.wire === true, file: file && resolve(io.cwd, file) }, io);
 }
 
-/** With `--wire`, an output without progress: a line that is redrawn would stand between the messages. */
-export function besideWire({ wire }: WireFlags, output: Output): Output {
-  return wire ? { ...output, isTerminal: false } : output;
+/** The output for progress. With `--wire` there is none: a line that is redrawn would stand between the messages. */
+export function besideWire({ wire }: WireFlags, { stderr }: Io): Output | undefined {
+  return wire ? undefined : stderr;
 }
 
 export function showsWire(args: WireFlags): boolean {

@@ -4,8 +4,8 @@ import { Trace, type TraceEntry } from "../clients/trace.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { abridgedJson } from "../server/content/abridge.ts";
 import { shownLine } from "../visible-text.ts";
-import { cyan, dim, hasColours, paint, red } from "./colours.ts";
 import type { Io } from "./io.ts";
+import { cyan, dim, red } from "./terminal-output.ts";
 
 /** Maximum characters of a message on stderr. */
 const shownChars = 1_000;
@@ -24,7 +24,7 @@ export class WireOutput implements AsyncDisposable {
     if (file !== undefined) this.#file = opened(file);
     const startedAt = Date.now();
     this.trace = new Trace((entry) => {
-      if (this.#isShown) this.#show(lineOf(entry, hasColours(io.stderr, io)));
+      if (this.#isShown) this.#show(lineOf(entry));
       this.#write(entry, startedAt);
     });
   }
@@ -69,7 +69,7 @@ function opened(file: string): number {
 }
 
 /** `+   132 ms  shop → tools/call #2 (98 bytes) {"name":…}` */
-function lineOf(entry: TraceEntry, colours: boolean): string {
+function lineOf(entry: TraceEntry): string {
   const { at, server, direction, kind, method, id, ms, bytes, message } = entry;
   const isAnswer = kind === "result" || kind === "error";
   const number = id === undefined ? "" : ` #${id}`;
@@ -79,8 +79,8 @@ function lineOf(entry: TraceEntry, colours: boolean): string {
   const time = `+${Math.round(at).toString().padStart(6)} ms`;
   const body = message[isAnswer ? kind : "params"];
   const rest = ` (${bytes} bytes)${body === undefined ? "" : ` ${shortJson(body)}`}`;
-  const parts = [paint(time, dim, colours), "  ", paint(shownLine(heading), kind === "error" ? red : cyan, colours)];
-  return `${parts.join("")}${shownLine(rest)}\n`;
+  const colour = kind === "error" ? red : cyan;
+  return `${dim(time)}  ${colour(shownLine(heading))}${shownLine(rest)}\n`;
 }
 
 /** The JSON on one line, abridged, or only its keys if it is still too long. */

@@ -12,11 +12,12 @@ import type { Agent } from "../agents/supported/model.ts";
 import { programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { type JsonObject, objectAt } from "../json-object.ts";
+import { counted } from "../outcome-text.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { hashOf } from "../settings/file-text.ts";
 import { version } from "../version.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("hosts");
 

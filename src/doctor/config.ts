@@ -4,9 +4,10 @@ import { basename, dirname, join } from "node:path";
 import { haveSecrets } from "../agents/secrets.ts";
 import type { Config } from "../config/load.ts";
 import { readIfThere } from "../files.ts";
+import { counted } from "../outcome-text.ts";
 import { openConfigFile } from "../settings/config-file.ts";
 import { shellWord } from "../shell-word.ts";
-import { counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("config");
 

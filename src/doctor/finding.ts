@@ -4,6 +4,7 @@ import type { Surroundings } from "../agents/supported/model.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { about, errorCode, named, number, oneOf, record, text, texts, type ValueOf } from "../json-shape.ts";
 import type { Log } from "../log.ts";
 
 /** In the order in which they are shown. */
@@ -21,27 +22,25 @@ export const areas = [
 
 export type Area = (typeof areas)[number];
 
-/** A `warning` works, but perhaps not as the user expects. A `problem` does not work. */
-export type FindingState = "ok" | "warning" | "problem";
+const stateShape = oneOf("ok", "warning", "problem");
+export type FindingState = ValueOf<typeof stateShape>;
 
-export interface Finding {
-  /** The same in every run and version: `server.github`, `registry.index`. */
-  id: string;
-  area: Area;
-  state: FindingState;
-  /** One line. */
-  message: string;
-  /** More lines, such as the last output of a server or each problem of a config. */
-  details?: string[];
-  /** The command that repairs the problem, or a sentence. */
-  repair?: string;
-  /** The error code with which commands fail because of the problem. */
-  code?: ErrorCode;
-  /** The time that a server needed to start. */
-  startMs?: number;
-  listMs?: number;
-  tools?: number;
-}
+export const findingShape = named(
+  "Finding",
+  record({
+    id: about("Stable across runs and versions", text),
+    area: oneOf(...areas),
+    state: about("With a warning, things still work; with a problem, something does not", stateShape),
+    message: about("One line", text),
+    "details?": about("More lines, such as the last output of a server or each problem of a config", texts),
+    "repair?": about("A command if there is one, else a sentence", text),
+    "code?": about("For a problem: the code of the error that a command would report", errorCode),
+    "startMs?": about("The time that the server needed to start", number),
+    "listMs?": number,
+    "tools?": number,
+  }),
+);
+export type Finding = ValueOf<typeof findingShape>;
 
 /** The parts that checks need, if the config can be read. */
 export interface Parts {
@@ -102,9 +101,4 @@ export function exitCodeOf(findings: readonly Finding[]): number {
     .filter(({ state }) => state === "problem")
     .map(({ code = "UNEXPECTED" }) => new ClaudikinsError(code, "").exitCode);
   return worstFirst.find((code) => codes.includes(code)) ?? codes[0] ?? 0;
-}
-
-/** `1 server`, `3 servers`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

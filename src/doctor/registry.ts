@@ -4,13 +4,14 @@ import { join, relative } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { programsOnPath, userDataFolder } from "../config/locations.ts";
 import { stringsIn } from "../json-object.ts";
+import { counted } from "../outcome-text.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { indexFileName, type RegistryServer } from "../registry/model.ts";
 import { originOf } from "../registry/origin.ts";
 import { differencesOf, notExecutable } from "../registry/store.ts";
 import { shellWord } from "../shell-word.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("registry");
 

@@ -7,8 +7,9 @@ import { Pool } from "../clients/pool.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { durationText } from "../duration.ts";
 import { type Problem, problemOf } from "../errors.ts";
+import { counted } from "../outcome-text.ts";
 import { wayOf } from "../sign-in/sign-ins.ts";
-import { counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("servers");
 

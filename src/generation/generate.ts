@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { type AskOptions, askAll } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
-import type { Problem } from "../errors.ts";
 import { removeFile, removeIfEmpty, writeWhenChanged } from "../files.ts";
+import { about, list, named, number, oneOf, problem, record, text, texts, type ValueOf } from "../json-shape.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { observedLockName } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
@@ -22,33 +22,43 @@ import {
 } from "../registry/store.ts";
 import { prepareSearch } from "../search/search.ts";
 
-export interface ServerReport {
-  server: string;
-  tools: number;
-  durationMs: number;
-  /** Number of changed files that were written, and of files removed because their tools are gone. */
-  written: number;
-  removed: number;
-  /** Groups of tools that would get the same identifier. */
-  collisions: string[][];
-  /** Paths where the user's file has the name of a generated one. They are not changed. */
-  kept: string[];
-  problem?: Problem;
-}
+const asked = { server: text, tools: number, durationMs: number, "problem?": problem };
+
+/** Servers are in the order of the config. */
+export const reportShape = named(
+  "Report",
+  record({
+    folder: text,
+    servers: list(
+      record({
+        ...asked,
+        written: about("Number of changed files that were written", number),
+        removed: about("Number of files that were removed because their tools are gone", number),
+        collisions: about("Tools that would have the same identifier in code", list(texts)),
+        kept: about("Paths where your own file is in the place of a generated file", texts),
+      }),
+    ),
+    pruned: about("Servers that are no longer in the config", texts),
+    "cleaned?": about("With --clean: paths of removed files that belonged to no server", texts),
+  }),
+);
+export type GenerateReport = ValueOf<typeof reportShape>;
+
+const differences = list(named("Difference", record({ path: text, state: oneOf("missing", "stale", "extra") })));
+
+/**
+ * `differences` beside the servers are those of the index, the shared files and removed servers; with `clean`, also of files that
+ * belong to no server.
+ */
+export const checkShape = named(
+  "Check",
+  about("With --check", record({ folder: text, servers: list(record({ ...asked, differences })), differences })),
+);
+export type RegistryCheck = ValueOf<typeof checkShape>;
 
 export interface Parts {
   catalog: ToolCatalog;
   pool: Pool;
-}
-
-export interface GenerateReport {
-  folder: string;
-  /** In the order of the config. */
-  servers: ServerReport[];
-  /** Servers of the registry that are no longer in the config. */
-  pruned: string[];
-  /** With `clean`: the removed files that belonged to no server. */
-  cleaned?: string[];
 }
 
 export interface GenerateOptions extends AskOptions {
@@ -105,14 +115,14 @@ function removeStrays({ config, index }: ToolCatalog): string[] {
 
 const names = [preparedFileName, observedLockName];
 
-const text = `# claudikins regenerates these files.
+const gitignore = `# claudikins regenerates these files.
 ${names.join("\n")}
 `;
 
 /** Ignores files that are regenerated, so that the registry can be committed. An existing .gitignore is not changed. */
 function keepOutOfGit(folder: string): void {
   if (!names.some((name) => existsSync(join(folder, name))) || !isInRepository(folder)) return;
-  writeWhenChanged(join(folder, ".gitignore"), text, () => false);
+  writeWhenChanged(join(folder, ".gitignore"), gitignore, () => false);
 }
 
 function isInRepository(folder: string): boolean {
@@ -120,22 +130,6 @@ function isInRepository(folder: string): boolean {
     if (existsSync(join(at, ".git"))) return true;
     if (at === dirname(at)) return false;
   }
-}
-
-export interface CheckedServer {
-  server: string;
-  tools: number;
-  durationMs: number;
-  differences: Difference[];
-  problem?: Problem;
-}
-
-export interface RegistryCheck {
-  folder: string;
-  /** In the order of the config. */
-  servers: CheckedServer[];
-  /** Differences of the index, the shared files and removed servers; with `clean`, also of files that belong to no server. */
-  differences: Difference[];
 }
 
 /** A server that fails is reported, and its files are not compared. */

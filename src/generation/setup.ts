@@ -5,18 +5,30 @@ import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Config } from "../config/load.ts";
 import { type Problem, problemOf } from "../errors.ts";
 import { makeFolder } from "../files.ts";
+import { about, either, named, number, oneOf, problem, record, text, type ValueOf } from "../json-shape.ts";
 import { writeBridge } from "../registry/bridge.ts";
 import { differencesOf, makeExecutable, notExecutable } from "../registry/store.ts";
 import { generate, type Parts } from "./generate.ts";
 
-export type Step =
-  | { step: "folder"; name: "registry" | "workspace"; path: string; result: Result; problem?: Problem }
-  | { step: "tools"; server: string; result: Result; tools?: number; problem?: Problem }
-  | { step: "executable"; path: string; result: Result; problem?: Problem }
-  | { step: "skill"; path: string; result: Result; problem?: Problem };
-
 /** `to do` is what a run without `--dry-run` would do. */
-export type Result = "done" | "unchanged" | "to do" | "failed";
+const result = oneOf("done", "unchanged", "to do", "failed");
+export type Result = ValueOf<typeof result>;
+
+const path = { path: text, result, "problem?": problem };
+
+export const stepShape = named(
+  "Step",
+  about(
+    "A step that was taken; with --dry-run, a step that would be taken",
+    either(
+      record({ step: oneOf("folder"), name: oneOf("registry", "workspace"), ...path }),
+      record({ step: oneOf("tools"), server: text, result, "tools?": number, "problem?": problem }),
+      record({ step: oneOf("executable"), ...path }),
+      record({ step: oneOf("skill"), ...path }),
+    ),
+  ),
+);
+export type Step = ValueOf<typeof stepShape>;
 
 export interface SetupOptions {
   dryRun: boolean;

@@ -21,20 +21,20 @@ const sumNames = [
 
 export type Sums = Record<(typeof sumNames)[number], number>;
 
-export interface ToolUse {
-  calls: number;
-  failures: number;
+const useNames = [
+  "calls",
+  "failures",
   /** The sum of all calls' durations, also of concurrent calls. */
-  durationMs: number;
+  "durationMs",
   /** Characters of all results. */
-  resultChars: number;
+  "resultChars",
   /** Characters of results for agents' code: for each, what a host would have shown if the model had made the call. */
-  takenChars: number;
+  "takenChars",
   /** Characters of the arguments of these calls. */
-  argumentChars: number;
-}
+  "argumentChars",
+] as const;
 
-const useNames = ["calls", "failures", "durationMs", "resultChars", "takenChars", "argumentChars"] as const;
+export type ToolUse = Record<(typeof useNames)[number], number>;
 
 /** Stands for tools that do not exist. */
 export const unknownTool = "(unknown)";

@@ -1,5 +1,6 @@
 /** Turns the ledger into figures: what contexts would have held without claudikins, and what they held. */
 
+import { about, list, named, number, oneOf, record, text, type ValueOf } from "../json-shape.ts";
 import { doors, hookKey, hooks } from "../registry/hooks.ts";
 import { Counts, type ToolUse } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
@@ -8,12 +9,12 @@ import { dayOf, type Periods } from "./store.ts";
 export const estimatedCharsPerToken = 4;
 
 /** How characters are converted to tokens: for definitions by a measured ratio, if there is one. */
-export interface Tokenizer {
-  /** How tokens of definitions are counted. */
-  definitions: "o200k" | "characters / 4";
-  definitionCharsPerToken: number;
-  others: "characters / 4";
-}
+const tokenizerShape = record({
+  definitions: oneOf("o200k", "characters / 4"),
+  definitionCharsPerToken: number,
+  others: oneOf("characters / 4"),
+});
+export type Tokenizer = ValueOf<typeof tokenizerShape>;
 
 export const estimate: Tokenizer = {
   definitions: "characters / 4",
@@ -21,73 +22,71 @@ export const estimate: Tokenizer = {
   others: "characters / 4",
 };
 
-/** Tokens of one kind: if the model had called the tools itself, and with claudikins. */
-export interface Comparison {
-  without: number;
-  with: number;
-}
+const comparisonShape = named(
+  "Compared",
+  about(
+    "Tokens without claudikins, if the model had called the tools itself, and with claudikins",
+    record({ without: number, with: number }),
+  ),
+);
+export type Comparison = ValueOf<typeof comparisonShape>;
 
-export interface Figures {
-  sessions: number;
-  /** Runs of execute_code by agents. */
-  executions: number;
-  /** Runs of `claudikins exec`. */
-  shellExecutions: number;
-  searches: number;
-  calls: number;
-  failures: number;
-  durationMs: number;
-  /** Characters of all results. */
-  resultChars: number;
-  tokens: {
-    definitions: Comparison;
-    /** The arguments of the calls in agents' code, compared with the code. */
-    code: Comparison;
-    /** The results for agents' code, compared with the answers. */
-    results: Comparison;
-    /** Queries and answers of searches. */
-    searches: Comparison;
-    all: Comparison;
-    /** Negative if claudikins costs more than it saves. */
-    keptOut: number;
-  };
-}
+const figures = {
+  sessions: number,
+  executions: about("Runs of execute_code by agents", number),
+  shellExecutions: about("Runs of `claudikins exec`; the comparison of tokens leaves them out", number),
+  searches: number,
+  calls: number,
+  failures: number,
+  durationMs: number,
+  resultChars: number,
+  tokens: named(
+    "Tokens",
+    record({
+      definitions: comparisonShape,
+      // The arguments of the calls in agents' code, compared with the code.
+      code: comparisonShape,
+      // The results for agents' code, compared with the answers.
+      results: comparisonShape,
+      searches: comparisonShape,
+      all: comparisonShape,
+      keptOut: about("Negative if claudikins cost more than it saved", number),
+    }),
+  ),
+};
+const figuresShape = record(figures);
+export type Figures = ValueOf<typeof figuresShape>;
 
-export interface PeriodFigures extends Figures {
-  /** A day; for older counts a month or a year. */
-  period: string;
-}
+const periodShape = record({ period: about("A day; for older figures, a month or a year", text), ...figures });
+export type PeriodFigures = ValueOf<typeof periodShape>;
 
-export interface ToolFigures {
-  server: string;
-  tool: string;
-  calls: number;
-  failures: number;
-  durationMs: number;
-  resultChars: number;
-  /** Tokens of results for agents' code. */
-  takenTokens: number;
-}
+const toolShape = record({
+  server: text,
+  tool: text,
+  calls: number,
+  failures: number,
+  durationMs: number,
+  resultChars: number,
+  takenTokens: about("Tokens of results for agents' code", number),
+});
 
-export interface HookFigures {
-  hook: string;
-  /** Sessions of hosts whose first use came from the text. */
-  serve: number;
-  /** Series of calls of generated files that began with the text. */
-  files: number;
-  /** Commands in a shell. */
-  shell: number;
-}
+const hookShape = record({
+  hook: text,
+  serve: about("Sessions of agents whose first use came from the text", number),
+  files: about("Series of calls of generated files that began with the text", number),
+  shell: about("Commands in a shell", number),
+});
 
-export interface Statistics {
-  tokenizer: Tokenizer;
-  total: Figures;
-  /** The periods, oldest first, including days without calls. */
-  periods: PeriodFigures[];
-  /** The most called tools first. */
-  tools: ToolFigures[];
-  hooks: HookFigures[];
-}
+/** The keys of the document that `claudikins stats --json` prints. */
+export const statisticsKeys = {
+  tokenizer: tokenizerShape,
+  total: figuresShape,
+  periods: about("Oldest first, including days without calls", list(periodShape)),
+  tools: about("The most called tools first", list(toolShape)),
+  hooks: list(hookShape),
+};
+const statisticsShape = record(statisticsKeys);
+export type Statistics = ValueOf<typeof statisticsShape>;
 
 export interface StatisticsOptions {
   /** Number of days including today; undefined means all. */
@@ -98,11 +97,7 @@ export interface StatisticsOptions {
   now: Date;
 }
 
-export function statisticsOf(
-  periods: Periods,
-
-  { days, server, tokenizer, now }: StatisticsOptions,
-): Statistics {
+export function statisticsOf(periods: Periods, { days, server, tokenizer, now }: StatisticsOptions): Statistics {
   const names = days === undefined ? [...periods.keys()].sort() : lastDays(days, now);
   const chosen = names.map((name): [string, Counts] => {
     const found = periods.get(name) ?? new Counts();
@@ -115,7 +110,7 @@ export function statisticsOf(
     total: figuresOf(all, tokenizer),
     periods: chosen.map(([period, each]) => ({ period, ...figuresOf(each, tokenizer) })),
     tools: toolFigures(all),
-    hooks: hooks.map((hook): HookFigures => {
+    hooks: hooks.map((hook) => {
       const [serve = 0, files = 0, shell = 0] = doors.map((door) => all.hooks.get(hookKey(door, hook)) ?? 0);
       return { hook, serve, files, shell };
     }),
@@ -160,7 +155,7 @@ function figuresOf(counts: Counts, tokenizer: Tokenizer): Figures {
   };
 }
 
-function toolFigures(counts: Counts): ToolFigures[] {
+function toolFigures(counts: Counts): Statistics["tools"] {
   return counts
     .uses()
     .map(([server, tool, { calls, failures, durationMs, resultChars, takenChars }]) => ({

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { systemCodeOf } from "../errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { withLock } from "../lock.ts";
+import { counted } from "../outcome-text.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 
 const totalsName = "totals.json";
@@ -183,7 +184,7 @@ function addHour(folder: string, name: string, periods: Periods): string[] {
     }
   }
   if (unread === 0) return [];
-  return [`${unread} ${unread === 1 ? "line" : "lines"} of the ledger file ${name} could not be read`];
+  return [`${counted(unread, "line")} of the ledger file ${name} could not be read`];
 }
 
 function addTo(periods: Periods, name: string, counts: Counts): void {

@@ -1,4 +1,19 @@
 /** A small model, a task, its outcome and its receipt. */
+import {
+  about,
+  anything,
+  byName,
+  exactly,
+  list,
+  named,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  type ValueOf,
+  yesOrNo,
+} from "../json-shape.ts";
 import { grouped } from "../outcome-text.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
@@ -53,61 +68,53 @@ export interface TaskOptions {
   askForMissing?: ((message: string, schema: object, signal: AbortSignal) => Promise<FilledForm>) | undefined;
 }
 
+const stepShape = record({
+  level: oneOf("category", "server", "tool", "arguments"),
+  options: about("Number of options, or of the tool's arguments", number),
+  "offered?": about("Number of options that the model was given, if search left some out", number),
+  choice: text,
+  skipped: about("There was nothing to choose, so the model was not asked", yesOrNo),
+  tokens: about("Tokens of requests and answers, including a second try", number),
+  ms: number,
+  "retried?": yesOrNo,
+  "asked?": about("Arguments that the user was asked for", texts),
+});
+export type TaskStep = ValueOf<typeof stepShape>;
+
+const receiptShape = named(
+  "Receipt",
+  record({
+    model: text,
+    steps: list(named("Step", stepShape)),
+    modelCalls: number,
+    tokens: record({ prompt: number, completion: number, isEstimate: yesOrNo }),
+    "callMs?": about("Time of the tool call, with all tries", number),
+    totalMs: number,
+  }),
+);
+export type TaskReceipt = ValueOf<typeof receiptShape>;
+
+const success = { success: exactly(true), tool_used: text, arguments: byName(anything), receipt: receiptShape };
+
+export const doneShape = record({ ...success, result: anything });
+export type TaskDone = ValueOf<typeof doneShape>;
+
+export const plannedShape = about("With --dry-run", record({ ...success, dry_run: exactly(true) }));
+export type TaskPlanned = ValueOf<typeof plannedShape>;
+
+export const failedShape = record({
+  success: exactly(false),
+  "tool_used?": text,
+  "needs_input?": about(
+    "Arguments that the task does not give: their schema, and the arguments that are known",
+    record({ schema: anything, known: byName(anything), missing: texts }),
+  ),
+  error: record({ type: about("An error code", text), message: text, "suggestion?": text }),
+  receipt: receiptShape,
+});
+export type TaskFailed = ValueOf<typeof failedShape>;
+
 export type TaskOutcome = TaskDone | TaskPlanned | TaskFailed;
-
-export interface TaskDone {
-  success: true;
-  /** `server.tool` */
-  tool_used: string;
-  result: unknown;
-  arguments: Record<string, unknown>;
-  receipt: TaskReceipt;
-}
-
-export interface TaskPlanned {
-  success: true;
-  dry_run: true;
-  tool_used: string;
-  arguments: Record<string, unknown>;
-  receipt: TaskReceipt;
-}
-
-export interface TaskFailed {
-  success: false;
-  tool_used?: string;
-  /** Arguments that the task does not give: their schema, and the arguments that are known. */
-  needs_input?: { schema: object; known: Record<string, unknown>; missing: string[] };
-  /** `type` is an error code of `errors.ts`. */
-  error: { type: string; message: string; suggestion?: string };
-  receipt: TaskReceipt;
-}
-
-export interface TaskStep {
-  level: "category" | "server" | "tool" | "arguments";
-  /** The number of options, or of the tool's arguments. */
-  options: number;
-  /** The number of options that the model was given, if search left some out. */
-  offered?: number;
-  choice: string;
-  /** There was nothing to choose, so the model was not asked. */
-  skipped: boolean;
-  /** The tokens of requests and answers, including a second try. */
-  tokens: number;
-  ms: number;
-  retried?: boolean;
-  /** Arguments that the user was asked for. */
-  asked?: string[];
-}
-
-export interface TaskReceipt {
-  model: string;
-  steps: TaskStep[];
-  modelCalls: number;
-  tokens: { prompt: number; completion: number; isEstimate: boolean };
-  /** The time of the tool call, with all tries. */
-  callMs?: number;
-  totalMs: number;
-}
 
 /** The receipt in one line: `[demo.get_order · 2 calls of cerebras/gpt-oss-120b, 1,204 tokens · 812 ms]`. */
 export function taskReceiptText({ tool_used, receipt }: Pick<TaskOutcome, "tool_used" | "receipt">): string {

@@ -2,6 +2,7 @@
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { eventLoopTurn } from "../event-loop.ts";
+import { about, list, named, number, oneOf, record, text, texts, type ValueOf, yesOrNo } from "../json-shape.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
@@ -10,33 +11,34 @@ import { exampleCall, firstSentence, isTellingExample, signature, tellingSentenc
 import { runJobInTime } from "../registry/work/run.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 
-export interface FoundTool {
-  kind: "tool" | "skill";
-  /** `server.tool`, with the original names; `skills/report.topCustomers`. */
-  id: string;
-  /** The server; for a skill, the path that it is imported from. */
-  server: string;
-  name: string;
-  description: string;
-  signature: string;
-  example: string;
-  /** Whether the example tells more than the signature, such as the form of an id. */
-  exampleTells?: boolean;
-  score: number;
-  /** Ids of the same tool on other servers. */
-  also?: string[];
-}
+/** `id` is `server.tool` with the original names, or `skills/report.topCustomers`. A skill's server is the path of its file. */
+export const toolKeys = { id: text, server: text, name: text };
 
-export interface SearchResult {
-  query: string;
-  tools: FoundTool[];
-  /** How many tools and skills were searched. */
-  searched: number;
-  /** Configured servers whose tools are not known yet. */
-  notIndexed: string[];
-  /** Servers whose config entry has changed since they were listed. */
-  outdated: string[];
-}
+export const foundShape = named(
+  "FoundTool",
+  record({
+    ...toolKeys,
+    kind: oneOf("tool", "skill"),
+    description: text,
+    signature: text,
+    example: text,
+    "exampleTells?": about("Whether the example tells more than the signature, such as the form of an id", yesOrNo),
+    score: number,
+    "also?": about("Ids of the same tool on other servers", texts),
+  }),
+);
+export type FoundTool = ValueOf<typeof foundShape>;
+
+/** The keys of a result beside the tools. */
+export const resultKeys = {
+  query: text,
+  searched: about("Total number of tools and skills", number),
+  notIndexed: about("Servers whose tools are not known yet", texts),
+  outdated: about("Servers whose config entry has changed since they were listed", texts),
+};
+
+const resultShape = record({ ...resultKeys, tools: list(foundShape) });
+export type SearchResult = ValueOf<typeof resultShape>;
 
 interface Prepared {
   tools: ToolSearch;

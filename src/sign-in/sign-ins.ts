@@ -6,17 +6,18 @@ import { type SignInStatus, signInStatus, signOut } from "../clients/auth/sign-i
 import type { Pool } from "../clients/pool.ts";
 import type { Config, NetworkServer } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { number, oneOf, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { type SignInOptions, signIn } from "./sign-in.ts";
 
 /** The result of `claudikins auth login`. */
-export interface LoginReport {
-  server: string;
-  result: "signed in" | "already signed in" | "no sign-in needed";
-  tools: number;
-  scopes?: string[];
-  /** Milliseconds since 1970. */
-  expiresAt?: number;
-}
+export const loginShape = record({
+  server: text,
+  result: oneOf("signed in", "already signed in", "no sign-in needed"),
+  tools: number,
+  "scopes?": texts,
+  "expiresAt?": time,
+});
+export type LoginReport = ValueOf<typeof loginShape>;
 
 /** `"token in the config"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
 export type Standing = { server: string } & (SignInStatus | { state: "token in the config" } | { state: "off" });

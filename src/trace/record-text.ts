@@ -1,5 +1,5 @@
 /** Describes records in words, for the terminal and the page. */
-import { grouped } from "../outcome-text.ts";
+import { counted, grouped } from "../outcome-text.ts";
 import { mostAtOnce } from "./overlap.ts";
 import type { ExecutionRecord, RecordedCall, Summary } from "./record.ts";
 
@@ -19,7 +19,7 @@ const reasonTexts: Record<string, string> = {
 };
 
 /** `ok`, or the reason in a few words. */
-export function outcomeWord({ ok, reason = "failed" }: Pick<Summary, "ok" | "reason">): string {
+export function outcomeWord({ ok, reason = "threw" }: Pick<Summary, "ok" | "reason">): string {
   return ok ? "ok" : (reasonTexts[reason] ?? reason);
 }
 
@@ -31,7 +31,7 @@ export function keptOut({ charsIn, charsOut }: Pick<Summary, "charsIn" | "charsO
 export function callsText({ calls, failures, timeline }: ExecutionRecord): string {
   const most = mostAtOnce(timeline);
   return [
-    calls === 1 ? "1 call" : `${grouped(calls)} calls`,
+    counted(calls, "call"),
     ...(failures > 0 ? [`${grouped(failures)} failed`] : []),
     ...(most > 1 ? [`${grouped(most)} at once`] : []),
   ].join(", ");
@@ -42,9 +42,7 @@ export function leftText(left: readonly RecordedCall[], moreCalls: number): stri
   const sum = left.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0);
   return [
     ...(left.length > 0
-      ? [
-          `${grouped(left.length)} more ${left.length === 1 ? "call" : "calls"} that took less time: ${durationText(sum)} in total`,
-        ]
+      ? [`${counted(left.length, "more call")} that took less time: ${durationText(sum)} in total`]
       : []),
     ...(moreCalls > 0
       ? [`${grouped(moreCalls)} later ${moreCalls === 1 ? "call was" : "calls were"} not recorded individually`]

@@ -1,80 +1,89 @@
 /** The record of one execution: time, result, calls and sizes. Contents are kept only on request. */
+import {
+  about,
+  either,
+  exactly,
+  list,
+  named,
+  nothing,
+  number,
+  oneOf,
+  record,
+  text,
+  time,
+  type ValueOf,
+  yesOrNo,
+} from "../json-shape.ts";
 
 /** The front doors that run code. */
-export const doors = ["exec", "serve"] as const;
-export type Door = (typeof doors)[number];
+const door = oneOf("exec", "serve");
+export type Door = ValueOf<typeof door>;
+
+const summary = {
+  version: exactly(1),
+  id: text,
+  at: about("The start, in milliseconds since 1970", time),
+  door,
+  config: about("The config file; null for the demo", either(text, nothing)),
+  ok: yesOrNo,
+  "reason?": about(
+    "Why it failed",
+    oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed"),
+  ),
+  durationMs: number,
+  beforeMs: about("Time spent fetching tools from servers before the code ran", number),
+  calls: number,
+  failures: number,
+  charsIn: about("Characters of the tools' results", number),
+  charsOut: about("Characters of the value, the logs and what is displayed", number),
+  hasContents: about("Whether it was recorded with --record", yesOrNo),
+  receipt: about("Id of its receipt", text),
+};
 
 /** The first line of each file, which lists show. */
-export interface Summary {
-  version: 1;
-  id: string;
-  /** The start, in milliseconds since 1970. */
-  at: number;
-  door: Door;
-  /** The config file; `null` for the demo. */
-  config: string | null;
-  ok: boolean;
-  /** Why it failed: a FailureReason of the sandbox. */
-  reason?: string | undefined;
-  /** The time of the code. `beforeMs` is the time before it, for fetching tools. */
-  durationMs: number;
-  beforeMs: number;
-  calls: number;
-  failures: number;
-  /** Characters of the tools' results, and of the code's answer. */
-  charsIn: number;
-  charsOut: number;
-  hasContents: boolean;
-  /** The id of the receipt. */
-  receipt: string;
-}
+export const summaryShape = named("Summary", record(summary));
+export type Summary = ValueOf<typeof summaryShape>;
 
-export interface ExecutionRecord extends Summary {
-  code: { chars: number; lines: number; text?: string | undefined };
-  /** In the order in which the calls were made. */
-  timeline: RecordedCall[];
-  /** Number of further calls, which are only counted. */
-  moreCalls: number;
-  logs: { lines: number; chars: number; entries?: RecordedLog[] | undefined };
-  error?: RecordedError | undefined;
-  value?: Excerpt | undefined;
-}
+const excerptShape = named(
+  "Excerpt",
+  about("The beginning of a text, without secrets", record({ text, isWhole: yesOrNo })),
+);
+export type Excerpt = ValueOf<typeof excerptShape>;
 
-export interface RecordedError {
-  code?: string | undefined;
-  line?: number | undefined;
-  name?: string | undefined;
-  message?: string | undefined;
-  hint?: string | undefined;
-}
+const callShape = named(
+  "Call",
+  record({
+    server: text,
+    tool: text,
+    "line?": about("Line of the code, counting from 1", number),
+    startMs: about("Since the code started", number),
+    endMs: number,
+    outcome: oneOf("ok", "failed", "cancelled"),
+    argumentChars: number,
+    resultChars: number,
+    "code?": about("Error code", text),
+    "message?": text,
+    "arguments?": excerptShape,
+    "result?": excerptShape,
+  }),
+);
+export type RecordedCall = ValueOf<typeof callShape>;
 
-export interface RecordedCall {
-  server: string;
-  tool: string;
-  /** The line of code, counting from 1. */
-  line?: number | undefined;
-  /** Milliseconds since the code began. */
-  startMs: number;
-  endMs: number;
-  outcome: "ok" | "failed" | "cancelled";
-  /** Characters of the arguments as JSON, and of the result. */
-  argumentChars: number;
-  resultChars: number;
-  /** The code of the error. */
-  code?: string | undefined;
-  message?: string | undefined;
-  arguments?: Excerpt | undefined;
-  result?: Excerpt | undefined;
-}
-
-/** The beginning of a text, without secrets. */
-export interface Excerpt {
-  text: string;
-  /** Whether the text is complete. */
-  isWhole: boolean;
-}
-
-export interface RecordedLog {
-  level: string;
-  text: string;
-}
+export const executionShape = named(
+  "Execution",
+  about(
+    "With an id; texts are present only if hasContents is true",
+    record({
+      ...summary,
+      code: record({ chars: number, lines: number, "text?": text }),
+      // In the order in which the calls were made.
+      timeline: list(callShape),
+      moreCalls: about("Number of later calls, which are not recorded individually", number),
+      logs: record({ lines: number, chars: number, "entries?": list(record({ level: text, text })) }),
+      "error?": record({ "code?": text, "line?": number, "name?": text, "message?": text, "hint?": text }),
+      "value?": excerptShape,
+    }),
+  ),
+);
+export type ExecutionRecord = ValueOf<typeof executionShape>;
+export type RecordedError = NonNullable<ExecutionRecord["error"]>;

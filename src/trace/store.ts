@@ -2,10 +2,9 @@
  * Records of executions on disk, one file each, so that processes do not disturb each other. The first line is the summary
  * for lists, the second line has the rest. Only recent executions are kept.
  */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
+import { firstLineOf, isAbandoned, namesIn, readIfThere, removeFile, statsOf } from "../files.ts";
 import { isId, timeOf } from "./id.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
@@ -45,7 +44,7 @@ export function prune(folder: string, now: number, { count, ageMs, bytes }: Keep
   for (const name of names) if (isAbandoned(name)) removeFile(join(folder, name));
   let size = 0;
   for (const [place, id] of idsIn(names).entries()) {
-    size += statSync(fileOf(folder, id), { throwIfNoEntry: false })?.size ?? 0;
+    size += statsOf(fileOf(folder, id))?.size ?? 0;
     if (place >= count || timeOf(id) < now - ageMs || (size > bytes && place > 0)) removeFile(fileOf(folder, id));
   }
 }
@@ -64,18 +63,10 @@ export function readSummaries(folder: string): Summary[] {
   return idsIn(namesIn(folder)).flatMap((id) => summaryIn(fileOf(folder, id)) ?? []);
 }
 
-const buffer = Buffer.alloc(16_384);
-
 /** Undefined if the file is gone, damaged or of another version. */
 function summaryIn(file: string): Summary | undefined {
   try {
-    const opened = openSync(file, "r");
-    try {
-      const text = buffer.toString("utf8", 0, readSync(opened, buffer, 0, buffer.length, 0));
-      return summaryOf(text.slice(0, text.indexOf("\n")));
-    } finally {
-      closeSync(opened);
-    }
+    return summaryOf(firstLineOf(file) ?? "");
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** exec and other slow commands show what they are doing on one line, at a terminal only. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Activity, saying } from "../../src/cli/progress.ts";
-import { SafeOutput } from "../../src/cli/terminal-output.ts";
+import { safeOutput } from "../../src/cli/terminal-output.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
@@ -38,7 +38,7 @@ test("a general text is shown while a long task reports nothing", async () => {
   const { stderr } = await cli(["exec", "-e", computing], { cwd: folder.path, terminal: true });
   expect(stderr).toStartWith("\r\u001b[2KRunning\r\u001b[2K");
   const written: string[] = [];
-  const output = new SafeOutput({ isTerminal: true, write: async (text) => void written.push(text) });
+  const output = safeOutput({ isTerminal: true, write: async (text) => void written.push(text) });
   expect(
     await saying(
       output,

@@ -177,9 +177,11 @@ describe("gen", () => {
       error: Server "broken" did not start: its process exited with code 3
         | warming up
         | fatal: no database at db://nowhere
+
       hint: Run its command from the config by hand to see more.
 
       error: Server "needs a token" needs NOT_SET_TOKEN in the environment
+
       hint: Set NOT_SET_TOKEN before starting claudikins, or add a default to the config: \${NOT_SET_TOKEN:-value}.
 
       warning: get-thing and get_thing of odd would have the same name in code: use servers["odd"]["get-thing"]

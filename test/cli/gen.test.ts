@@ -98,6 +98,7 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     error: Server "broken" did not start: its process exited with code 3
       | warming up
       | fatal: no database at db://nowhere
+
     hint: Run its command from the config by hand to see more.
 
     error: The registry in FOLDER/.claudikins/registry is out of date: 10 files

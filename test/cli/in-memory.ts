@@ -33,7 +33,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     interrupted = new AbortController().signal,
     answers,
   } = options;
-  const typed = [...(answers ?? [])];
+  const typed = answers ? [...answers] : linesOf(stdin);
   const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
@@ -46,11 +46,11 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
   const io: Io = {
     stdin: {
       text: async () => stdin,
-      lines: () => linesOf(stdin),
       async line({ onReady }) {
         await onReady?.();
         return typed.shift();
       },
+      dropTyped: async () => {},
       isTerminal: answers !== undefined,
     },
     stdout: output("stdout"),
@@ -64,8 +64,8 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
   return result;
 }
 
-async function* linesOf(text: string): AsyncIterable<string> {
-  if (text !== "") yield* text.replace(/\n$/, "").split("\n");
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
 /** The output as one text: `$ claudikins …`, each stream, and the exit code, with times as N. */

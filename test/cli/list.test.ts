@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../../src/cli/table.ts";
-import { ageText } from "../../src/cli/time-text.ts";
+import { ageText, table } from "../../src/cli/layout.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";

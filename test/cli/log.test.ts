@@ -53,9 +53,13 @@ test("unexpected errors show their stack with --verbose", async () => {
   };
   const unheard = new TypeError("nobody expected this");
   const output = { isTerminal: false, write: async (text: string) => add(text) };
-  const lines = async function* () {};
   const io: Io = {
-    stdin: { isTerminal: false, text: () => Promise.reject(unheard), lines, line: async () => undefined },
+    stdin: {
+      isTerminal: false,
+      text: () => Promise.reject(unheard),
+      line: async () => undefined,
+      dropTyped: async () => {},
+    },
     stdout: output,
     stderr: output,
     env: {},

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import { chart } from "../../src/cli/chart.ts";
+import { chart } from "../../src/cli/layout.ts";
 import { o200k } from "../../src/cli/tokenizer.ts";
 import { Counts } from "../../src/ledger/counts.ts";
 import type { Statistics } from "../../src/ledger/statistics.ts";
@@ -285,6 +285,9 @@ test("--reset empties the ledger", async () => {
   expect((await run(["--reset", "--json"])).stdout).toBe('{"reset":true}\n');
 });
 
+/** Without the styles that an output leaves out. */
+const plainChart = (...of: Parameters<typeof chart>) => Bun.stripANSI(chart(...of));
+
 describe("bars", () => {
   const bars = [
     { name: "one", value: 1_000, text: "1,000" },
@@ -295,7 +298,7 @@ describe("bars", () => {
   ];
 
   test("are as long as their values, and visible for small ones", () => {
-    expect(chart(bars, { width: 23, colours: false, isTerminal: false })).toMatchInlineSnapshot(`
+    expect(plainChart(bars, { columns: 23, isTerminal: false })).toMatchInlineSnapshot(`
       "one   ########## 1,000
       a     ##### 500
       b     # 1
@@ -303,7 +306,7 @@ describe("bars", () => {
       less  -5
       "
     `);
-    expect(chart(bars, { width: 23, colours: false, isTerminal: true })).toMatchInlineSnapshot(`
+    expect(plainChart(bars, { columns: 23, isTerminal: true })).toMatchInlineSnapshot(`
       "one   ██████████ 1,000
       a     █████ 500
       b     ▏ 1
@@ -314,7 +317,7 @@ describe("bars", () => {
   });
 
   test("are empty for zero, and exceed a line that is too narrow", () => {
-    expect(chart([{ name: "a", value: 0, text: "0" }], { colours: false, isTerminal: true })).toBe("a  0\n");
-    expect(chart(bars.slice(0, 1), { width: 5, colours: false, isTerminal: false })).toBe("one  #### 1,000\n");
+    expect(plainChart([{ name: "a", value: 0, text: "0" }], { isTerminal: true })).toBe("a  0\n");
+    expect(plainChart(bars.slice(0, 1), { columns: 5, isTerminal: false })).toBe("one  #### 1,000\n");
   });
 });

@@ -1,6 +1,6 @@
 /** Tables in narrow terminals. */
 import { expect, test } from "bun:test";
-import { table } from "../../src/cli/table.ts";
+import { table } from "../../src/cli/layout.ts";
 
 const rows = [["52cd444790bf", "a long description that says much", "12"]];
 

@@ -1,13 +1,12 @@
 /** The function through which all output to a terminal passes. */
 import { describe, expect, test } from "bun:test";
-import { bold, paint, red } from "../../src/cli/colours.ts";
-import { eraseLine, SafeOutput } from "../../src/cli/terminal-output.ts";
+import { bold, eraseLine, red, safeOutput } from "../../src/cli/terminal-output.ts";
 import { isVisible } from "../../src/visible-text.ts";
 import { hostile, obeyed } from "../support/hostile-text.ts";
 
 function outputs(isTerminal: boolean) {
   let text = "";
-  const output = new SafeOutput({
+  const output = safeOutput({
     isTerminal,
     write: async (each) => {
       text += each;
@@ -25,7 +24,7 @@ const toPipe = outputs(false);
 describe.each(Object.entries(hostile))("%s", (_, text) => {
   test("is shown at a terminal as escapes, alone and between our own colours", async () => {
     expect(obeyed(await toTerminal(text))).toEqual([]);
-    expect(obeyed(await toTerminal(`${paint(text, red, true)}${eraseLine}${paint(text, bold, true)}`))).toEqual([]);
+    expect(obeyed(await toTerminal(`${red(text)}${eraseLine}${bold(text)}`))).toEqual([]);
     // The same if it arrives in pieces.
     for (const each of text) expect(obeyed(await toTerminal(each))).toEqual([]);
   });
@@ -36,7 +35,7 @@ describe.each(Object.entries(hostile))("%s", (_, text) => {
 
   test("is unchanged in a pipe", async () => {
     expect(await toPipe(text)).toBe(text);
-    expect(await toPipe(paint(text, red, true))).toBe(`\u001b[31m${text}\u001b[0m`);
+    expect(await toPipe(red(text))).toBe(`\u001b[31m${text}\u001b[0m`);
   });
 
   test("is not visible text", () => {
@@ -59,7 +58,7 @@ test("text that looks like our own styling is escaped", async () => {
 });
 
 test("our own styling uses standard escape sequences", async () => {
-  expect(await toTerminal(`${eraseLine}${paint("x", red, true)}`)).toBe("\r\u001b[2K\u001b[31mx\u001b[0m");
+  expect(await toTerminal(`${eraseLine}${red("x")}`)).toBe("\r\u001b[2K\u001b[31mx\u001b[0m");
 });
 
 test("letters of all languages, emoji, tabs and line breaks are kept, and \\r\\n becomes \\n", async () => {

@@ -7,7 +7,7 @@ import { redactorOf } from "../../src/clients/secrets.ts";
 import { ServerLog } from "../../src/clients/server-log.ts";
 import { silentLog } from "../../src/log.ts";
 import type { LogLine } from "../../src/logs/line.ts";
-import { LogFiles } from "../../src/logs/log-files.ts";
+import { LogFiles } from "../../src/logs/log-file.ts";
 import { logFile } from "../../src/logs/place.ts";
 import { readLog } from "../../src/logs/read-logs.ts";
 import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";

@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Command, Entry, Group } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { failureShape } from "../../src/cli/shapes.ts";
+import { failureShape } from "../../src/json-shape.ts";
 import type { CliResult } from "../cli/in-memory.ts";
 
 /** Every command with the words that call it. */

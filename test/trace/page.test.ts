@@ -178,7 +178,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       ...known,
       config: `/x/${attack}`,
       ok: false,
-      reason: attack,
+      reason: attack as "threw",
       timeline,
       code: { chars: 1, lines: 6, text: attack },
       logs: { lines: 1, chars: 1, entries: [{ level: attack, text: attack }] },

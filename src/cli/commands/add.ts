@@ -6,6 +6,8 @@ import { networkTypeOf } from "../../config/address.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
+import { about, exactly, list, number, record, text, texts } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
 import {
   type CatalogVariable,
   type Checked,
@@ -22,57 +24,41 @@ import {
   writeConfigFile,
 } from "../../settings/config-file.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
-import { command, commonArgs, repeatable, several } from "../command.ts";
+import { command, flag, option, place, repeatable, several } from "../command.ts";
+import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
-import { about, list, number, record, text, texts } from "../shapes.ts";
-import { askingForTrust, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   description:
     "Add a server to claudikins.json: a well-known server by name, a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works.",
   args: {
-    name: {
-      type: "positional",
+    name: place("Name of the server, or an entry as JSON or TOML (- reads it from standard input)", {
       required: false,
-      description: "Name of the server, or an entry as JSON or TOML (- reads it from standard input)",
       complete: "catalog",
-    },
-    what: {
-      type: "positional",
+    }),
+    what: place("URL, entry, or command and arguments after --; leave out for a catalog server", {
       required: false,
-      description: "URL, entry, or command and arguments after --; leave out for a catalog server",
       complete: "file",
       ...several,
-    },
-    env: {
-      type: "string",
+    }),
+    env: option("Environment variable for the server; NAME alone refers to the one in your environment (repeatable)", {
       valueHint: "NAME=value",
-      description: "Environment variable for the server; NAME alone refers to the one in your environment (repeatable)",
       complete: "variable",
       ...repeatable,
-    },
-    header: {
-      type: "string",
-      valueHint: "Name: value",
-      description: "HTTP header to send with every request (repeatable)",
-      ...repeatable,
-    },
-    type: {
-      type: "string",
+    }),
+    header: option("HTTP header to send with every request (repeatable)", { valueHint: "Name: value", ...repeatable }),
+    type: option("Transport of the URL: http, sse or ws (default: detected)", {
       valueHint: "type",
-      description: "Transport of the URL: http, sse or ws (default: detected)",
       choices: ["http", "sse", "ws"],
-    },
-    user: { type: "boolean", description: "Add the server to your own config, even inside a project" },
-    force: { type: "boolean", description: "Replace an existing server of this name" },
-    "no-check": { type: "boolean", description: "Do not start the server or ask for its variables" },
-    config: commonArgs.config,
-    ...trustArgs,
-    json: commonArgs.json,
+    }),
+    user: flag("Add the server to your own config, even inside a project"),
+    force: flag("Replace an existing server of this name"),
+    "no-check": flag("Do not start the server or ask for its variables"),
+    ...configArgs,
   },
   examples: [
     "claudikins add github",
@@ -87,21 +73,17 @@ export default command({
         server: text,
         "tools?": number,
         "needs?": about("Variables that are not set; the server was not started", texts),
-        "signIn?": about("The server requires a sign-in: claudikins auth login", { const: true }),
+        "signIn?": about("The server requires a sign-in: claudikins auth login", exactly(true)),
         "notes?": texts,
       }),
     ),
-    "restart?": about("The config file is new: restart agents that already run claudikins", {
-      const: true,
-    }),
+    "restart?": about("The config file is new: restart agents that already run claudikins", exactly(true)),
   }),
   async run(args, io) {
-    const words = args.what;
-    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
-    const { cwd, env } = io;
-    const answer = { flag: args.config, trust: args.trust, cwd, env };
+    const which = whichConfig(args, io);
+    const answer = { flag: args.config, trust: args.trust, cwd: io.cwd, env: io.env };
     if (!args.user && !isAnsweredFor(answer)) await askingForTrust(args, io, () => checkTrust(answer));
-    const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+    const configFile = openConfigFile(which);
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isChecked = !args["no-check"];
     const details: Details = {
@@ -110,7 +92,7 @@ export default command({
       type: args.type,
     };
     const isAsked = isChecked && configFile.kind === "user" && canAsk(io) && !args.json;
-    const servers = await newServers(args.name, words, details, { isChecked, isAsked }, io);
+    const servers = await newServers(args.name, args.what, details, { isChecked, isAsked }, io);
     let text = configFile.text;
     for (const { name, entry } of servers) {
       checkFree(name, configFile, args.force === true);
@@ -124,28 +106,32 @@ export default command({
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
+    const notes: string[] = [];
     if (isTrusted) await keepTrust(configFile, text, io.env);
-    else if (!args.json && args.config !== undefined) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
-    if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {
-      await io.stderr.write(
-        `warning: ${configFile.file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`,
-      );
+    else if (args.config !== undefined) notes.push(`note: ${untrustedText(configFile)}\n`);
+    if (configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {
+      const way = "keep it out of git, or replace the secret with ${VAR}";
+      notes.push(`warning: ${configFile.file} contains a secret: ${way}\n`);
     }
-    const added = [];
-    for (const { name, notes } of servers) {
-      const answer = checked.get(name);
+    for (const server of servers) {
+      const found = checked.get(server.name);
       // The server is connected, so its files and the index are written from its current tools.
-      if (answer?.tools !== undefined) await toolbox.catalog.fetch(name, io.interrupted);
-      added.push({ server: name, ...answer, ...(notes.length > 0 ? { notes } : {}) });
-      if (!args.json) await tell({ name, entry: {}, notes }, answer, configFile, io);
+      if (found?.tools !== undefined) await toolbox.catalog.fetch(server.name, io.interrupted);
+      notes.push(...notesOf(server, found));
     }
     // A running `serve` follows changes of its own config file only.
-    const restart = configFile.content === undefined ? { restart: true } : {};
-    if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, added, ...restart })}\n`);
-    else if (restart.restart) {
-      await io.stderr.write("note: the config file is new: restart agents that already run claudikins\n");
-    }
-    return 0;
+    const isNew = configFile.content === undefined;
+    if (isNew) notes.push("note: the config file is new: restart agents that already run claudikins\n");
+    const added = servers.map(({ name, notes: own }) => ({
+      server: name,
+      ...checked.get(name),
+      ...(own.length > 0 ? { notes: own } : {}),
+    }));
+    return {
+      json: { config: configFile.file, added, ...(isNew ? { restart: true } : {}) },
+      text: servers.map(({ name }) => addedText(name, checked.get(name)?.tools, configFile)).join(""),
+      note: notes.join(""),
+    };
   },
 });
 
@@ -224,13 +210,8 @@ async function newServers(
 function pastedServers(text: string, name: string | undefined, io: Io): NewServer[] {
   const pasted = readPasted(text, { env: io.env, platform: process.platform, cwd: io.cwd });
   if (name !== undefined && pasted.length > 1) {
-    throw new ClaudikinsError(
-      "USAGE",
-      `The entry has ${pasted.length} servers, but there is only one name: "${name}"`,
-      {
-        hint: "Leave out the name: the entry names each server.",
-      },
-    );
+    const message = `The entry has ${pasted.length} servers, but there is only one name: "${name}"`;
+    throw new ClaudikinsError("USAGE", message, { hint: "Leave out the name: the entry names each server." });
   }
   return pasted.map((each) => {
     const own = name ?? each.name;
@@ -283,19 +264,15 @@ async function askFor({ name, what, from, required }: CatalogVariable, title: st
   return (await ask(io, question, { hidden: secret.test(name) })).trim();
 }
 
-async function tell(
-  { name, notes }: NewServer,
-  answer: Checked | undefined,
-  { file }: ConfigFile,
-  io: Io,
-): Promise<void> {
-  const tools = answer?.tools === undefined ? "" : `: ${answer.tools} ${answer.tools === 1 ? "tool" : "tools"}`;
-  await io.stdout.write(`Added ${name} to ${file}${tools}\n`);
-  for (const note of notes) await io.stderr.write(`note: ${note}\n`);
-  if (answer && "needs" in answer) {
-    await io.stderr.write(
-      `The server was not started, because these variables are not set: ${answer.needs.join(", ")}\n`,
-    );
+function notesOf({ name, notes }: NewServer, found: Checked | undefined): string[] {
+  const lines = notes.map((note) => `note: ${note}\n`);
+  if (found && "needs" in found) {
+    lines.push(`The server was not started, because these variables are not set: ${found.needs.join(", ")}\n`);
   }
-  if (answer && "signIn" in answer) await io.stderr.write(`Sign in: claudikins auth login ${name}\n`);
+  if (found && "signIn" in found) lines.push(`Sign in: claudikins auth login ${name}\n`);
+  return lines;
+}
+
+function addedText(name: string, tools: number | undefined, { file }: ConfigFile): string {
+  return `Added ${name} to ${file}${tools === undefined ? "" : `: ${counted(tools, "tool")}`}\n`;
 }

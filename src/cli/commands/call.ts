@@ -8,60 +8,40 @@ import type { WrittenCall } from "../../daemon/messages.ts";
 import { shellSessionOf } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import type { Called, ToolCall } from "../../execution/call.ts";
-import { type ResultForm, writeResult } from "../call-report.ts";
+import { anything, exactly, record, text } from "../../json-shape.ts";
+import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
-import { command, commonArgs, pairs } from "../command.ts";
-import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
-import { duration } from "../flags.ts";
+import { command, flag, option, pairs, place } from "../command.ts";
+import { askingForTrust, type ConfigFlags, configArgs, daemonArgs, usesDaemon } from "../config-flags.ts";
+import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { filesShape } from "../outcome-shape.ts";
+import { filesShape } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
-import { anything, record, text } from "../shapes.ts";
-import { askingForTrust, type ConfigFlags, trustArgs } from "../trust-prompt.ts";
 import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
 
 export default command({
   description: "Call one tool and print its result. The daemon keeps the server ready for the next call.",
   args: {
-    tool: {
-      type: "positional",
-      required: true,
-      description: "server.tool, or the two names as separate words",
-      complete: "tool",
-    },
-    arguments: {
-      type: "positional",
+    tool: place("server.tool, or the two names as separate words", { required: true, complete: "tool" }),
+    arguments: place("name=text, name:=json, name=@file, '{…}' or @file.json; - reads JSON from standard input", {
       required: false,
-      description: "name=text, name:=json, name=@file, '{…}' or @file.json; - reads JSON from standard input",
       complete: "parameter",
       ...pairs,
-    },
-    args: {
-      type: "string",
-      valueHint: "json",
-      description: "All arguments as one JSON object, @file, or - for standard input",
-    },
-    interactive: { type: "boolean", short: "i", description: "Ask for each argument that is not given" },
-    output: {
-      type: "string",
+    }),
+    args: option("All arguments as one JSON object, @file, or - for standard input", { valueHint: "json" }),
+    interactive: flag("Ask for each argument that is not given", { short: "i" }),
+    output: option("Write the result, or the images in it, to a file", {
       short: "o",
       valueHint: "file",
-      description: "Write the result, or the images in it, to a file",
       complete: "file",
-    },
-    raw: { type: "boolean", description: "Print the complete result as the server sent it" },
-    timeout: {
-      type: "string",
-      valueHint: "time",
-      description: "Give up after this time, such as 5s or 2m",
-      parse: duration(maxTimeoutMs),
-    },
+    }),
+    raw: flag("Print the complete result as the server sent it"),
+    timeout: option("Give up after this time, such as 5s or 2m", timeUpTo(maxTimeoutMs)),
     ...wireArgs,
     ...daemonArgs,
-    ...trustArgs,
-    ...commonArgs,
+    ...configArgs,
   },
   examples: [
     "claudikins call demo.get_order order_id=ord_00042",
@@ -72,7 +52,7 @@ export default command({
     "claudikins call demo.sales_report --interactive",
   ],
   json: record({
-    ok: { const: true },
+    ok: exactly(true),
     server: text,
     tool: text,
     "value?": anything,
@@ -87,8 +67,7 @@ export default command({
     // Only this process can show a person the progress of the call, or ask what the server wants to know.
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
-    const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
-    return writeResult(called, form, io);
+    return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);
   },
 });
 
@@ -118,22 +97,20 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
-  const [{ call }, { openToolbox }, { TerminalAsker }, { terminalHost }] = await Promise.all([
-    import("../../execution/call.ts"),
-    import("../session.ts"),
-    import("../consent.ts"),
-    import("../terminal-host.ts"),
-  ]);
+  const [{ call }, { openToolbox }, { askAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   toolbox.pool.trace = wire?.trace;
-  const activity = new Activity(besideWire(flags, io.stderr), waitingText(wanted));
+  const activity = new Activity(besideWire(flags, io), waitingText(wanted));
   const { onProgress } = activity;
-  using asker = TerminalAsker.of(io, activity);
-  toolbox.pool.asker = asker;
-  toolbox.pool.responder = terminalHost(asker, io);
+  askAtTerminal(toolbox, activity, io);
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
   return await calling.finally(() => activity.end());
+}
+
+/** Only calls that the daemon cannot make need these modules, which take long to load. */
+function modulesOfCalls() {
+  return Promise.all([import("../../execution/call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
 }
 
 function waitingText({ target, tool }: ToolCall): string {
@@ -147,17 +124,11 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
       hint: "Pass the arguments on the command line: claudikins call --help",
     });
   }
-  const [{ describe }, { openToolbox }, { askArguments }, { TerminalAsker }, { terminalHost }] = await Promise.all([
-    import("../../execution/call.ts"),
-    import("../session.ts"),
-    import("../ask-arguments.ts"),
-    import("../consent.ts"),
-    import("../terminal-host.ts"),
-  ]);
+  const [{ describe }, { openToolbox }, { askAtTerminal }] = await modulesOfCalls();
+  const { askArguments } = await import("../ask-arguments.ts");
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   // Some servers offer tools only to hosts that can answer questions.
-  using asker = TerminalAsker.of(io, new Activity(io.stderr));
-  toolbox.pool.responder = terminalHost(asker, io);
+  askAtTerminal(toolbox, new Activity(undefined), io);
   const { tool } = await describe(wanted, toolbox, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

@@ -9,6 +9,6 @@ export default command({
   examples: ["claudikins demo"],
   async run() {
     await startDemo();
-    return 0;
+    return {};
   },
 });

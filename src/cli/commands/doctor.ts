@@ -1,40 +1,118 @@
 /** `claudikins doctor`: checks everything that claudikins depends on, and suggests fixes. */
+import { serverFolder } from "../../config/discover.ts";
+import { credentialsFile } from "../../config/locations.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
-import { exitCodeOf } from "../../doctor/finding.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
-import { openScene } from "../doctor-scene.ts";
-import { Progress } from "../progress.ts";
-import { record, yesOrNo } from "../shapes.ts";
-import { trustArgs } from "../trust-prompt.ts";
+import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../../doctor/finding.ts";
+import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { list, record, yesOrNo } from "../../json-shape.ts";
+import { openLog } from "../../log.ts";
+import { counted } from "../../outcome-text.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { command, flag } from "../command.ts";
+import { type ConfigFlags, configArgs } from "../config-flags.ts";
+import type { Io } from "../io.ts";
+import { countingServers } from "../progress.ts";
+import { openToolbox } from "../session.ts";
+import { cyan, dim, red } from "../terminal-output.ts";
+
+export const findingsShape = list(findingShape);
 
 export default command({
   description:
     "Check the whole setup and suggest fixes: the executable, the config, each server, sign-ins, folders, the registry, your agents and the daemon. Nothing is changed. The exit code is 0 if there are no problems, else 2 (config), 4 (a server cannot be reached), 3 (a sign-in is needed) or 1.",
   args: {
-    "no-servers": { type: "boolean", description: "Do not start any server" },
-    config: commonArgs.config,
-    ...trustArgs,
-    json: { type: "boolean", description: "Print one JSON document and nothing else, even if there are problems" },
+    "no-servers": flag("Do not start any server"),
+    ...configArgs,
+    json: flag("Print one JSON document and nothing else, even if there are problems"),
   },
   examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
   json: record({ ok: yesOrNo, findings: findingsShape }),
   async run(args, io) {
     const withServers = !args["no-servers"];
     await using opened = await openScene(io, args, { withServers, asks: false });
-    const { toolbox } = opened.scene;
-    const total = withServers ? (toolbox?.config.servers.size ?? 0) : 0;
-    const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
-    const findings = await diagnose({ ...opened.scene, onServer: (name) => progress.advance(name) });
-    progress.end();
+    const { scene } = opened;
+    const total = withServers ? (scene.toolbox?.config.servers.size ?? 0) : 0;
+    const findings = await countingServers(args.json ? undefined : io.stderr, total, (onServer) =>
+      diagnose({ ...scene, onServer }),
+    );
     const exitCode = exitCodeOf(findings);
-    if (args.json) {
-      await io.stdout.write(`${JSON.stringify({ ok: exitCode === 0, findings })}\n`);
-      return exitCode;
-    }
-    await io.stdout.write(findingsText(findings, hasColours(io.stdout, io)));
-    await io.stderr.write(`\n${sumText(findings)}\n`);
-    return exitCode;
+    return {
+      json: { ok: exitCode === 0, findings },
+      text: findingsText(findings),
+      note: `\n${sumText(findings)}\n`,
+      exitCode,
+    };
   },
 });
+
+interface OpenedScene extends AsyncDisposable {
+  scene: Scene;
+  /** Undefined if the config cannot be read. */
+  toolbox: Toolbox | undefined;
+}
+
+/** Opens what doctor and setup look at: the surroundings, and the config if it can be read. `asks` is that of `openToolbox`. */
+export async function openScene(
+  io: Io,
+  flags: ConfigFlags,
+  { withServers, asks }: { withServers: boolean; asks: boolean },
+): Promise<OpenedScene> {
+  let toolbox: Toolbox | undefined;
+  let configError: ClaudikinsError | undefined;
+  try {
+    toolbox = await openToolbox(io, flags, { asks });
+  } catch (thrown) {
+    configError = toClaudikinsError(thrown);
+  }
+  const scene: Scene = {
+    env: io.env,
+    cwd: io.cwd,
+    platform: process.platform,
+    configFlag: flags.config,
+    toolbox,
+    configError,
+    credentialsFile: credentialsFile(io.env),
+    serverFolder: serverFolder(toolbox?.config.origin ?? { kind: "demo" }, io.cwd, io.env),
+    withServers,
+    signal: io.interrupted,
+    log: await openLog(io.env["CLAUDIKINS_LOG"]),
+  };
+  return { scene, toolbox, [Symbol.asyncDispose]: async () => toolbox?.[Symbol.asyncDispose]() };
+}
+
+const colourOf: Record<FindingState, (text: string) => string> = { ok: dim, warning: cyan, problem: red };
+
+/** Areas whose title differs from their name in the JSON output. */
+const titles: Partial<Record<Finding["area"], string>> = { hosts: "agents" };
+
+/** All findings, or with `onlyFaults` the warnings and problems. */
+export function findingsText(findings: readonly Finding[], onlyFaults = false): string {
+  const shown = onlyFaults ? findings.filter(({ state }) => state !== "ok") : findings;
+  const areas = Map.groupBy(shown, ({ area }) => area);
+  return [...areas]
+    .map(([area, group]) => `${titles[area] ?? area}\n${group.map((each) => lines(each)).join("")}`)
+    .join("\n");
+}
+
+const width = "problem".length;
+
+function lines({ state, message, details = [], repair }: Finding): string {
+  const space = " ".repeat(width + 4);
+  const mark = colourOf[state](state) + " ".repeat(width - state.length);
+  return [
+    `  ${mark}  ${message}`,
+    ...details.map((line) => `${space}  ${line}`),
+    ...(repair === undefined || state === "ok" ? [] : [`${space}${cyan("fix")}: ${repair}`]),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** `2 problems and 1 warning.` or `No problems found.` */
+export function sumText(findings: readonly Finding[]): string {
+  const count = (wanted: FindingState) => findings.filter(({ state }) => state === wanted).length;
+  const parts = (["problem", "warning"] as const).flatMap((state) =>
+    count(state) === 0 ? [] : [counted(count(state), state)],
+  );
+  return parts.length === 0 ? "No problems found." : `${parts.join(" and ")}.`;
+}

@@ -5,52 +5,38 @@ import { resolve } from "node:path";
 import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { TerminalAsker } from "../consent.ts";
-import { daemonArgs } from "../daemon-flag.ts";
+import { askAtTerminal } from "../at-terminal.ts";
+import { command, option, place } from "../command.ts";
+import { configArgs, daemonArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
-import { writeOutcome } from "../outcome-report.ts";
-import { doneShape, failedShape, filesShape } from "../outcome-shape.ts";
+import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
-import { recordArgs, recordedLine, recordTo } from "../record-flag.ts";
-import { outcomeError } from "../report.ts";
+import { countMark, recordArgs, recordTo } from "../recording.ts";
+import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { countExecution } from "../shell-count.ts";
-import { terminalHost } from "../terminal-host.ts";
-import { trustArgs } from "../trust-prompt.ts";
+import { dim } from "../terminal-output.ts";
 import { besideWire, openWire, wireArgs } from "../wire-flags.ts";
 
 export default command({
   description: "Run TypeScript that calls tools. The returned value goes to stdout; logs and the receipt go to stderr.",
   args: {
-    file: {
-      type: "positional",
-      required: false,
-      description: "A TypeScript file, or - for standard input",
-      complete: "file",
-    },
-    eval: { type: "string", short: "e", valueHint: "code", description: "Run this code instead of a file" },
-    check: {
-      type: "string",
+    file: place("A TypeScript file, or - for standard input", { required: false, complete: "file" }),
+    eval: option("Run this code instead of a file", { short: "e", valueHint: "code" }),
+    check: option("How to treat calls that are certainly wrong: error, warn or off (default error)", {
       valueHint: "mode",
-      description: "How to treat calls that are certainly wrong: error, warn or off (default error)",
       ...oneWordOf(["error", "warn", "off"]),
-    },
-    output: {
-      type: "string",
-      valueHint: "file",
-      description:
-        "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
-    },
+    }),
+    output: option(
+      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
+      { valueHint: "file" },
+    ),
     ...limitArgs,
     ...wireArgs,
     ...recordArgs,
     ...daemonArgs,
-    ...trustArgs,
-    ...commonArgs,
+    ...configArgs,
   },
   examples: [
     `claudikins exec report.ts`,
@@ -76,19 +62,18 @@ export default command({
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
     toolbox.pool.trace = wire?.trace;
     await recordTo(toolbox, "exec", args, io);
-    const activity = new Activity(besideWire(args, io.stderr), "Running");
+    const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
-    using asker = TerminalAsker.of(io, activity);
-    toolbox.pool.asker = asker;
-    toolbox.pool.responder = terminalHost(asker, io);
+    askAtTerminal(toolbox, activity, io);
     const running = execute({ source, limits, check: args.check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
-    countExecution(toolbox, source);
-    const colours = hasColours(io.stderr, io);
+    // Characters are not counted, because a model may not read what a shell prints.
+    toolbox.ledger.add({ shellExecutions: 1 });
+    countMark(toolbox, source);
     const { workspace } = toolbox.config.folders;
-    await writeOutcome(outcome, { json: args.json === true, output: args.output, workspace, colours }, io);
-    if (args.record && !args.json) await io.stderr.write(recordedLine(toolbox, colours));
-    return outcome.ok ? 0 : outcomeError(outcome).exitCode;
+    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, workspace }, io);
+    if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${toolbox.recorder?.lastId}]`)}\n`;
+    return await writeAnswer(answer, args.json, io);
   },
 });
 

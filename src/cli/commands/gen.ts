@@ -1,44 +1,49 @@
 /** `claudikins gen`: writes the registry, or with `--check` lists what it would write. */
-
+import { relative } from "node:path";
 import { chosenServers } from "../../catalog/chosen-servers.ts";
-import type { ClaudikinsError } from "../../errors.ts";
-import { checkRegistry, generate } from "../../generation/generate.ts";
-import { command, commonArgs, repeatable } from "../command.ts";
-import { failureOf, genShape, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
+import { ClaudikinsError, type Problem } from "../../errors.ts";
+import {
+  checkRegistry,
+  checkShape,
+  type GenerateReport,
+  generate,
+  type RegistryCheck,
+  reportShape,
+} from "../../generation/generate.ts";
+import { either } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
+import { isIdentifier } from "../../registry/names.ts";
+import { type Answer, command, flag, option, repeatable } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { Progress } from "../progress.ts";
-import { errorJson } from "../report.ts";
+import { table } from "../layout.ts";
+import { countingServers } from "../progress.ts";
+import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
-import { trustArgs } from "../trust-prompt.ts";
+
+const genShape = either(reportShape, checkShape);
 
 export default command({
   description:
     "Fetch the tools of the configured servers, and write one TypeScript file per tool and the search index.",
   args: {
-    server: {
-      type: "string",
+    server: option("Update only this server and leave the others unchanged (repeatable)", {
       valueHint: "name",
-      description: "Update only this server and leave the others unchanged (repeatable)",
       complete: "server",
       ...repeatable,
-    },
-    category: {
-      type: "string",
+    }),
+    category: option("Update only servers of this category (repeatable)", {
       valueHint: "name",
-      description: "Update only servers of this category (repeatable)",
       complete: "category",
       ...repeatable,
-    },
-    output: {
-      type: "string",
+    }),
+    output: option("Write to this folder instead of the config's registry", {
       valueHint: "folder",
-      description: "Write to this folder instead of the config's registry",
       complete: "folder",
-    },
-    clean: { type: "boolean", description: "Remove generated files that belong to no server; your own files are kept" },
-    check: { type: "boolean", description: "Write nothing; exit with code 1 if anything would be written or removed" },
-    ...trustArgs,
-    ...commonArgs,
+    }),
+    clean: flag("Remove generated files that belong to no server; your own files are kept"),
+    check: flag("Write nothing; exit with code 1 if anything would be written or removed"),
+    ...configArgs,
   },
   examples: [
     "claudikins gen",
@@ -52,35 +57,93 @@ export default command({
     await using toolbox = await openToolbox(io, args, { registry: args.output });
     const only = await chosenServers(toolbox.config, { servers: args.server, categories: args.category });
     const total = only?.length ?? toolbox.config.servers.size;
-    const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);
-    const onServer = (server: string) => progress.advance(server);
-    const options = { only, clean: args.clean, signal: io.interrupted, onServer };
-    try {
-      if (!args.check) {
-        const report = await generate(toolbox, options);
-        progress.end();
-        return await told(report, failureOf(report.servers), args.json, io, () => tellOfGen(report, io));
-      }
-      const report = await checkRegistry(toolbox, options);
-      progress.end();
-      const failure = staleness(report) ?? failureOf(report.servers);
-      return await told(report, failure, args.json, io, () => tellOfCheck(report, io));
-    } finally {
-      progress.end();
+    const counting = <T>(work: (onServer: (name: string) => void) => Promise<T>) =>
+      countingServers(args.json ? undefined : io.stderr, total, work);
+    const options = { only, clean: args.clean, signal: io.interrupted };
+    if (args.check) {
+      return checkAnswer(await counting((onServer) => checkRegistry(toolbox, { ...options, onServer })), io);
     }
+    return genAnswer(await counting((onServer) => generate(toolbox, { ...options, onServer })), io);
   },
 });
 
-/** Writes the report as JSON, or as text with `tell`. Returns the exit code. */
-async function told(
-  report: object,
-  failure: ClaudikinsError | undefined,
-  json: boolean | undefined,
+/** The table, errors, warnings and removed files are notes; the text is the folder. */
+function genAnswer(report: GenerateReport, io: Io): Answer {
+  const { folder, servers, pruned, cleaned = [] } = report;
+  const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
+    server,
+    ...(problem ? ["-", "-", "-"] : [`${tools}`, `${written}`, `${removed}`]),
+    `${durationMs} ms`,
+    problem?.code ?? "ok",
+  ]);
+  const notes = tableAndProblems(["server", "tools", "written", "removed", "time", "state"], rows, servers, io);
+  if (io.interrupted.aborted) notes.push("Interrupted: the tools of the other servers were written\n");
+  for (const { server, collisions } of servers) {
+    for (const names of collisions) {
+      const nameless = names.find((name) => !isIdentifier(name)) ?? "";
+      const place = `servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]`;
+      notes.push(`warning: ${names.join(" and ")} of ${server} would have the same name in code: use ${place}\n`);
+    }
+  }
+  for (const path of servers.flatMap(({ kept }) => kept)) {
+    notes.push(`warning: ${path} is not a generated file and was left unchanged\n`);
+  }
+  if (pruned.length > 0) notes.push(`Removed, because they are no longer in the config: ${pruned.join(", ")}\n`);
+  if (cleaned.length > 0) {
+    const paths = cleaned.map((path) => `  ${relative(folder, path)}\n`);
+    notes.push(`Removed, because they belonged to no server:\n${paths.join("")}`);
+  }
+  const failure = failureOf(servers);
+  return { json: report, text: `${folder}\n`, note: notes.join("\n"), failure, beside: { report } };
+}
+
+/** The table and errors are notes; the text is each file that gen would write or remove. */
+function checkAnswer(report: RegistryCheck, io: Io): Answer {
+  const { folder, servers, differences } = report;
+  const rows = servers.map((server) => [
+    server.server,
+    ...(server.problem ? ["-", "-"] : [`${server.tools}`, `${server.differences.length}`]),
+    `${server.durationMs} ms`,
+    server.problem?.code ?? (server.differences.length > 0 ? "stale" : "ok"),
+  ]);
+  const notes = tableAndProblems(["server", "tools", "differences", "time", "state"], rows, servers, io);
+  const all = [...servers.flatMap((server) => server.differences), ...differences];
+  const stale = all.length > 0 ? staleness(folder, all.length) : undefined;
+  if (stale) notes.push(errorText(stale));
+  const failure = stale ?? failureOf(servers);
+  const count = servers.reduce((sum, { tools }) => sum + tools, 0);
+  const upToDate = failure ? "" : `Up to date: ${count} tools of ${servers.length} servers in ${folder}\n`;
+  const files = all.map(({ path, state }) => `${state.padEnd(7)}  ${relative(folder, path)}\n`);
+  return { json: report, text: files.join("") || upToDate, note: notes.join("\n"), failure, beside: { report } };
+}
+
+/** Cancelled servers are not reported. */
+function tableAndProblems(
+  head: string[],
+  rows: string[][],
+  servers: { problem?: Problem | undefined }[],
   io: Io,
-  tell: () => Promise<void>,
-): Promise<number> {
-  if (!json) await tell();
-  else if (failure) await io.stderr.write(errorJson(failure, { report }));
-  else await io.stdout.write(`${JSON.stringify(report)}\n`);
-  return failure?.exitCode ?? 0;
+): string[] {
+  if (rows.length === 0) return ["The config has no servers.\n"];
+  const problems = servers.flatMap(({ problem }) => {
+    if (!problem || (problem.code === "CANCELLED" && io.interrupted.aborted)) return [];
+    return [errorText(new ClaudikinsError(problem.code, problem.message, { hint: problem.hint }))];
+  });
+  return [table(head, rows, io.stderr.columns), ...problems];
+}
+
+/** The error of gen if a server failed. The files of the other servers are written. */
+function failureOf(servers: { server: string; problem?: Problem | undefined }[]): ClaudikinsError | undefined {
+  const failed = servers.filter((server) => server.problem);
+  const [first] = failed;
+  if (!first?.problem) return undefined;
+  const names = failed.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(first.problem.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
+}
+
+/** The error of `--check` if files would change. */
+function staleness(folder: string, count: number): ClaudikinsError {
+  return new ClaudikinsError("REGISTRY_STALE", `The registry in ${folder} is out of date: ${counted(count, "file")}`, {
+    hint: "To update it, run the command again without --check",
+  });
 }

@@ -1,12 +1,13 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
 
-import type { Applied } from "../../agents/apply.ts";
+import { type Applied, apply } from "../../agents/apply.ts";
 import { leaveAll, wishesOf } from "../../agents/choices.ts";
 import { entriesIn } from "../../agents/find-servers.ts";
 import { type Measured, measure } from "../../agents/measure.ts";
-import { maskOf } from "../../agents/secrets.ts";
+import { haveSecrets, maskOf } from "../../agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
 import {
+  commandFor,
   isEmpty,
   nothingFound,
   planSwitch,
@@ -14,20 +15,32 @@ import {
   type SwitchPlan,
   takeSurvey,
 } from "../../agents/switch-over.ts";
+import type { Redact } from "../../clients/secrets.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { isTrustedFile } from "../../settings/trust/trust-config.ts";
+import { writeConfigFile } from "../../settings/config-file.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs, repeatable } from "../command.ts";
-import { unifiedDiff } from "../diff.ts";
-import { duration, parsePairs } from "../flags.ts";
-import { conflictsJson, hostsJson, initShape, type Row, rowsOf, seenJson } from "../init-document.ts";
+import { command, flag, option, repeatable } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { parsePairs, timeUpTo } from "../flags.ts";
 import { askAboutConflicts, conflictLines, decisionText, fillIn, refuseConflicts } from "../init-questions.ts";
-import { inventoryTable, notesText, seenText, sumText } from "../init-report.ts";
-import { type Started, write } from "../init-writing.ts";
-import { Progress } from "../progress.ts";
-import { canAsk } from "../prompt.ts";
-import { errorJson, errorText } from "../report.ts";
+import {
+  conflictsJson,
+  hostsJson,
+  initShape,
+  inventoryTable,
+  notesText,
+  type Row,
+  rowsOf,
+  seenJson,
+  seenText,
+  sumText,
+} from "../init-report.ts";
+import type { Io } from "../io.ts";
+import { countingServers } from "../progress.ts";
+import { canAsk, confirm } from "../prompt.ts";
+import { errorText } from "../report.ts";
 import { toolboxOf } from "../session.ts";
 
 /** Default time limit for all servers together. */
@@ -38,55 +51,31 @@ export default command({
   description:
     "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
   args: {
-    apply: {
-      type: "boolean",
-      description: "Change your agents' settings without asking; claudikins restore undoes it",
-    },
-    "dry-run": {
-      type: "boolean",
-      description: "Show what was found and the changes as a diff; write nothing",
-    },
-    host: {
-      type: "string",
-      valueHint: "name",
-      description:
-        "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
-      choices: agentNames,
-      ...repeatable,
-    },
-    project: {
-      type: "boolean",
-      description:
-        "Also import servers that this project shares, such as those in .mcp.json, into the project's claudikins.json",
-    },
-    prefer: {
-      type: "string",
-      valueHint: "host",
-      description:
-        "If agents use one name for different servers, this agent's server keeps it and the others are renamed. name=host imports only that agent's server of this name. claudikins stands for the existing config (repeatable)",
-      choices: ["claudikins", ...agentNames],
-      ...repeatable,
-    },
-    "keep-both": { type: "boolean", description: "Keep different servers of the same name under two names" },
-    env: {
-      type: "string",
+    apply: flag("Change your agents' settings without asking; claudikins restore undoes it"),
+    "dry-run": flag("Show what was found and the changes as a diff; write nothing"),
+    host: option(
+      "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
+      { valueHint: "name", choices: agentNames, ...repeatable },
+    ),
+    project: flag(
+      "Also import servers that this project shares, such as those in .mcp.json, into the project's claudikins.json",
+    ),
+    prefer: option(
+      "If agents use one name for different servers, this agent's server keeps it and the others are renamed. name=host imports only that agent's server of this name. claudikins stands for the existing config (repeatable)",
+      { valueHint: "host", choices: ["claudikins", ...agentNames], ...repeatable },
+    ),
+    "keep-both": flag("Keep different servers of the same name under two names"),
+    env: option("Value to write into your config in place of ${NAME} (repeatable)", {
       valueHint: "NAME=value",
-      description: "Value to write into your config in place of ${NAME} (repeatable)",
       complete: "variable",
       ...repeatable,
-    },
-    "no-start": { type: "boolean", description: "Do not start any server; tools are not counted" },
-    timeout: {
-      type: "string",
-      valueHint: "time",
-      description: "Time limit for all servers to answer (default 30s)",
-      parse: duration(maxStartMs),
-    },
+    }),
+    "no-start": flag("Do not start any server; tools are not counted"),
+    timeout: option("Time limit for all servers to answer (default 30s)", timeUpTo(maxStartMs)),
     config: {
-      ...commonArgs.config,
+      ...configArgs.config,
       description: "Config file to write (default: your own); with --project, the project's",
     },
-    json: commonArgs.json,
   },
   examples: [
     "claudikins init --dry-run",
@@ -98,7 +87,6 @@ export default command({
   json: initShape,
   jsonFailure: { "init?": initShape },
   async run(args, io) {
-    const withinMs = args.timeout ?? usualStartMs;
     const named = args.host;
     const agents = chosenAgents(named);
     const surroundings = { env: io.env, platform: process.platform, cwd: io.cwd };
@@ -106,6 +94,12 @@ export default command({
     const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
     const isDry = args["dry-run"] === true;
     const asks = canAsk(io) && !args.json && !isDry;
+    const show = async (text: string) => {
+      if (!args.json) await io.stdout.write(text);
+    };
+    const say = async (text: string) => {
+      if (!args.json) await io.stderr.write(text);
+    };
     const survey = await takeSurvey(agents, {
       ...surroundings,
       project: args.project === true,
@@ -120,60 +114,54 @@ export default command({
     if (named.length === 0 && !isDry && isEmpty(survey)) throw nothingFound(survey);
     const ofUser = inventories.flatMap(({ configFile, servers }) => (configFile.kind === "user" ? servers : []));
     await fillIn(args.project ? ofUser : inventories.flatMap(({ servers }) => servers), given, io, { asks });
-    if (isDry && !args.json) await io.stdout.write(seenText(survey));
-    for (const { name, title } of named.length > 0 && !args.json ? agents : []) {
+    if (isDry) await show(seenText(survey));
+    for (const { name, title } of named.length > 0 ? agents : []) {
       if (found.files.some(({ agent }) => agent.name === name)) continue;
-      await io.stderr.write(`note: ${title} is not on this machine: its settings folder does not exist\n`);
+      await say(`note: ${title} is not on this machine: its settings folder does not exist\n`);
     }
-    const plans: SwitchPlan[] = [];
-    for (const inventory of inventories)
-      plans.push(await planSwitch(inventory, { env: io.env, named: new Set(named) }));
+    const plans = await Promise.all(
+      inventories.map((inventory) => planSwitch(inventory, { env: io.env, named: new Set(named) })),
+    );
     const rows: Row[] = [];
     await using toolboxes = new AsyncDisposableStack();
     const started: Started[] = [];
     for (const plan of plans) {
       // A dry run writes nothing, not even logs.
-      const toolbox = toolboxes.use(
-        await toolboxOf(plan.config, io, { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) }),
-      );
+      const ways = { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) };
+      const toolbox = toolboxes.use(await toolboxOf(plan.config, io, ways));
       toolbox.catalog.ignoreChanges();
       const measured = (await isStarted(plan)) ? await startAll(toolbox, plan) : new Map<string, Measured>();
       started.push({ plan, toolbox, measured });
       const own = rowsOf(plan, measured);
       rows.push(...own);
-      if (args.json || own.length === 0) continue;
-      if (inventories.length > 1) await io.stdout.write(`\n${plan.inventory.configFile.file}\n`);
-      await io.stdout.write(inventoryTable(own, io.stdout.columns));
+      if (own.length === 0) continue;
+      if (inventories.length > 1) await show(`\n${plan.inventory.configFile.file}\n`);
+      await show(inventoryTable(own, io.stdout.columns));
     }
-    if (!args.json) await io.stderr.write(sumText(rows, plans[0]!.config.surfaceTokens) + notesText(rows, found));
+    await say(sumText(rows, plans[0]!.config.surfaceTokens) + notesText(rows, found));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
 
-    const diffs = isDry ? diffsOf() : undefined;
-    if (diffs && !args.json) await showDry(diffs);
-    const written = diffs
-      ? []
-      : await write(started, { asks, apply: args.apply === true, isQuiet: args.json === true }, io);
+    const diffs = isDry ? diffsOf(plans, maskOf(secretEntries())) : undefined;
+    const written = diffs ? [] : await write(started, { asks, apply: args.apply === true, say }, io);
     const failure = failureOf(survey, plans, written);
-    if (args.json) {
-      const configs = plans.map(({ inventory: { configFile }, isNew }) => ({
-        file: configFile.file,
-        written: !diffs && isNew,
-      }));
-      const document = {
-        config: configs[0],
-        projectConfigs: configs.slice(1),
-        seen: seenJson(found.files),
-        servers: rows,
-        skipped: found.files.flatMap(({ skipped }) => skipped),
-        conflicts: conflictsJson(inventories),
-        shared: found.shared,
-        hosts: plans.flatMap((plan) => hostsJson(plan, written, isDry)),
-        ...(diffs ? { diff: diffs.map(({ file, from, to }) => unifiedDiff(file, from, to)).join("\n") } : {}),
-      };
-      if (failure) await io.stderr.write(errorJson(failure, { init: document }));
-      else await io.stdout.write(`${JSON.stringify(document)}\n`);
-    } else if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
-    return failure?.exitCode ?? 0;
+    const configs = plans.map(({ inventory: { configFile }, isNew }) => ({
+      file: configFile.file,
+      written: !isDry && isNew,
+    }));
+    const document = {
+      config: configs[0],
+      projectConfigs: configs.slice(1),
+      seen: seenJson(found.files),
+      servers: rows,
+      skipped: found.files.flatMap(({ skipped }) => skipped),
+      conflicts: conflictsJson(inventories),
+      shared: found.shared,
+      hosts: plans.flatMap((plan) => hostsJson(plan, written, isDry)),
+      diff: diffs?.join("\n"),
+    };
+    const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean)) : { text: "", note: "" };
+    const problem = failure ? `\n${errorText(failure)}` : "";
+    return { json: document, text, note: note + problem, failure, beside: { init: document } };
 
     /** Servers that a repository shares are not started by a dry run or with an untrusted config. */
     async function isStarted({ inventory: { configFile } }: SwitchPlan): Promise<boolean> {
@@ -182,53 +170,49 @@ export default command({
       return !isShared || (!isDry && (await isTrustedFile(configFile, io.env)));
     }
 
-    async function startAll(box: Toolbox, { config, inventory }: SwitchPlan): Promise<Map<string, Measured>> {
+    function startAll({ catalog }: Toolbox, { config, inventory }: SwitchPlan): Promise<Map<string, Measured>> {
       const names = inventory.servers.flatMap(({ name }) =>
         config.servers.get(name)?.needs.length === 0 ? [name] : [],
       );
-      const progress = new Progress(args.json ? undefined : io.stderr, "servers", names.length);
-      const onServer = (name: string) => progress.advance(name);
-      const answers = await measure(box.catalog, names, { withinMs, signal: io.interrupted, onServer });
-      progress.end();
-      return answers;
+      const options = { withinMs: args.timeout ?? usualStartMs, signal: io.interrupted };
+      return countingServers(args.json ? undefined : io.stderr, names.length, (onServer) =>
+        measure(catalog, names, { ...options, onServer }),
+      );
     }
 
-    /** Secrets are shown as ***. */
-    function diffsOf(): { file: string; from: string; to: string }[] {
-      const mask = maskOf([
+    function secretEntries() {
+      return [
         ...inventories.flatMap(({ servers, configFile }) => [
           ...servers.map(({ entry }) => entry),
           ...configFile.entries.values(),
         ]),
         ...found.files.flatMap((each) => entriesIn(each.content.text, each, surroundings)),
-      ]);
-      return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
-        { file: configFile.file, from: mask(configFile.text), to: mask(configText) },
-        ...files.map(({ found: { content }, after }) => ({
-          file: content.path,
-          from: mask(content.text),
-          to: mask(after),
-        })),
-      ]);
-    }
-
-    async function showDry(all: { file: string; from: string; to: string }[]): Promise<void> {
-      const colours = hasColours(io.stdout, io);
-      const texts = all.map(({ file, from, to }) => unifiedDiff(file, from, to, colours)).filter(Boolean);
-      await io.stdout.write(texts.map((text) => `\n${text}`).join(""));
-      const conflicts = inventories.flatMap((each) => each.conflicts);
-      if (conflicts.length > 0) {
-        await io.stdout.write(
-          `\nDecide first: these names refer to different servers, which stay where they are:\n${conflictLines(conflicts)}\n`,
-        );
-        await io.stderr.write(`\n${decisionText(inventories)}\n`);
-      }
-      const next =
-        texts.length > 0 ? "Nothing was written. To make these changes: claudikins init" : "Nothing would change.";
-      await io.stderr.write(`\n${next}${isEmpty(survey) ? ` ${nothingFound(survey).hint}` : ""}\n`);
+      ];
     }
   },
 });
+
+/** The change of each file. Secrets are shown as ***. */
+function diffsOf(plans: SwitchPlan[], mask: Redact): string[] {
+  return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
+    unifiedDiff(configFile.file, mask(configFile.text), mask(configText)),
+    ...files.map(({ found: { content }, after }) => unifiedDiff(content.path, mask(content.text), mask(after))),
+  ]);
+}
+
+function dryTexts(survey: Survey, diffs: string[]): { text: string; note: string } {
+  const text = diffs.map((diff) => `\n${colouredDiff(diff)}`).join("");
+  const conflicts = survey.inventories.flatMap((each) => each.conflicts);
+  const next =
+    diffs.length > 0 ? "Nothing was written. To make these changes: claudikins init" : "Nothing would change.";
+  const note = `\n${next}${isEmpty(survey) ? ` ${nothingFound(survey).hint}` : ""}\n`;
+  if (conflicts.length === 0) return { text, note };
+  const first = "Decide first: these names refer to different servers, which stay where they are:";
+  return {
+    text: `${text}\n${first}\n${conflictLines(conflicts)}\n`,
+    note: `\n${decisionText(survey.inventories)}\n${note}`,
+  };
+}
 
 /** The first failure, even if other files were changed. */
 function failureOf({ found }: Survey, plans: SwitchPlan[], written: Applied[]): ClaudikinsError | undefined {
@@ -240,4 +224,86 @@ function failureOf({ found }: Survey, plans: SwitchPlan[], written: Applied[]): 
   return new ClaudikinsError(first.code, `Some agents' settings were not changed: ${first.message}${rest}`, {
     hint: first.hint,
   });
+}
+
+/** A plan and the servers of it that were started. */
+interface Started {
+  plan: SwitchPlan;
+  toolbox: Toolbox;
+  measured: ReadonlyMap<string, Measured>;
+}
+
+interface WriteOptions {
+  /** Whether the person can be asked. */
+  asks: boolean;
+  /** Whether they have agreed already. */
+  apply: boolean;
+  say(text: string): Promise<void>;
+}
+
+/** Returns the result for each settings file, or an empty list if the person does not agree. Throws FILE_NOT_WRITABLE for a config. */
+async function write(
+  started: readonly Started[],
+  { asks, apply: isAgreed, say }: WriteOptions,
+  io: Io,
+): Promise<Applied[]> {
+  for (const one of started) await writeConfig(one, say, io);
+  const changed = started.map(({ plan }) => plan).filter(({ plans }) => plans.length > 0);
+  if (changed.length === 0) {
+    await say("No agent's settings need to change.\n");
+    return [];
+  }
+  if (!isAgreed && !(asks && (await agrees(changed, io)))) {
+    await say("\nYour agents' settings were not changed. To change them: claudikins init --apply\n");
+    return [];
+  }
+  const applied: Applied[] = [];
+  for (const { plans, inventory } of changed) {
+    applied.push(
+      ...(await apply(plans, {
+        command: commandFor(inventory.configFile, io.env),
+        surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
+        signal: io.interrupted,
+      })),
+    );
+  }
+  for (const { host, file, error } of applied) {
+    await say(error ? `error: ${error.message}\n` : `Changed ${host}: ${file}\n`);
+  }
+  const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.scope === "project"));
+  if (isShared) {
+    await say(
+      "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config instead of those in your own.\n",
+    );
+  }
+  await say("Restart your agents to use claudikins. To undo this: claudikins restore\n");
+  return applied;
+}
+
+async function agrees(plans: readonly SwitchPlan[], io: Io): Promise<boolean> {
+  const files = plans.flatMap((plan) =>
+    plan.plans.map(({ found: { agent, file } }) => `  ${agent.title}: ${file.path}\n`),
+  );
+  await io.stderr.write(`\nclaudikins will take the place of the servers in these files:\n${files.join("")}`);
+  return confirm(io, "Change them? claudikins restore brings the originals back.");
+}
+
+async function writeConfig({ plan, toolbox, measured }: Started, say: WriteOptions["say"], io: Io): Promise<void> {
+  const { inventory, isNew, configText } = plan;
+  const { configFile, servers } = inventory;
+  const isTrusted = await isTrustedFile(configFile, io.env);
+  if (isNew) writeConfigFile(configFile, configText, { secrets: configFile.kind === "user" });
+  if (isNew && isTrusted) await keepTrust(configFile, configText, io.env);
+  if (!isTrusted) await say(`note: ${untrustedText(configFile)}\n`);
+  if (isNew) await say(`\nWrote ${configFile.file}\n`);
+  if (isNew && configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {
+    await say(
+      `warning: ${configFile.file} contains secrets: keep it out of git, or replace the secrets with \${VAR}\n`,
+    );
+  }
+  for (const [name, answer] of measured) {
+    // The servers are connected already, so this is quick, and the first search finds their tools.
+    if (answer.tools !== undefined && !io.interrupted.aborted)
+      await toolbox.catalog.fetch(name, io.interrupted).catch(() => {});
+  }
 }

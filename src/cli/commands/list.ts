@@ -1,23 +1,36 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
-import type { ServerFacts } from "../../catalog/inventory.ts";
-import { type CheckedServer, checkServers, inventory } from "../../catalog/inventory.ts";
+import { type CheckedServer, checkServers, inventory, type ServerFacts } from "../../catalog/inventory.ts";
+import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
 import { stateText } from "../../clients/state.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { ClaudikinsError } from "../../errors.ts";
+import {
+  about,
+  either,
+  list,
+  named,
+  nothing,
+  number,
+  oneOf,
+  problem,
+  record,
+  text,
+  texts,
+  time,
+} from "../../json-shape.ts";
 import { didYouMean } from "../../near-names.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs, several } from "../command.ts";
-import { Progress } from "../progress.ts";
-import { errorJson, errorText } from "../report.ts";
+import { type Answer, command, flag, place, several } from "../command.ts";
+import { type ConfigFlags, configArgs } from "../config-flags.ts";
+import type { Io } from "../io.ts";
+import { ageText, table } from "../layout.ts";
+import { countingServers, saying } from "../progress.ts";
+import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
-import { about, either, list, named, nothing, number, oneOf, problem, record, text, texts, time } from "../shapes.ts";
-import { table } from "../table.ts";
-import { ageText } from "../time-text.ts";
-import { trustArgs } from "../trust-prompt.ts";
+import { foundText } from "./search.ts";
 
 /** The output contains no secrets: no arguments and no values of variables. */
 const serversShape = named(
@@ -51,52 +64,21 @@ const serversShape = named(
   }),
 );
 
-const toolsShape = named(
-  "Tools",
-  about(
-    "list tools",
-    record({
-      tools: list(
-        record({
-          id: text,
-          server: text,
-          name: text,
-          description: text,
-          "signature?": about("With --detailed", text),
-          "example?": text,
-        }),
-      ),
-      missing: about(
-        "Servers whose tools could not be listed, and why",
-        list(record({ server: text, code: text, message: text, "hint?": text })),
-      ),
-    }),
-  ),
-);
-
-const listShape = either(serversShape, toolsShape);
+const listShape = either(serversShape, toolListShape);
 
 export default command({
   description:
     "List the configured servers with their state, tools and description. No server is started unless you add --check.",
   args: {
-    what: {
-      type: "positional",
+    what: place("What to list: servers (default) or tools", { required: false, choices: ["servers", "tools"] }),
+    server: place("With tools: list only the tools of these servers", {
       required: false,
-      description: "What to list: servers (default) or tools",
-      choices: ["servers", "tools"],
-    },
-    server: {
-      type: "positional",
-      required: false,
-      description: "With tools: list only the tools of these servers",
       complete: "server",
       ...several,
-    },
-    detailed: { type: "boolean", description: "With tools: also show how to call each tool" },
-    check: { type: "boolean", description: "Start every server, fetch its tools, and report failures" },
-    ...trustArgs,
-    ...commonArgs,
+    }),
+    detailed: flag("With tools: also show how to call each tool"),
+    check: flag("Start every server, fetch its tools, and report failures"),
+    ...configArgs,
   },
   examples: [
     "claudikins list",
@@ -107,58 +89,98 @@ export default command({
   json: listShape,
   jsonFailure: { "list?": listShape },
   async run(args, io) {
-    const [named] = args.server;
-    const { what = "servers" } = args;
-    if (what !== "servers" && what !== "tools") {
+    const { what = "servers", detailed, check, server } = args;
+    if (what === "tools") {
+      if (check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
+      return toolsAnswer(server, args, io);
+    }
+    if (what !== "servers") {
       throw new ClaudikinsError("USAGE", `list takes servers or tools; got "${what}"`, {
         hint: didYouMean(what, ["servers", "tools"]) ?? `To list the tools of a server: claudikins list tools ${what}`,
       });
     }
-    if (what === "tools") {
-      if (args.check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
-      const { detailed = false, json = false } = args;
-      const { writeToolList } = await import("../tool-list.ts");
-      return writeToolList({ servers: args.server, detailed, json, flags: args }, io);
+    const [named] = server;
+    if (detailed || named !== undefined) {
+      const given = named === undefined ? "--detailed" : `"${named}"`;
+      throw new ClaudikinsError("USAGE", `${given} works only with list tools`, {
+        hint: `Run claudikins list tools ${named ?? "--detailed"}`,
+      });
     }
-    if (args.detailed || named !== undefined) {
-      throw new ClaudikinsError(
-        "USAGE",
-        `${named === undefined ? "--detailed" : `"${named}"`} works only with list tools`,
-        {
-          hint: `Run claudikins list tools ${named ?? "--detailed"}`,
-        },
-      );
-    }
-    await using toolbox = await openToolbox(io, args);
-    const { origin } = toolbox.config;
-    const servers: CheckedServer[] = args.check ? await checked() : await withHeld(inventory(toolbox), origin, io.env);
-    const failure = failureOf(servers);
-    if (args.json) {
-      const list = { config: origin.kind === "demo" ? null : origin.file, servers: servers.map(flat) };
-      if (failure) await io.stderr.write(errorJson(failure, { list }));
-      else await io.stdout.write(`${JSON.stringify(list)}\n`);
-      return failure?.exitCode ?? 0;
-    }
-    if (origin.kind === "demo") await io.stderr.write("No config file: using the built-in demo server.\n\n");
-    if (servers.length === 0) await io.stderr.write("The config has no servers.\n");
-    else await io.stdout.write(serverTable(servers, args.check === true, io.stdout.columns));
-    const colours = hasColours(io.stderr, io);
-    for (const { problem } of servers) {
-      if (problem) await io.stderr.write(`\n${errorText(asError(problem), colours)}`);
-    }
-    return failure?.exitCode ?? 0;
-
-    async function checked(): Promise<CheckedServer[]> {
-      const progress = new Progress(args.json ? undefined : io.stderr, "servers", toolbox.config.servers.size);
-      const onServer = (name: string) => progress.advance(name);
-      const all = await checkServers(toolbox, { signal: io.interrupted, onServer });
-      progress.end();
-      return all;
-    }
+    return serversAnswer(check === true, args, io);
   },
 });
 
-function asError({ code, message, hint }: NonNullable<CheckedServer["problem"]>): ClaudikinsError {
+async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<Answer> {
+  await using toolbox = await openToolbox(io, flags);
+  const { origin, servers: configured } = toolbox.config;
+  const check = () =>
+    countingServers(flags.json ? undefined : io.stderr, configured.size, (onServer) =>
+      checkServers(toolbox, { signal: io.interrupted, onServer }),
+    );
+  const servers: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(toolbox), origin, io.env);
+  const document = {
+    config: origin.kind === "demo" ? null : origin.file,
+    // For JSON, the state is flattened into the facts of the server.
+    servers: servers.map(({ state, ...facts }) => ({ ...facts, ...state })),
+  };
+  if (!flags.json && origin.kind === "demo") {
+    await io.stderr.write("No config file: using the built-in demo server.\n\n");
+  }
+  const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem))}`] : []));
+  return {
+    json: document,
+    text: servers.length > 0 ? serverTable(servers, isChecked, io.stdout.columns) : "",
+    note: servers.length > 0 ? problems.join("") : "The config has no servers.\n",
+    failure: failureOf(servers),
+    beside: { list: document },
+  };
+}
+
+interface ToolFlags extends ConfigFlags {
+  detailed?: boolean | undefined;
+}
+
+/** Fails if a named server cannot be asked. Throws SERVER_NOT_FOUND. */
+async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise<Answer> {
+  await using toolbox = await openToolbox(io, flags);
+  const listing = listTools(servers, toolbox.catalog, io.interrupted);
+  const { tools, missing } = await saying(io.stderr, "Fetching the tools of the servers", listing);
+  const shown = flags.detailed ? tools : tools.map(({ signature: _, example: __, ...tool }) => tool);
+  const document = { tools: shown, missing };
+  const notListed = missing.map(
+    ({ server, message, hint }) => `Not listed: ${server} (${[message, hint].filter(Boolean).join(". ")})\n`,
+  );
+  const isEmpty = tools.length === 0 && missing.length === 0;
+  return {
+    json: document,
+    text: toolTexts(tools, flags.detailed === true, io),
+    note: isEmpty ? "There are no tools.\n" : notListed.join(""),
+    failure: servers.length > 0 ? failureOfTools(missing) : undefined,
+    beside: { list: document },
+  };
+}
+
+/** One line per tool, or with `isDetailed` how to call it. */
+function toolTexts(tools: ShownTool[], isDetailed: boolean, { stdout }: Io): string {
+  if (isDetailed) {
+    const found = tools.map((tool) => ({ kind: "tool" as const, score: 0, ...tool }));
+    return foundText(found, "signatures", stdout.columns);
+  }
+  const rows = tools.map(({ id, description }) => [id, description]);
+  // Only a terminal gets the head, so that a program can read one tool per line.
+  const text = table(["tool", "description"], rows, stdout.columns);
+  return stdout.isTerminal && rows.length > 0 ? text : text.slice(text.indexOf("\n") + 1);
+}
+
+function failureOfTools(missing: MissingServer[]): ClaudikinsError | undefined {
+  const [first] = missing;
+  if (!first) return undefined;
+  if (missing.length === 1) return asError(first);
+  const names = missing.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(first.code, `${missing.length} servers could not list their tools: ${names}`);
+}
+
+function asError({ code, message, hint }: Omit<MissingServer, "server">): ClaudikinsError {
   return new ClaudikinsError(code, message, { hint });
 }
 
@@ -169,11 +191,6 @@ function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
   if (!worst) return undefined;
   const names = failed.map(({ server }) => server).join(", ");
   return new ClaudikinsError(worst.error.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
-}
-
-/** Flattens the state into the facts of the server, for JSON. */
-function flat({ state, ...facts }: CheckedServer): object {
-  return { ...facts, ...state };
 }
 
 function serverTable(servers: CheckedServer[], isChecked: boolean, width: number | undefined): string {
@@ -195,8 +212,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
 
 /** The reason is printed below the table. */
 function checkedText({ state, problem }: CheckedServer): string {
-  if (state.state === "needs") return stateText(state);
-  if (state.state === "signed out") return stateText(state);
+  if (state.state === "needs" || state.state === "signed out") return stateText(state);
   if (problem) return "broken";
   return state.state === "ready" ? `ready in ${state.startMs} ms` : stateText(state);
 }

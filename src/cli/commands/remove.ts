@@ -1,7 +1,8 @@
 /** `claudikins remove`: removes servers, their generated files and, if wanted, their sign-ins. */
 import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { toClaudikinsError } from "../../errors.ts";
+import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
 import {
   type ConfigFile,
   configAsText,
@@ -12,23 +13,22 @@ import {
 } from "../../settings/config-file.ts";
 import { isTrustedFile, keepTrust } from "../../settings/trust/trust-config.ts";
 import { logout, standings } from "../../sign-in/sign-ins.ts";
-import { command, commonArgs, several } from "../command.ts";
-import { openCredentials } from "../credentials.ts";
+import { command, flag, place, several } from "../command.ts";
+import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
-import { about, list, record, text, yesOrNo } from "../shapes.ts";
+import { openCredentials } from "./auth.ts";
 
 export default command({
   description:
     "Remove servers from claudikins.json, and delete their generated files. The file keeps its comments and formatting.",
   args: {
-    names: { type: "positional", description: "Names of the servers in the config", complete: "entry", ...several },
-    logout: { type: "boolean", description: "Also sign out of the servers, without asking" },
-    user: { type: "boolean", description: "Remove the servers from your own config, even inside a project" },
-    config: commonArgs.config,
-    json: commonArgs.json,
+    names: place("Names of the servers in the config", { complete: "entry", ...several }),
+    logout: flag("Also sign out of the servers, without asking"),
+    user: flag("Remove the servers from your own config, even inside a project"),
+    config: configArgs.config,
   },
   examples: ["claudikins remove github", "claudikins remove github sentry --logout"],
   json: record({
@@ -41,8 +41,7 @@ export default command({
     ),
   }),
   async run(args, io) {
-    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
-    const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+    const configFile = openConfigFile(whichConfig(args, io));
     const names = [...new Set(args.names)];
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isTrusted = await isTrustedFile(configFile, io.env);
@@ -54,20 +53,15 @@ export default command({
     writeConfigFile(configFile, text);
     if (isTrusted) await keepTrust(configFile, text, io.env);
     if (isUsable) await removeFiles(configFile, text, io);
-    const removed = names.map((server) => ({
-      server,
-      ...(signedOut.has(server) ? { signedOut: signedOut.get(server) } : {}),
-    }));
-    if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, removed })}\n`);
-    else {
-      for (const { server } of removed) await io.stdout.write(`Removed ${server} from ${configFile.file}\n`);
-      for (const [server, isOut] of signedOut) {
-        await io.stderr.write(
-          isOut ? `Signed out of ${server}\n` : `The sign-in to ${server} was kept; --logout removes it\n`,
-        );
-      }
-    }
-    return 0;
+    const { file } = configFile;
+    const notes = [...signedOut].map(([server, isOut]) =>
+      isOut ? `Signed out of ${server}\n` : `The sign-in to ${server} was kept; --logout removes it\n`,
+    );
+    return {
+      json: { config: file, removed: names.map((server) => ({ server, signedOut: signedOut.get(server) })) },
+      text: names.map((server) => `Removed ${server} from ${file}\n`).join(""),
+      note: notes.join(""),
+    };
   },
 });
 

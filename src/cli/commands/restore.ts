@@ -4,12 +4,11 @@ import { type Restored, restore } from "../../agents/restore.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs, repeatable } from "../command.ts";
-import { unifiedDiff } from "../diff.ts";
+import { about, list, oneOf, record, text } from "../../json-shape.ts";
+import { command, flag, option, repeatable } from "../command.ts";
+import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { errorJson, errorText } from "../report.ts";
-import { about, list, oneOf, record, text } from "../shapes.ts";
+import { errorText } from "../report.ts";
 
 const files = list(
   record({
@@ -25,23 +24,10 @@ export default command({
   description:
     "Undo what init did to your agents' settings files. A file is restored byte for byte. If the agent has changed other settings in the file since, only the servers are restored. claudikins.json is not changed.",
   args: {
-    host: {
-      type: "string",
-      valueHint: "name",
-      description: "Restore only this agent (repeatable)",
-      choices: agentNames,
-      ...repeatable,
-    },
-    "servers-only": {
-      type: "boolean",
-      description: "Restore the servers even if a file's servers have changed since; added servers are kept",
-    },
-    force: {
-      type: "boolean",
-      description: "Replace files with the originals even if they have changed since",
-    },
-    "dry-run": { type: "boolean", description: "Show the changes as a diff, and write nothing" },
-    json: commonArgs.json,
+    host: option("Restore only this agent (repeatable)", { valueHint: "name", choices: agentNames, ...repeatable }),
+    "servers-only": flag("Restore the servers even if a file's servers have changed since; added servers are kept"),
+    force: flag("Replace files with the originals even if they have changed since"),
+    "dry-run": flag("Show the changes as a diff, and write nothing"),
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
   json: record({ files }),
@@ -60,51 +46,44 @@ export default command({
       signal: io.interrupted,
       surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
     });
+    const isDry = args["dry-run"] === true;
+    const files = restored.map((one) => {
+      const { host, file, result, error } = one;
+      return { host, file, result, diff: diffOf(one, isDry), error: error?.message };
+    });
+    if (!args.json) for (const one of files) await tell(one, isDry, io);
     const failure = failureOf(restored);
-    if (args.json) {
-      const files = restored.map((one) => {
-        const { host, file, result, error } = one;
-        const diff = diffOf(one, args["dry-run"] === true, false);
-        return { host, file, result, ...(diff ? { diff } : {}), ...(error ? { error: error.message } : {}) };
-      });
-      if (failure) await io.stderr.write(errorJson(failure, { files }));
-      else await io.stdout.write(`${JSON.stringify({ files })}\n`);
-      return failure?.exitCode ?? 0;
-    }
-    if (restored.length === 0) await io.stderr.write("Nothing to undo: init has no changes on record.\n");
-    for (const one of restored) await tell(one, args["dry-run"] === true, io);
-    if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
-    return failure?.exitCode ?? 0;
+    const nothing = restored.length === 0 ? "Nothing to undo: init has no changes on record.\n" : "";
+    return { json: { files }, note: failure ? `\n${errorText(failure)}` : nothing, failure, beside: { files } };
   },
 });
 
-async function tell(one: Restored, isDry: boolean, io: Io): Promise<void> {
-  const { host, file, result, error } = one;
-  if (error) return io.stderr.write(`error: ${error.message}\n`);
-  const diff = diffOf(one, isDry, hasColours(io.stdout, io));
-  if (diff) await io.stdout.write(diff);
+interface Told extends Pick<Restored, "host" | "file" | "result"> {
+  diff: string | undefined;
+  error: string | undefined;
+}
+
+async function tell({ host, file, result, diff, error }: Told, isDry: boolean, { stdout, stderr }: Io): Promise<void> {
+  if (error !== undefined) return stderr.write(`error: ${error}\n`);
+  if (diff) await stdout.write(colouredDiff(diff));
   if (isDry && diff) return;
   const what = {
     restored: "Restored",
     "servers restored": "Restored the servers of",
     "as it was": "Nothing to restore for",
   };
-  if (result === "changed since") await io.stderr.write(`The servers of ${host} have changed since init: ${file}\n`);
+  if (result === "changed since") await stderr.write(`The servers of ${host} have changed since init: ${file}\n`);
   else if (result !== "failed") {
     const kept = result === "servers restored" ? " (other changes in the file were kept)" : "";
-    await io.stdout.write(`${what[result]} ${host}: ${file}${kept}\n`);
+    await stdout.write(`${what[result]} ${host}: ${file}${kept}\n`);
   }
 }
 
 /** Returns the difference that a dry run or a changed file shows, without secrets. */
-function diffOf(
-  { file, result, difference, entries = [] }: Restored,
-  isDry: boolean,
-  colours: boolean,
-): string | undefined {
+function diffOf({ file, result, difference, entries = [] }: Restored, isDry: boolean): string | undefined {
   if (!difference || !(isDry || result === "changed since")) return undefined;
   const mask = maskOf(entries);
-  return unifiedDiff(file, mask(difference.from), mask(difference.to), colours);
+  return unifiedDiff(file, mask(difference.from), mask(difference.to)) || undefined;
 }
 
 function failureOf(restored: Restored[]): ClaudikinsError | undefined {

@@ -6,9 +6,13 @@ import type { Environment } from "../../config/environment.ts";
 import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
 import { ClaudikinsError, type ErrorCode } from "../../errors.ts";
 import { argumentsOf } from "../../execution/call-arguments.ts";
+import { either } from "../../json-shape.ts";
 import { openLog } from "../../log.ts";
 import {
+  doneShape,
   type FilledForm,
+  failedShape,
+  plannedShape,
   type TaskOptions,
   type TaskOutcome,
   type TaskPlanned,
@@ -16,94 +20,34 @@ import {
   taskReceiptText,
 } from "../../navigator/model.ts";
 import { shellWord } from "../../shell-word.ts";
-import { dim, hasColours, paint } from "../colours.ts";
-import { command, commonArgs, several } from "../command.ts";
-import { TerminalAsker } from "../consent.ts";
-import { daemonArgs } from "../daemon-flag.ts";
+import { askAtTerminal } from "../at-terminal.ts";
+import { type Answer, command, flag, option, place, several } from "../command.ts";
+import { configArgs, daemonArgs } from "../config-flags.ts";
 import { duration } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { keptValue } from "../outcome-report.ts";
+import { keptValue } from "../outcome.ts";
 import { Activity } from "../progress.ts";
-import { errorJson, errorText } from "../report.ts";
-import {
-  about,
-  anything,
-  byName,
-  either,
-  list,
-  named,
-  number,
-  oneOf,
-  record,
-  text,
-  texts,
-  yesOrNo,
-} from "../shapes.ts";
-import { terminalHost } from "../terminal-host.ts";
-import { trustArgs } from "../trust-prompt.ts";
-
-const step = record({
-  level: oneOf("category", "server", "tool", "arguments"),
-  options: number,
-  "offered?": number,
-  choice: text,
-  skipped: yesOrNo,
-  tokens: number,
-  ms: number,
-  "retried?": yesOrNo,
-  "asked?": texts,
-});
-
-const receipt = named(
-  "Receipt",
-  record({
-    model: text,
-    steps: list(named("Step", step)),
-    modelCalls: number,
-    tokens: record({ prompt: number, completion: number, isEstimate: yesOrNo }),
-    "callMs?": number,
-    totalMs: number,
-  }),
-);
-
-const done = { success: { const: true }, tool_used: text, arguments: byName(anything), receipt };
-
-const failed = {
-  success: { const: false },
-  "tool_used?": text,
-  "needs_input?": record({ schema: anything, known: byName(anything), missing: texts }),
-  error: record({ type: text, message: text, "suggestion?": text }),
-  receipt,
-};
+import { canAsk } from "../prompt.ts";
+import { errorText, writeAnswer } from "../report.ts";
+import { dim } from "../terminal-output.ts";
 
 export default command({
   description: "Run a task given in words: a small model picks one tool and its arguments, and claudikins calls it.",
   args: {
-    task: {
-      type: "positional",
-      required: true,
-      description: "The task, or - to read it from standard input",
-      ...several,
-    },
-    "dry-run": {
-      type: "boolean",
-      description: "Show which call would be made and how it was chosen, without making it",
-    },
-    model: {
-      type: "string",
+    task: place("The task, or - to read it from standard input", { required: true, ...several }),
+    "dry-run": flag("Show which call would be made and how it was chosen, without making it"),
+    model: option("Use another model of the configured endpoint, or preset/model if no endpoint is configured", {
       valueHint: "name",
-      description: "Use another model of the configured endpoint, or preset/model if no endpoint is configured",
-    },
-    timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
+    }),
+    timeout: option("Give up after this time, such as 5s or 2m", {
+      valueHint: "time",
+      parse: (text: string, flag: string) => ({ text, ms: duration(maxTimeoutMs)(text, flag) }),
+    }),
     ...daemonArgs,
-    ...trustArgs,
-    ...commonArgs,
+    ...configArgs,
   },
-  json: either(
-    record({ ...done, result: anything }),
-    about("With --dry-run", record({ ...done, dry_run: { const: true } })),
-  ),
-  jsonFailure: { "outcome?": record({ ...failed }) },
+  json: either(doneShape, plannedShape),
+  jsonFailure: { "outcome?": failedShape },
   examples: [
     `claudikins run "what is the status of order ord_00042?"`,
     `claudikins run --dry-run "refund order ord_00042"`,
@@ -112,7 +56,6 @@ export default command({
     `claudikins run --model cerebras/gpt-oss-120b "what is low in stock?"`,
   ],
   async run(args, io) {
-    const timeoutMs = args.timeout === undefined ? undefined : duration(maxTimeoutMs)(args.timeout, "--timeout");
     const task = await taskOf(args.task, io);
     const { openToolbox } = await import("../session.ts");
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });
@@ -123,24 +66,25 @@ export default command({
     ]);
     const model = openAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
     const activity = new Activity(io.stderr);
-    using asker = TerminalAsker.of(io, activity);
-    toolbox.pool.asker = asker;
-    toolbox.pool.responder = terminalHost(asker, io);
-    const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    askAtTerminal(toolbox, activity, io);
+    const timeout = args.timeout && AbortSignal.timeout(args.timeout.ms);
     const options: TaskOptions = {
       task,
       dryRun: args["dry-run"] === true,
       signal: timeout ? AbortSignal.any([io.interrupted, timeout]) : io.interrupted,
       onProgress: activity.onProgress,
-      askForMissing: asker && ((message, schema) => askAtTerminal(message, schema, activity, asker.linesFor(io))),
+      askForMissing: canAsk(io) ? (message, schema) => filledForm(message, schema, activity, io) : undefined,
     };
     const outcome = await runTask(options, model, toolbox).finally(() => activity.end());
     if (!outcome.success && timeout?.aborted && !io.interrupted.aborted) {
-      const message = `The task did not finish within ${args.timeout}`;
+      const message = `The task did not finish within ${args.timeout?.text}`;
       outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Allow more time: --timeout 2m" };
     }
     const { workspace } = toolbox.config.folders;
-    return writeTask(outcome, { json: args.json === true, colours: hasColours(io.stderr, io), workspace }, io);
+    const answer = args.json
+      ? { failure: failureOf(outcome), beside: { outcome }, json: outcome }
+      : await taskAnswer(outcome, workspace, io);
+    return await writeAnswer(answer, args.json, io);
   },
 });
 
@@ -153,7 +97,7 @@ async function taskOf(words: string[], io: Io): Promise<string> {
 }
 
 /** Asks like `call --interactive`. The end of the input cancels the form. */
-async function askAtTerminal(message: string, schema: object, activity: Activity, io: Io): Promise<FilledForm> {
+async function filledForm(message: string, schema: object, activity: Activity, io: Io): Promise<FilledForm> {
   const inputSchema = schema as Record<string, unknown>;
   const resume = activity.pause();
   try {
@@ -201,40 +145,31 @@ To use another model of an endpoint, or any endpoint compatible with OpenAI's ch
 With "executeTask": true next to it, agents also get the tool execute_task.`;
 }
 
-interface TaskForm {
-  json: boolean;
-  colours: boolean;
-  workspace: string;
-}
-
-/** Writes the outcome and returns the exit code: 2 if the task lacks a required argument. */
-async function writeTask(outcome: TaskOutcome, { json, colours, workspace }: TaskForm, io: Io) {
-  const error = outcome.success ? undefined : taskError(outcome.error);
-  if (json) {
-    if (error) await io.stderr.write(errorJson(error, { outcome }));
-    else await io.stdout.write(`${JSON.stringify(outcome)}\n`);
-    return error?.exitCode ?? 0;
-  }
-  if (error) await io.stderr.write(errorText(error, colours));
-  else if ("dry_run" in outcome) await writePlan(outcome, io);
-  else if ("result" in outcome) {
-    const { shown, notes } = keptValue(outcome.result, workspace, randomUUID());
-    await io.stderr.write(notes);
-    await io.stdout.write(shown);
-  }
-  await io.stderr.write(`${paint(taskReceiptText(outcome), dim, colours)}\n`);
-  return error?.exitCode ?? 0;
-}
-
-function taskError({ type, message, suggestion }: { type: string; message: string; suggestion?: string }) {
+/** A task that lacks a required argument ends with exit code 2. */
+function failureOf(outcome: TaskOutcome): ClaudikinsError | undefined {
+  if (outcome.success) return undefined;
+  const { type, message, suggestion } = outcome.error;
   return new ClaudikinsError(type as ErrorCode, message, { hint: suggestion });
 }
 
-/** Writes the steps, and the call as a command that can be run. */
-async function writePlan({ receipt, tool_used, arguments: args }: TaskPlanned, io: Io): Promise<void> {
-  await io.stderr.write(receipt.steps.map(stepText).join(""));
+async function taskAnswer(outcome: TaskOutcome, workspace: string, { stderr }: Io): Promise<Answer> {
+  const note = `${dim(taskReceiptText(outcome))}\n`;
+  const failure = failureOf(outcome);
+  if (failure) return { failure, note: errorText(failure) + note };
+  if ("dry_run" in outcome) {
+    await stderr.write(outcome.receipt.steps.map(stepText).join(""));
+    return { text: callText(outcome), note };
+  }
+  if (!("result" in outcome)) return { note };
+  const { shown, notes } = keptValue(outcome.result, workspace, randomUUID());
+  await stderr.write(notes);
+  return { text: shown, note };
+}
+
+/** The call as a command that can be run. */
+function callText({ tool_used, arguments: args }: TaskPlanned): string {
   const given = Object.keys(args).length === 0 ? "" : ` ${shellWord(JSON.stringify(args))}`;
-  await io.stdout.write(`claudikins call ${shellWord(tool_used)}${given}\n`);
+  return `claudikins call ${shellWord(tool_used)}${given}\n`;
 }
 
 function stepText({ level, choice, options, offered, skipped }: TaskStep): string {

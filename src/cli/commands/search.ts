@@ -1,41 +1,69 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { type SearchResult, search } from "../../search/search.ts";
-import { type Detail, details, fullTool, notCallable, overview } from "../../search/search-answer.ts";
+import { about, anything, either, list, named, problem, record, text, texts } from "../../json-shape.ts";
+import { type FoundTool, foundShape, resultKeys, type SearchResult, search, toolKeys } from "../../search/search.ts";
+import {
+  alsoText,
+  type Detail,
+  details,
+  fullTool,
+  notCallable,
+  overview,
+  tellingExample,
+} from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { count, oneWordOf } from "../flags.ts";
-import { foundText, nothingText, searchShape } from "../found-text.ts";
-import type { Io, Output } from "../io.ts";
-import { Progress } from "../progress.ts";
+import { escaped } from "../../visible-text.ts";
+import { command, option, place } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { countUpTo, oneWordOf } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { wrapped } from "../layout.ts";
+import { countingServers } from "../progress.ts";
+import { countMark } from "../recording.ts";
+import { valueText } from "../report.ts";
 import { openToolbox } from "../session.ts";
-import { countMark } from "../shell-count.ts";
-import { trustArgs } from "../trust-prompt.ts";
+import { bold, cyan, dim } from "../terminal-output.ts";
+
+const tools = list(
+  either(
+    foundShape,
+    named("ToolName", about("With --detail names", record(toolKeys))),
+    named(
+      "FullTool",
+      about(
+        "With --detail full",
+        record({
+          ...toolKeys,
+          category: text,
+          description: text,
+          inputSchema: anything,
+          "outputSchema?": anything,
+          "observed?": about("JSON Schema of the results seen so far", anything),
+          example: text,
+          notes: text,
+          "also?": texts,
+        }),
+      ),
+    ),
+  ),
+);
+
+const searchShape = either(
+  named("Found", record({ ...resultKeys, tools })),
+  named("Line", about("With -: one per query", record({ query: text, tools, "error?": problem }))),
+);
 
 export default command({
   description:
     "Find tools by what they do. The search reads the registry. If the registry has no tools yet, claudikins fetches them from the servers first.",
   args: {
-    query: {
-      type: "positional",
-      required: true,
-      description: "What the tool should do, in your own words; - reads one query per line",
-    },
-    limit: {
-      type: "string",
-      valueHint: "n",
-      description: "Maximum number of tools to show (default 5)",
-      parse: count(100),
-    },
-    detail: {
-      type: "string",
+    query: place("What the tool should do, in your own words; - reads one query per line", { required: true }),
+    limit: option("Maximum number of tools to show (default 5)", countUpTo(100)),
+    detail: option("What to show of each tool: names, signatures (default) or full (JSON with schemas)", {
       valueHint: "level",
-      description: "What to show of each tool: names, signatures (default) or full (JSON with schemas)",
       ...oneWordOf(details),
-    },
-    ...trustArgs,
-    ...commonArgs,
+    }),
+    ...configArgs,
   },
   examples: [
     `claudikins search "refund an order"`,
@@ -60,24 +88,16 @@ export default command({
         if (line.trim() === "") continue;
         await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail }, toolbox))}\n`);
       }
-      return 0;
+      return {};
     }
     const result = search(args.query, limit, toolbox.catalog);
-    if (args.json) {
-      await io.stdout.write(`${JSON.stringify({ ...result, tools: detailed(result, detail, toolbox) })}\n`);
-      return 0;
-    }
-    if (result.searched === 0) await io.stderr.write("The configured servers have no tools.\n");
-    else if (result.tools.length === 0) {
-      await io.stderr.write(nothingText(result.searched, overview(args.query, toolbox.catalog)));
-    } else if (detail === "full") {
-      await io.stdout.write(`${JSON.stringify(detailed(result, detail, toolbox), null, 2)}\n`);
-    } else {
-      const page = { colours: hasColours(io.stdout, io), width: io.stdout.columns };
-      await io.stdout.write(foundText(result.tools, detail, page));
-    }
-    await writeProblems(result, toolbox, io.stderr);
-    return 0;
+    const tools = detailed(result, detail, toolbox);
+    const isJson = detail === "full" && tools.length > 0;
+    return {
+      json: { ...result, tools },
+      text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
+      note: nothingText(args.query, result, toolbox) + problemsText(result, toolbox),
+    };
   },
 });
 
@@ -87,46 +107,38 @@ function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): ob
   return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
 }
 
-/** Writes each problem with the command that fixes it. */
-async function writeProblems(result: SearchResult, toolbox: Toolbox, stderr: Output): Promise<void> {
-  for (const [name, problem] of notCallable(result, toolbox)) {
-    await stderr.write(`Not available now: ${name} (${problem})\n`);
+/** Returns each problem with the command that fixes it. */
+function problemsText(result: SearchResult, toolbox: Toolbox): string {
+  const { outdated, notIndexed } = result;
+  const run = "(run claudikins gen)";
+  const lines = [...notCallable(result, toolbox)].map(([name, problem]) => `Not available now: ${name} (${problem})\n`);
+  if (outdated.length > 0) {
+    lines.push(`Possibly outdated, because their config has changed: ${outdated.join(", ")} ${run}\n`);
   }
-  if (result.outdated.length > 0) {
-    await stderr.write(
-      `Possibly outdated, because their config has changed: ${result.outdated.join(", ")} (run claudikins gen)\n`,
-    );
+  if (notIndexed.length > 0) {
+    lines.push(`Not searched, because their tools are not known yet: ${notIndexed.join(", ")} ${run}\n`);
   }
-  if (result.notIndexed.length > 0) {
-    await stderr.write(
-      `Not searched, because their tools are not known yet: ${result.notIndexed.join(", ")} (run claudikins gen)\n`,
-    );
-  }
+  return lines.join("");
 }
 
 /** Fetches tools before the first search. Throws CANCELLED, or an error if no server answered. */
-async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boolean): Promise<void> {
+async function askFirst(toolbox: Toolbox, { stderr, interrupted: signal }: Io, json: boolean): Promise<void> {
   const { searched, notIndexed } = search("tools", 1, toolbox.catalog);
   if (searched > 0 || notIndexed.length === 0) return;
   const { generate } = await import("../../generation/generate.ts");
-  const progress = new Progress(json ? undefined : stderr, "servers", notIndexed.length);
-  const onServer = (server: string) => progress.advance(server);
-  const report = await generate(toolbox, { only: notIndexed, signal: interrupted, onServer }).finally(() =>
-    progress.end(),
+  const report = await countingServers(json ? undefined : stderr, notIndexed.length, (onServer) =>
+    generate(toolbox, { only: notIndexed, signal, onServer }),
   );
-  if (interrupted.aborted) throw new ClaudikinsError("CANCELLED", "The search was cancelled");
-  const failed = report.servers.flatMap(({ server, problem }) => (problem ? [{ server, problem }] : []));
+  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The search was cancelled");
+  const failed = report.servers.flatMap(({ problem }) => problem ?? []);
   const [first] = failed;
   if (!first || failed.length < report.servers.length) return;
-  const { code, message, hint } = first.problem;
+  const { code, message, hint } = first;
   if (failed.length === 1) throw new ClaudikinsError(code, message, { hint });
-  throw new ClaudikinsError(
-    code,
-    `None of the ${failed.length} configured servers answered, so there are no tools to search`,
-    {
-      hint: `To see why each one failed: claudikins gen. The first error: ${message.split("\n")[0]}`,
-    },
-  );
+  const none = `None of the ${failed.length} configured servers answered, so there are no tools to search`;
+  throw new ClaudikinsError(code, none, {
+    hint: `To see why each one failed: claudikins gen. The first error: ${message.split("\n")[0]}`,
+  });
 }
 
 /** Answers one of several queries. An invalid query does not stop the others. */
@@ -137,6 +149,42 @@ function answerTo(query: string, { limit, detail }: { limit: number; detail: Det
     const error = toClaudikinsError(thrown);
     if (error.code !== "SERVER_NOT_FOUND") throw error;
     const { code, message, hint } = error;
-    return { query, tools: [], error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+    return { query, tools: [], error: { code, message, hint } };
   }
+}
+
+/** Maximum number of servers named when nothing was found. */
+const maxServers = 20;
+
+/** `width` is that of the terminal, where lines are wrapped. */
+export function foundText(tools: FoundTool[], detail: Detail, width: number | undefined): string {
+  return tools.map((tool) => entryText(tool, detail, width)).join(detail === "names" ? "" : "\n");
+}
+
+function entryText(found: FoundTool, detail: Detail, width: number | undefined): string {
+  const { id, description, signature } = found;
+  const below = (text = "", style = (each: string) => each) => {
+    if (text === "") return "";
+    return `  ${style(wrapped(text, width && width - 2, width && width - 4).join("\n    "))}\n`;
+  };
+  // A line break in a name must not start a new line.
+  const name = bold(id.replace(/[\n\r\t]/g, escaped));
+  const lines = [`${name}\n`, below(description)];
+  if (detail === "signatures") {
+    lines.push(below(signature, cyan), below(tellingExample(found), dim), below(alsoText(found), dim));
+  }
+  return lines.join("");
+}
+
+/** What to tell about a search without results. Empty if there are results. */
+function nothingText(query: string, { searched, tools }: SearchResult, { catalog }: Toolbox): string {
+  if (searched === 0) return "The configured servers have no tools.\n";
+  if (tools.length > 0) return "";
+  const { near, servers } = overview(query, catalog);
+  const shown = servers.slice(0, maxServers).map(({ server, tools }) => `${server} (${tools})`);
+  const more = servers.length > maxServers ? ` and ${servers.length - maxServers} more` : "";
+  const lines = [`None of ${searched} tools matches. Try other words.\n`];
+  if (near.length > 0) lines.push(`Similar names: ${near.join(", ")}\n`);
+  if (shown.length > 0) lines.push(`Servers with tools: ${shown.join(", ")}${more}\n`);
+  return lines.join("");
 }

@@ -2,20 +2,18 @@
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { toClaudikinsError } from "../../errors.ts";
+import { record, text } from "../../json-shape.ts";
 import { openLog } from "../../log.ts";
 import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
 import { ConfigReload, configMark, type Toolbox } from "../../toolbox/toolbox.ts";
-import { command, commonArgs } from "../command.ts";
-import { daemonArgs } from "../daemon-flag.ts";
+import { command, flag, option } from "../command.ts";
+import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
-import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
-import type { KeptToken } from "../http-token.ts";
+import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
-import { recordArgs, recordTo } from "../record-flag.ts";
+import { recordArgs, recordTo } from "../recording.ts";
 import { openToolbox } from "../session.ts";
-import { record, text } from "../shapes.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
-import { openConfig, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   description:
@@ -24,25 +22,16 @@ export default command({
     ...httpArgs,
     ...recordArgs,
     ...daemonArgs,
-    config: commonArgs.config,
-    ...trustArgs,
-    mode: {
-      type: "string",
-      valueHint: "mode",
-      description:
-        "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
-      ...oneWordOf(modes),
-    },
-    prefix: {
-      type: "string",
+    ...configArgs,
+    mode: option(
+      "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
+      { valueHint: "mode", ...oneWordOf(modes) },
+    ),
+    prefix: option("In direct mode, when to prefix tool names with the server's name: never, on-collision or always", {
       valueHint: "when",
-      description: "In direct mode, when to prefix tool names with the server's name: never, on-collision or always",
       ...oneWordOf(prefixes),
-    },
-    json: {
-      type: "boolean",
-      description: "With --http: print the address and the token's file as one JSON document",
-    },
+    }),
+    json: flag("With --http: print the address and the token's file as one JSON document"),
   },
   examples: [
     "claudikins serve",
@@ -77,7 +66,7 @@ export default command({
       const { serveStdio } = await import("../../server/stdio.ts");
       await serveStdio(toolbox, io.interrupted);
     }
-    return 0;
+    return {};
   },
 });
 
@@ -106,10 +95,7 @@ async function lockedToolbox(
 
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
-  const [{ FrontDoor }, { keptToken }] = await Promise.all([
-    import("../../server/http/front-door.ts"),
-    import("../http-token.ts"),
-  ]);
+  const { FrontDoor } = await import("../../server/http/front-door.ts");
   const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
   const door = new FrontDoor(toolbox, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });

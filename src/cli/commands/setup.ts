@@ -2,48 +2,31 @@
 
 import { type AgentFile, install } from "../../agents/skill-files.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
-import { counted, exitCodeOf, type Finding } from "../../doctor/finding.ts";
+import { exitCodeOf, type Finding } from "../../doctor/finding.ts";
 import { failed } from "../../doctor/servers.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { type Step, serversToAsk, setUp } from "../../generation/setup.ts";
+import { type Step, serversToAsk, setUp, stepShape } from "../../generation/setup.ts";
+import { list, record, yesOrNo } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
-import { openScene } from "../doctor-scene.ts";
+import { command, flag } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { Progress } from "../progress.ts";
+import { countingServers } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import { about, either, list, named, number, oneOf, problem, record, text, yesOrNo } from "../shapes.ts";
-import { filesFor, surroundingsOf, usualAgents } from "../skill-files.ts";
-import { trustArgs } from "../trust-prompt.ts";
-
-const result = oneOf("done", "unchanged", "to do", "failed");
-const path = { path: text, result, "problem?": problem };
-
-const stepShape = named(
-  "Step",
-  about(
-    "A step that was taken; with --dry-run, a step that would be taken",
-    either(
-      record({ step: oneOf("folder"), name: oneOf("registry", "workspace"), ...path }),
-      record({ step: oneOf("tools"), server: text, result, "tools?": number, "problem?": problem }),
-      record({ step: oneOf("executable", "skill"), ...path }),
-    ),
-  ),
-);
+import { findingsShape, findingsText, openScene, sumText } from "./doctor.ts";
+import { filesFor, surroundingsOf, usualAgents } from "./skill.ts";
 
 export default command({
   description:
     "Prepare claudikins: create its folders, fetch tools that are not known yet, make generated files executable, write the skill if you want it, and report what doctor finds. You can run it again at any time. It does not change your agents' settings; claudikins init does.",
   args: {
-    skill: { type: "boolean", description: "Write the skill for the agents on this machine, without asking" },
-    yes: { type: "boolean", short: "y", description: "Answer yes to every question" },
-    "no-servers": { type: "boolean", description: "Do not start any server" },
-    "dry-run": { type: "boolean", description: "Show what would be done, and do nothing" },
-    config: commonArgs.config,
-    ...trustArgs,
-    json: { type: "boolean", description: "Print one JSON document and nothing else, even if there are problems" },
+    skill: flag("Write the skill for the agents on this machine, without asking"),
+    yes: flag("Answer yes to every question", { short: "y" }),
+    "no-servers": flag("Do not start any server"),
+    "dry-run": flag("Show what would be done, and do nothing"),
+    ...configArgs,
+    json: flag("Print one JSON document and nothing else, even if there are problems"),
   },
   examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
   json: record({ ok: yesOrNo, steps: list(stepShape), findings: findingsShape }),
@@ -57,25 +40,21 @@ export default command({
       throw new ClaudikinsError("CANCELLED", "The setup was interrupted. Completed steps were kept");
     const findings = withFailures(await diagnose(scene), steps, toolbox);
     const exitCode = exitCodeOf(findings) || codeOfSteps(steps);
-    if (args.json) {
-      await io.stdout.write(`${JSON.stringify({ ok: exitCode === 0, steps, findings })}\n`);
-      return exitCode;
-    }
-    await io.stdout.write(stepsText(steps));
-    const faults = findingsText(findings, hasColours(io.stdout, io), true);
-    if (faults !== "") await io.stdout.write(`\n${faults}`);
-    await io.stderr.write(`\n${sumText(findings)}\n`);
-    if (skillFiles.length === 0)
-      await io.stderr.write("To teach your agents to use claudikins: claudikins skill install\n");
-    return exitCode;
+    const faults = findingsText(findings, true);
+    const teach = skillFiles.length > 0 ? "" : "To teach your agents to use claudikins: claudikins skill install\n";
+    return {
+      json: { ok: exitCode === 0, steps, findings },
+      text: stepsText(steps) + (faults === "" ? "" : `\n${faults}`),
+      note: `\n${sumText(findings)}\n${teach}`,
+      exitCode,
+    };
 
     async function work(toolbox: Toolbox): Promise<Step[]> {
       const dryRun = args["dry-run"] === true;
       const total = withServers && !dryRun ? serversToAsk(toolbox.catalog).length : 0;
-      const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
-      const onServer = (name: string) => progress.advance(name);
-      const { interrupted: signal } = io;
-      return await setUp(toolbox, { dryRun, withServers, skillFiles, signal, onServer }).finally(() => progress.end());
+      return countingServers(args.json ? undefined : io.stderr, total, (onServer) =>
+        setUp(toolbox, { dryRun, withServers, skillFiles, signal: io.interrupted, onServer }),
+      );
     }
   },
 });

@@ -1,15 +1,28 @@
 /** `claudikins stats`: calls, tokens kept out of the context, and what leads agents to claudikins. */
 import { ledgerFolder } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { statisticsOf } from "../../ledger/statistics.ts";
+import { about, either, exactly, record, texts } from "../../json-shape.ts";
+import {
+  type Comparison,
+  type Figures,
+  type PeriodFigures,
+  type Statistics,
+  statisticsKeys,
+  statisticsOf,
+} from "../../ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../ledger/store.ts";
 import { didYouMean } from "../../near-names.ts";
-import type { Canvas } from "../chart.ts";
-import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { count } from "../flags.ts";
-import type { Io } from "../io.ts";
-import { hooksText, statsShape, statsText } from "../stats-text.ts";
+import { counted, grouped } from "../../outcome-text.ts";
+import { type Answer, command, flag, option } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { countUpTo } from "../flags.ts";
+import { type Canvas, chart, table, wrapped } from "../layout.ts";
+import { bold, dim } from "../terminal-output.ts";
+
+const statsShape = either(
+  record({ ...statisticsKeys, problems: texts }),
+  about("With --reset", record({ reset: exactly(true) })),
+);
 
 const defaultDays = 14;
 
@@ -20,33 +33,23 @@ export default command({
   description:
     "Show what was called in all your projects, and how many tokens stayed out of the context. The figures are sums from the ledger, which stores no contents.",
   args: {
-    days: {
-      type: "string",
-      valueHint: "n",
-      description: `Number of days to show, including today (default ${defaultDays})`,
-      parse: count(maxDays),
-    },
-    all: { type: "boolean", description: "Show all figures; older ones are summed by month and year" },
-    server: { type: "string", valueHint: "name", description: "Show only calls to this server", complete: "server" },
-    hooks: {
-      type: "boolean",
-      description: "Show which text led agents to the registry, judged by the first access of each session",
-    },
-    reset: { type: "boolean", description: "Delete the ledger and start over" },
-    ...commonArgs,
+    days: option(`Number of days to show, including today (default ${defaultDays})`, countUpTo(maxDays)),
+    all: flag("Show all figures; older ones are summed by month and year"),
+    server: option("Show only calls to this server", { valueHint: "name", complete: "server" }),
+    hooks: flag("Show which text led agents to the registry, judged by the first access of each session"),
+    reset: flag("Delete the ledger and start over"),
+    config: configArgs.config,
   },
   examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
   json: statsShape,
   async run(args, io) {
     const folder = ledgerFolder(io.env);
-    const { all, server, json } = args;
-    if (args.reset) return reset(folder, args, io);
+    const { all, server } = args;
+    if (args.reset) return reset(folder, args);
     if (all && args.days !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");
     if (args.hooks && server !== undefined) {
-      throw new ClaudikinsError(
-        "USAGE",
-        "--hooks counts sessions, which have no server: it cannot be used with --server",
-      );
+      const why = "--hooks counts sessions, which have no server: it cannot be used with --server";
+      throw new ClaudikinsError("USAGE", why);
     }
     const days = all ? undefined : (args.days ?? defaultDays);
     const now = new Date();
@@ -56,25 +59,21 @@ export default command({
     const { tokenizerFor } = await import("../tokenizer.ts");
     const tokenizer = await tokenizerFor(io, args.config);
     const statistics = statisticsOf(periods, { days, server, tokenizer, now });
-    for (const problem of json ? [] : problems) await io.stderr.write(`warning: ${problem}\n`);
-    if (json) await io.stdout.write(`${JSON.stringify({ ...statistics, problems })}\n`);
-    else if (periods.size === 0) await io.stderr.write("Nothing has been counted yet.\n");
-    else
-      await io.stdout.write(
-        args.hooks ? hooksText(statistics, canvasOf(io)) : statsText(statistics, server, canvasOf(io)),
-      );
-    return 0;
+    const note = problems.map((problem) => `warning: ${problem}\n`).join("");
+    const json = { ...statistics, problems };
+    if (periods.size === 0) return { json, note: `${note}Nothing has been counted yet.\n` };
+    const text = args.hooks ? hooksText(statistics, io.stdout) : statsText(statistics, server, io.stdout);
+    return { json, note, text };
   },
 });
 
-async function reset(folder: string, args: Record<string, unknown>, io: Io): Promise<number> {
+async function reset(folder: string, args: Record<string, unknown>): Promise<Answer> {
   const other = ["days", "all", "server", "hooks"].find((name) => args[name] !== undefined);
-  if (other !== undefined)
+  if (other !== undefined) {
     throw new ClaudikinsError("USAGE", `--reset deletes the whole ledger: it cannot be used with --${other}`);
+  }
   await resetLedger(folder);
-  if (args["json"]) await io.stdout.write('{"reset":true}\n');
-  else await io.stderr.write("The ledger is now empty.\n");
-  return 0;
+  return { json: { reset: true }, note: "The ledger is now empty.\n" };
 }
 
 function unknownServer(server: string, servers: string[]): ClaudikinsError {
@@ -83,7 +82,144 @@ function unknownServer(server: string, servers: string[]): ClaudikinsError {
   });
 }
 
-function canvasOf(io: Io): Canvas {
-  const { isTerminal, columns } = io.stdout;
-  return { width: columns, isTerminal, colours: hasColours(io.stdout, io) };
+/** Maximum number of tools in the table. The JSON contains all. */
+const maxTools = 30;
+
+/** Maximum number of bars, the latest ones. */
+const maxBars = 31;
+
+/** Minimum width in characters for all columns. */
+const wideTable = 72;
+
+function statsText(statistics: Statistics, server: string | undefined, canvas: Canvas): string {
+  const { total, periods, tools } = statistics;
+  // Without agents there is nothing to compare.
+  const isCompared = total.tokens.all.without + total.tokens.all.with > 0;
+  const parts = [
+    `${bold(rangeText(periods))}: ${countsText(total, server)}\n`,
+    ...(server === undefined && isCompared ? [comparisonText(total, canvas)] : []),
+    ...(server !== undefined || isCompared ? [chartText(periods, server, canvas)] : []),
+    ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
+    notesText(statistics, server, canvas),
+  ];
+  return parts.join("\n");
+}
+
+function rangeText(periods: PeriodFigures[]): string {
+  const [first, last] = [periods[0]?.period ?? "", periods.at(-1)?.period ?? ""];
+  return first === last ? first : `${first} to ${last}`;
+}
+
+function countsText(figures: Figures, server?: string): string {
+  const { sessions, executions, shellExecutions, searches, calls, failures, durationMs } = figures;
+  const failed = failures > 0 ? ` (${grouped(failures)} failed)` : "";
+  return [
+    ...(server === undefined
+      ? [
+          counted(sessions, "session"),
+          counted(executions, "execution"),
+          ...(shellExecutions > 0 ? [`${counted(shellExecutions, "execution")} from a shell`] : []),
+          `${grouped(searches)} search${searches === 1 ? "" : "es"}`,
+        ]
+      : [server]),
+    `${counted(calls, "call")}${failed}`,
+    `${totalTimeText(durationMs)} in tools`,
+  ].join(", ");
+}
+
+function comparisonText({ tokens }: Figures, { columns }: Canvas): string {
+  const row = (name: string, { without, with: had }: Comparison) => [name, grouped(without), grouped(had)];
+  const rows = [
+    row("definitions", tokens.definitions),
+    row("arguments / code", tokens.code),
+    row("results", tokens.results),
+    row("searches", tokens.searches),
+    row("all", tokens.all),
+  ];
+  const { keptOut, all } = tokens;
+  const share = all.without > 0 ? ` (${Math.floor((100 * keptOut) / all.without)} %)` : "";
+  const sum = keptOut >= 0 ? "kept out of the context" : "more than without claudikins: there was little to save";
+  return [
+    table(["tokens", "without", "with claudikins"], rows, columns, [1, 2]),
+    `${bold(`${grouped(Math.abs(keptOut))} tokens ${sum}${keptOut >= 0 ? share : ""}`)}\n`,
+  ].join("");
+}
+
+function chartText(periods: PeriodFigures[], server: string | undefined, canvas: Canvas): string {
+  const bars = periods.slice(-maxBars).map(({ period, tokens }) => {
+    const value = server === undefined ? tokens.keptOut : tokens.results.without;
+    return { name: period, value, text: grouped(value) };
+  });
+  const what = server === undefined ? "Kept out of the context" : "Results that went to code";
+  return `${what}, in tokens:\n${chart(bars, canvas)}`;
+}
+
+function toolsText({ tools }: Statistics, { columns }: Canvas): string {
+  const isWide = columns === undefined || columns >= wideTable;
+  const rows = tools
+    .slice(0, maxTools)
+    .map(({ server, tool, calls, failures, durationMs, resultChars, takenTokens }) => [
+      `${server}.${tool}`,
+      grouped(calls),
+      grouped(failures),
+      totalTimeText(durationMs),
+      ...(isWide ? [grouped(resultChars)] : []),
+      grouped(takenTokens),
+    ]);
+  const head = ["tool", "calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
+  const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json lists all)\n` : "";
+  return `${table(head, rows, columns, [1, 2, 3, 4, 5])}${more}`;
+}
+
+function notesText({ tokenizer }: Statistics, server: string | undefined, canvas: Canvas): string {
+  const { definitions, definitionCharsPerToken } = tokenizer;
+  const measured =
+    definitions === "o200k"
+      ? `Tokens of definitions are measured with the o200k tokenizer on the currently known tools: ${definitionCharsPerToken.toFixed(2)} characters per token. All other tokens are estimated at 4 characters per token.`
+      : "Tokens are estimated at 4 characters per token.";
+  const notes = [
+    measured,
+    "At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.",
+    ...(server === undefined
+      ? [
+          'The column "without" assumes that the agent makes the same calls itself and loads all definitions once per session.',
+          "Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.",
+        ]
+      : []),
+  ];
+  return fineText(notes, canvas);
+}
+
+/** Notes in dim text, wrapped to the width of the terminal. */
+function fineText(notes: string[], { columns }: Canvas): string {
+  const lines = notes.flatMap((note) => wrapped(note, columns));
+  return lines.map((line) => `${dim(line)}\n`).join("");
+}
+
+function hooksText({ hooks, total }: Statistics, canvas: Canvas): string {
+  const sum = hooks.reduce((all, { serve }) => all + serve, 0);
+  const rows = hooks.map(({ hook, serve, files, shell }) => [
+    hook,
+    grouped(serve),
+    sum > 0 ? `${Math.round((100 * serve) / sum)} %` : "-",
+    grouped(files),
+    grouped(shell),
+  ]);
+  const notes = [
+    "sessions: each session counts for the text whose mark, such as via:skill, is in its first access to the registry.",
+    "description: the first access was search_tools without a mark. The agent has read the tool's description; it may also have read a text and left out its mark.",
+    "files: runs of generated files, counted again only after a pause. shell: commands with a mark.",
+  ];
+  return [
+    table(["text", "sessions", "share", "files", "shell"], rows, canvas.columns, [1, 2, 3, 4]),
+    `${grouped(sum)} of ${grouped(total.sessions)} sessions used the registry.\n`,
+    fineText(notes, canvas),
+  ].join("\n");
+}
+
+/** The sum of many times: `412 ms`, `14.2 s`, `3.5 min`, `2.1 h`. */
+function totalTimeText(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }

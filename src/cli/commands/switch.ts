@@ -1,13 +1,13 @@
 /** `claudikins enable` and `claudikins disable`. */
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { ClaudikinsError } from "../../errors.ts";
+import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
 import { toolId } from "../../registry/model.ts";
 import { configAsText, openConfigFile, writeConfigFile } from "../../settings/config-file.ts";
 import { parseJson } from "../../settings/edit/json.ts";
 import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../settings/switches.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
-import { type Command, command, commonArgs, several } from "../command.ts";
-import { about, list, record, text, yesOrNo } from "../shapes.ts";
+import { type Command, command, flag, place, several } from "../command.ts";
+import { configArgs, whichConfig } from "../config-flags.ts";
 
 export const enable = switchCommand(
   true,
@@ -26,15 +26,12 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
   return command({
     description,
     args: {
-      names: {
-        type: "positional",
-        description: "Servers in the config, or tools as server.tool; * in a tool's name matches any text",
+      names: place("Servers in the config, or tools as server.tool; * in a tool's name matches any text", {
         complete: "switch",
         ...several,
-      },
-      user: { type: "boolean", description: "Change your own config, even inside a project" },
-      config: commonArgs.config,
-      json: commonArgs.json,
+      }),
+      user: flag("Change your own config, even inside a project"),
+      config: configArgs.config,
     },
     examples,
     json: record({
@@ -49,9 +46,7 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
       ),
     }),
     async run(args, io) {
-      if (args.user && args.config !== undefined)
-        throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
-      const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+      const configFile = openConfigFile(whichConfig(args, io));
       const { file } = configFile;
       const wanted = [...new Set(args.names)].map((word) => switchOf(word, configFile));
       const isTrusted = await isTrustedFile(configFile, io.env);
@@ -72,20 +67,18 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
       }
       writeConfigFile(configFile, edited);
       if (isTrusted) await keepTrust(configFile, edited, io.env);
-      if (args.json) {
-        await io.stdout.write(`${JSON.stringify({ config: file, switched })}\n`);
-        return 0;
-      }
-      if (!isUsable) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
-      for (const { server, tool, changed } of switched) {
+      const lines = switched.map(({ server, tool, changed }) => {
         const what = tool === undefined ? server : toolId(server, tool);
-        const text = isOn ? "Enabled" : "Disabled";
-        await io.stdout.write(changed ? `${text} ${what} in ${file}\n` : `${what} is already ${name}d in ${file}\n`);
-        const isOff = isOn && tool !== undefined && !config.servers.has(server);
-        if (isOff)
-          await io.stderr.write(`note: the server ${server} is disabled. To enable it: claudikins enable ${server}\n`);
-      }
-      return 0;
+        return changed
+          ? `${isOn ? "Enabled" : "Disabled"} ${what} in ${file}\n`
+          : `${what} is already ${name}d in ${file}\n`;
+      });
+      const off = switched.filter(({ server, tool }) => isOn && tool !== undefined && !config.servers.has(server));
+      const notes = off.map(
+        ({ server }) => `note: the server ${server} is disabled. To enable it: claudikins enable ${server}\n`,
+      );
+      if (!isUsable) notes.unshift(`note: ${untrustedText(configFile)}\n`);
+      return { json: { config: file, switched }, text: lines.join(""), note: notes.join("") };
     },
   });
 }

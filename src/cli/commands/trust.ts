@@ -9,17 +9,15 @@ import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts
 import { knowsMarks, readTrust, revokeTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../../errors.ts";
+import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import { linesOf } from "../../settings/trust/lines.ts";
 import { changesOf, questionText } from "../../settings/trust/question.ts";
 import { trustConfig } from "../../settings/trust/trust-config.ts";
-import { command, commonArgs } from "../command.ts";
+import { type Answer, command, flag, place } from "../command.ts";
+import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { ageText, table } from "../layout.ts";
 import { canAsk } from "../prompt.ts";
-import { errorJson } from "../report.ts";
-import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../shapes.ts";
-import { table } from "../table.ts";
-import { ageText } from "../time-text.ts";
-import { asksForTrust } from "../trust-prompt.ts";
 
 const lineShape = record({
   part: about("A server's name, or policy, model, folders or executions", text),
@@ -39,16 +37,13 @@ export default command({
   description:
     "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config.",
   args: {
-    path: {
-      type: "positional",
+    path: place("Config file, or the folder that contains it (default: the nearest claudikins.json)", {
       required: false,
-      description: "Config file, or the folder that contains it (default: the nearest claudikins.json)",
       complete: "file",
-    },
-    yes: { type: "boolean", short: "y", description: "Trust the config without asking" },
-    list: { type: "boolean", description: "List the configs that you trust" },
-    revoke: { type: "boolean", description: "Stop trusting the config, and stop its daemon" },
-    json: commonArgs.json,
+    }),
+    yes: flag("Trust the config without asking", { short: "y" }),
+    list: flag("List the configs that you trust"),
+    revoke: flag("Stop trusting the config, and stop its daemon"),
   },
   examples: [
     "claudikins trust",
@@ -67,11 +62,10 @@ export default command({
       throw new ClaudikinsError("USAGE", "--list cannot be used with a path or with --revoke");
     if (args.yes && (args.list || args.revoke))
       throw new ClaudikinsError("USAGE", "--yes cannot be used with --list or --revoke");
-    const json = args.json === true;
-    if (args.list) return writeList(json, io);
+    if (args.list) return listed(io);
     const file = chosenFile(args.path, io);
-    if (args.revoke) return revoke(file, json, io);
-    return trust(file, { json, yes: args.yes === true }, io);
+    if (args.revoke) return revoke(file, io);
+    return trust(file, { json: args.json === true, yes: args.yes === true }, io);
   },
 });
 
@@ -91,12 +85,10 @@ async function trust(
   file: string | undefined,
   { json, yes }: { json: boolean; yes: boolean },
   io: Io,
-): Promise<number> {
+): Promise<Answer> {
   if (file === undefined) {
     const own = { config: userConfigFile(io.env), trusted: true, state: "your own", lines: [] };
-    if (json) await io.stdout.write(`${JSON.stringify(own)}\n`);
-    else await io.stdout.write("No project config is in use here. Your own config needs no trust.\n");
-    return 0;
+    return { json: own, text: "No project config is in use here. Your own config needs no trust.\n" };
   }
   const request = await requestFor(file, io);
   const { text, config, before } = request;
@@ -105,15 +97,12 @@ async function trust(
   const state = isKnown ? "trusted" : before ? "changed" : "new";
   const document = { config: file, trusted: true, state, lines: jsonLines(request) };
   if (!isKnown && !(await isAllowed())) {
-    const refusal = NotTrusted.of(request);
-    if (!json) throw new NotTrusted(refusal.message, "To trust it without a prompt, add --yes");
-    await io.stderr.write(errorJson(refusal, { trust: { ...document, trusted: false } }));
-    return refusal.exitCode;
+    const failure = NotTrusted.of(request);
+    if (!json) throw new NotTrusted(failure.message, "To trust it without a prompt, add --yes");
+    return { failure, beside: { trust: { ...document, trusted: false } } };
   }
   if (!isKnown) await trustConfig({ file, text, config }, io.env);
-  if (json) await io.stdout.write(`${JSON.stringify(document)}\n`);
-  else await io.stdout.write(isKnown ? `${file} is already trusted.\n` : `Trusted ${file}\n`);
-  return 0;
+  return { json: document, text: isKnown ? `${file} is already trusted.\n` : `Trusted ${file}\n` };
 
   async function isAllowed(): Promise<boolean> {
     if (!json && !yes && canAsk(io)) {
@@ -155,33 +144,25 @@ function jsonLines(request: TrustRequest): object[] {
   }));
 }
 
-async function writeList(json: boolean, io: Io): Promise<number> {
-  const trusted = [...readTrust(io.env)].flatMap(([config, [last]]) =>
+function listed({ env, stdout }: Io): Answer {
+  const trusted = [...readTrust(env)].flatMap(([config, [last]]) =>
     last ? [{ config, servers: Object.keys(last.marks.servers), trustedAt: last.at }] : [],
   );
-  if (json) await io.stdout.write(`${JSON.stringify({ trusted })}\n`);
-  else if (trusted.length === 0) await io.stderr.write("You do not trust any project's config.\n");
-  else {
-    const rows = trusted.map(({ config, servers, trustedAt }) => [
-      config,
-      servers.join(", "),
-      ageText(Date.now() - trustedAt),
-    ]);
-    await io.stdout.write(table(["config", "servers", "trusted"], rows, io.stdout.columns));
-  }
-  return 0;
+  if (trusted.length === 0) return { json: { trusted }, note: "You do not trust any project's config.\n" };
+  const rows = trusted.map(({ config, servers, trustedAt }) => [
+    config,
+    servers.join(", "),
+    ageText(Date.now() - trustedAt),
+  ]);
+  return { json: { trusted }, text: table(["config", "servers", "trusted"], rows, stdout.columns) };
 }
 
-async function revoke(file: string | undefined, json: boolean, io: Io): Promise<number> {
-  const revoked = file === undefined ? [] : await revokeTrust([file], io.env);
-  if (file !== undefined && revoked.length > 0) await stopDaemons(file, io);
-  if (json) await io.stdout.write(`${JSON.stringify({ revoked })}\n`);
-  else if (revoked.length > 0) await io.stdout.write(`${revoked[0]} is no longer trusted.\n`);
-  else
-    await io.stdout.write(
-      `${file === undefined ? "No project config is in use here" : `${trustKey(file)} was not trusted`}.\n`,
-    );
-  return 0;
+async function revoke(file: string | undefined, io: Io): Promise<Answer> {
+  if (file === undefined) return { json: { revoked: [] }, text: "No project config is in use here.\n" };
+  const revoked = await revokeTrust([file], io.env);
+  if (revoked.length === 0) return { json: { revoked }, text: `${trustKey(file)} was not trusted.\n` };
+  await stopDaemons(file, io);
+  return { json: { revoked }, text: `${revoked[0]} is no longer trusted.\n` };
 }
 
 /** Stops the daemons of a config that is no longer trusted. */

@@ -12,7 +12,7 @@ import { durationText, outcomeWord } from "../../trace/record-text.ts";
 import { readSummaries } from "../../trace/store.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../time-text.ts";
+import { ageText } from "../layout.ts";
 
 export interface Candidate {
   value: string;

@@ -1,6 +1,6 @@
 /** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
 
-import { grouped } from "../../outcome-text.ts";
+import { counted, grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
 import { configText, durationText, keptOut, outcomeWord, timeText, toolOf } from "../record-text.ts";
@@ -8,7 +8,7 @@ import { escaped, Html, html } from "./html.ts";
 import { indented } from "./waterfall.ts";
 
 export function titleOf({ calls, durationMs }: ExecutionRecord): string {
-  return `${calls === 1 ? "1 call" : `${grouped(calls)} calls`} in ${durationText(durationMs)}`;
+  return `${counted(calls, "call")} in ${durationText(durationMs)}`;
 }
 
 export function headerOf(record: ExecutionRecord): Html {
@@ -35,7 +35,7 @@ export function figuresOf(record: ExecutionRecord): Html {
 ${figure("Calls", grouped(calls), callsMore.join(", ") || "none failed")}
 ${figure("Time", durationText(durationMs), beforeMs >= 1 ? `after ${durationText(beforeMs)} of fetching tools` : "to run the code")}
 ${figure("Kept out of the context", grouped(kept), `of ${grouped(charsIn)} characters; ${grouped(charsOut)} were returned`)}
-${figure("Code", `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"}`, `${grouped(code.chars)} characters`)}
+${figure("Code", counted(code.lines, "line"), `${grouped(code.chars)} characters`)}
 </dl>`;
 }
 
@@ -56,7 +56,7 @@ export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, numb
   if (code.text === undefined) {
     const lines = marks.map(
       ([line, rows]) =>
-        html`<li id="L${line}"><a class="mark" href="#c${rows[0]}" data-line="${line}">line ${line}: ${countText(rows.length)}</a></li>`,
+        html`<li id="L${line}"><a class="mark" href="#c${rows[0]}" data-line="${line}">line ${line}: ${counted(rows.length, "call")}</a></li>`,
     );
     return section(
       "Code",
@@ -68,7 +68,7 @@ export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, numb
     const rows = byLine.get(line);
     const mark =
       rows &&
-      html`<a class="mark" href="#c${rows[0]}" data-line="${line}" aria-label="Line ${line}: ${countText(rows.length)}">${countText(rows.length)}</a>`;
+      html`<a class="mark" href="#c${rows[0]}" data-line="${line}" aria-label="Line ${line}: ${counted(rows.length, "call")}">${counted(rows.length, "call")}</a>`;
     const kind = error?.line === line ? "failing" : rows ? "calling" : "";
     return html`<li id="L${line}" class="${kind}"><code>${text}</code>${mark}</li>
 `;
@@ -76,11 +76,9 @@ export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, numb
   return section("Code", html`<ol class="code" tabindex="0" aria-label="Code">${lines}</ol>`);
 }
 
-const countText = (count: number) => (count === 1 ? "1 call" : `${grouped(count)} calls`);
-
 export function logsOf({ logs }: ExecutionRecord): Html {
   if (logs.lines === 0) return html``;
-  const size = `${grouped(logs.lines)} ${logs.lines === 1 ? "line" : "lines"}, ${grouped(logs.chars)} characters`;
+  const size = `${counted(logs.lines, "line")}, ${grouped(logs.chars)} characters`;
   if (!logs.entries) return section("Logs", html`<p class="note">${size}</p>`);
   const entries = logs.entries.map(
     ({

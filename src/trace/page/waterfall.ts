@@ -40,6 +40,7 @@ export function waterfallOf(record: ExecutionRecord): Waterfall {
   const most = mostAtOnce(timeline);
   const percent = (ms: number) => Math.round((ms / total) * 1e5) / 1e3;
   const rules = [
+    ...Array.from({ length: colours }, (_, colour) => `.colour${colour}{background-color:var(--c${colour})}`),
     ...shown.map(
       ([, { startMs, endMs }], row) => `#b${row}{left:${percent(startMs)}%;width:${percent(endMs - startMs)}%}`,
     ),

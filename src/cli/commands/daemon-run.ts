@@ -1,18 +1,18 @@
-/** `claudikins daemon run`: the daemon itself. Generated files start it; by hand it shows what it does. */
+/** `claudikins daemon run`: the daemon itself. It is started when it is needed; by hand it shows what it does. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { loadConfig } from "../../../config/load.ts";
-import { userConfigFile } from "../../../config/locations.ts";
-import { runDaemon } from "../../../daemon/daemon.ts";
-import { HeldServers } from "../../../daemon/held/held-servers.ts";
-import { placeAt, placeOf } from "../../../daemon/place.ts";
-import { shellSession } from "../../../daemon/protocol.ts";
-import { dated, openLog } from "../../../log.ts";
-import { command, commonArgs } from "../../command.ts";
-import { duration } from "../../flags.ts";
-import { logsOf, toolboxOf } from "../../session.ts";
-import { guardSignals } from "../../signal-guard/guard.ts";
-import { trustArgs } from "../../trust-prompt.ts";
+import { loadConfig } from "../../config/load.ts";
+import { userConfigFile } from "../../config/locations.ts";
+import { runDaemon } from "../../daemon/daemon.ts";
+import { HeldServers } from "../../daemon/held/held-servers.ts";
+import { placeAt, placeOf } from "../../daemon/place.ts";
+import { shellSession } from "../../daemon/protocol.ts";
+import { dated, openLog } from "../../log.ts";
+import { command, flag, option } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { timeUpTo } from "../flags.ts";
+import { logsOf, toolboxOf } from "../session.ts";
+import { guardSignals } from "../signal-guard/guard.ts";
 
 const maxIdleMs = 86_400_000;
 
@@ -20,22 +20,11 @@ export default command({
   description:
     "Run the daemon, which keeps the servers of a config running for all callers of their tools. It is started automatically when needed.",
   args: {
-    config: commonArgs.config,
-    ...trustArgs,
-    demo: { type: "boolean", description: "Use the demo's config, even if there are config files" },
-    socket: {
-      type: "string",
-      valueHint: "path",
-      description: "Socket to listen on (default: where callers look)",
-      complete: "file",
-    },
-    idle: {
-      type: "string",
-      valueHint: "time",
-      description: "Stop after this time without calls (default 5m)",
-      parse: duration(maxIdleMs),
-    },
-    json: { type: "boolean", description: "Print errors as one JSON document" },
+    ...configArgs,
+    demo: flag("Use the demo's config, even if there are config files"),
+    socket: option("Socket to listen on (default: where callers look)", { valueHint: "path", complete: "file" }),
+    idle: option("Stop after this time without calls (default 5m)", timeUpTo(maxIdleMs)),
+    json: flag("Print errors as one JSON document"),
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 60m"],
   async run(args, io) {
@@ -79,7 +68,6 @@ export default command({
       log,
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
     });
-    if (result === "another" && !args.json) await io.stderr.write("A daemon is already running for this config.\n");
-    return 0;
+    return result === "another" && !args.json ? { note: "A daemon is already running for this config.\n" } : {};
   },
 });

@@ -1,0 +1,198 @@
+/** `claudikins auth`: signs in to servers on the network and out of them, and lists the sign-ins. */
+import { CredentialStore } from "../../clients/auth/credentials.ts";
+import { loginCommand } from "../../clients/auth/words.ts";
+import type { NetworkServer } from "../../config/load.ts";
+import { credentialsFile } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
+import {
+  type LoginReport,
+  loginShape,
+  networkServers,
+  type Standing,
+  serversThatWait,
+  serverToSignInTo,
+  login as signIn,
+  logout as signOut,
+  standings,
+} from "../../sign-in/sign-ins.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { command, flag, option, place } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { timeUpTo } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { table } from "../layout.ts";
+import { Activity, saying } from "../progress.ts";
+import { errorText } from "../report.ts";
+import { openToolbox } from "../session.ts";
+import { TerminalGuide } from "../sign-in-guide.ts";
+
+const usualTimeoutMs = 300_000;
+const maxTimeoutMs = 3_600_000;
+
+export const login = command({
+  description:
+    "Sign in to a server. Your browser opens; without a browser, open the address that is shown and paste the address you are redirected to.",
+  args: {
+    server: place("Name of the server in the config (default: the server that needs a sign-in)", {
+      required: false,
+      complete: "server",
+    }),
+    "no-browser": flag("Do not open a browser: show the address and wait for you to paste the redirect"),
+    timeout: option("Time limit for the sign-in, such as 90s or 15m (default 5m)", timeUpTo(maxTimeoutMs)),
+    force: flag("Sign in again, even if you are signed in or no sign-in is needed"),
+    ...configArgs,
+  },
+  examples: [
+    "claudikins auth login github",
+    "claudikins auth login github --no-browser",
+    "claudikins auth login github --force --timeout 15m",
+  ],
+  json: about("null if no server needs a sign-in", either(loginShape, nothing)),
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const server =
+      args.server === undefined
+        ? await theOneThatWaits(toolbox, args.json === true, io)
+        : serverToSignInTo(args.server, toolbox);
+    if (!server) return { json: null };
+    const browser = !args["no-browser"];
+    const activity = new Activity(io.stderr, `Contacting ${server.name}`);
+    const onSay = () => activity.end();
+    const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
+    const report = await signIn(server, toolbox.catalog, openCredentials(io, args), {
+      guide,
+      timeoutMs: args.timeout ?? usualTimeoutMs,
+      signal: io.interrupted,
+      force: args.force === true,
+    }).finally(() => activity.end());
+    const note = report.result === "signed in" ? "" : "To sign in anyway, add --force.\n";
+    return { json: report, text: `${reportText(report)}\n`, note };
+  },
+});
+
+/** The server that needs a sign-in. Throws USAGE if there are several. */
+async function theOneThatWaits(toolbox: Toolbox, json: boolean, io: Io): Promise<NetworkServer | undefined> {
+  const { waiting, broken } = await saying(
+    io.stderr,
+    "Checking which servers need a sign-in",
+    serversThatWait(toolbox.catalog, io.interrupted),
+  );
+  const names = waiting.map(({ name }) => name);
+  if (names.length > 1) {
+    throw new ClaudikinsError("USAGE", `${names.length} servers need a sign-in: ${names.join(", ")}`, {
+      hint: `Choose one: ${loginCommand(names[0] ?? "")}`,
+    });
+  }
+  if (names.length === 0 && !json) {
+    await io.stderr.write("No server in the config needs a sign-in.\n");
+    const others = broken.map(({ name }) => name).join(", ");
+    if (others !== "") await io.stderr.write(`Could not check: ${others} (claudikins list --check shows why)\n`);
+  }
+  return waiting[0];
+}
+
+function reportText({ server, result, tools }: LoginReport): string {
+  const count = counted(tools, "tool");
+  if (result === "no sign-in needed") return `${server} needs no sign-in: ${count}`;
+  return `${result === "signed in" ? "Signed in" : "Already signed in"} to ${server}: ${count}`;
+}
+
+export const logout = command({
+  description: "Sign out of a server: revoke its tokens, if the server supports that, and delete them.",
+  args: {
+    server: place("Name of the server in the config", { required: false, complete: "server" }),
+    all: flag("Sign out of every server in the config"),
+    ...configArgs,
+  },
+  examples: ["claudikins auth logout github", "claudikins auth logout --all"],
+  json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const credentials = openCredentials(io, args);
+    const all = networkServers(toolbox.config);
+    const { server } = args;
+    if ((server === undefined) === (args.all !== true)) {
+      const signedIn = standings(all, credentials).filter(({ state }) => state === "signed in");
+      const names = signedIn.map((each) => each.server).join(", ");
+      const others = `Signed in: ${names}. To sign out of all: claudikins auth logout --all`;
+      throw new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "No server given", {
+        hint: names === "" ? "You are not signed in to any server." : others,
+      });
+    }
+    const servers = server === undefined ? all : [serverToSignInTo(server, toolbox)];
+    const done = await saying(io.stderr, "Signing out", signOut(servers, credentials, io.interrupted));
+    const lines = done
+      .filter(({ signedOut }) => signedOut || server !== undefined)
+      .map((each) => `${each.signedOut ? "Signed out of" : "You were not signed in to"} ${each.server}\n`);
+    return { json: { servers: done }, text: lines.join("") || "You were not signed in to any server\n" };
+  },
+});
+
+const standingsShape = list(
+  record({
+    server: text,
+    state: oneOf("signed in", "expired", "signed out", "token in the config", "off"),
+    "since?": time,
+    "expiresAt?": time,
+    "renewable?": about("Whether the sign-in is renewed automatically after expiresAt", yesOrNo),
+    "scopes?": texts,
+    "issuer?": text,
+  }),
+);
+
+export const status = command({
+  description: "Show the remote servers and whether you are signed in to them. No server is contacted.",
+  args: {
+    server: place("Show only this server; exit with code 3 if you are not signed in to it", {
+      required: false,
+      complete: "server",
+    }),
+    ...configArgs,
+  },
+  examples: ["claudikins auth status", "claudikins auth status github", "claudikins auth status --json"],
+  json: record({ servers: standingsShape }),
+  jsonFailure: { "servers?": standingsShape },
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const { server } = args;
+    const wanted = server === undefined ? networkServers(toolbox.config) : [serverToSignInTo(server, toolbox)];
+    const servers = standings(wanted, openCredentials(io, args));
+    const [first] = servers;
+    const failure = server !== undefined && first ? failureOf(first) : undefined;
+    if (failure) return { failure, beside: { servers }, note: errorText(failure) };
+    if (servers.length === 0) return { json: { servers }, note: "The config has no remote servers.\n" };
+    const head = ["server", "state", "expires", "scopes"];
+    return { json: { servers }, text: table(head, servers.map(row), io.stdout.columns) };
+  },
+});
+
+function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
+  if (state === "signed in") return undefined;
+  const message =
+    state === "expired" ? `Your sign-in to "${server}" has expired` : `You are not signed in to "${server}"`;
+  return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
+}
+
+function row(standing: Standing): string[] {
+  const { server, state } = standing;
+  if (state === "expired") return [server, state, `${durationText(Date.now() - standing.expiresAt)} ago`, "-"];
+  // The server may not require a sign-in.
+  if (state === "signed out") return [server, "not signed in", "-", "-"];
+  if (state !== "signed in") return [server, state, "-", "-"];
+  const { expiresAt, renewable, scopes } = standing;
+  return [server, state, expiryText(expiresAt, renewable), scopes.join(" ") || "-"];
+}
+
+function expiryText(expiresAt: number | undefined, renewable: boolean): string {
+  if (renewable) return "renewed automatically";
+  return expiresAt === undefined ? "-" : `in ${durationText(expiresAt - Date.now())}`;
+}
+
+/** The sign-ins of all the user's projects. A damaged file is a warning, but not with `--json`. */
+export function openCredentials({ env, stderr }: Io, { json }: { json?: boolean | undefined }): CredentialStore {
+  const warn = (message: string) => void stderr.write(`warning: ${message}\n`);
+  return new CredentialStore(credentialsFile(env), json ? undefined : warn);
+}

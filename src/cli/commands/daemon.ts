@@ -1,0 +1,144 @@
+/** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
+import { realpathSync } from "node:fs";
+import { discoverConfig } from "../../config/discover.ts";
+import { askToStop, findPeers, hasEnded, type Peer } from "../../daemon/peers.ts";
+import { placeOf } from "../../daemon/place.ts";
+import type { Status } from "../../daemon/protocol.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { readIfThere } from "../../files.ts";
+import { about, byName, either, list, nothing, number, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
+import { command, flag } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import type { Io } from "../io.ts";
+import { table } from "../layout.ts";
+import { saying } from "../progress.ts";
+import { defaultLines, followLog, logArgs } from "./logs.ts";
+
+export const status = command({
+  description: "List the running daemons and their servers. Each config whose tools were called recently has a daemon.",
+  args: {
+    config: { ...configArgs.config, description: "Show only the daemon of this config file" },
+  },
+  examples: ["claudikins daemon status", "claudikins daemon status --json"],
+  json: record({
+    daemons: list(
+      record({
+        pid: number,
+        version: text,
+        config: about("Its config file; null for the demo", either(text, nothing)),
+        startedAt: time,
+        calls: record({ running: number, done: number }),
+        servers: about("State of each server, by name", byName(text)),
+        held: about(
+          "Server processes that it started",
+          list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),
+        ),
+      }),
+    ),
+  }),
+  async run(args, io) {
+    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
+    const daemons = (args.config === undefined ? peers : ofConfig(peers, args.config, io)).map(({ status }) => status);
+    if (daemons.length === 0) {
+      return { json: { daemons }, note: "No daemon is running. A daemon starts when a tool is called.\n" };
+    }
+    const rows = daemons.map(({ pid, version, config, calls, ...servers }) => [
+      String(pid),
+      version,
+      `${calls.done} done, ${calls.running} running`,
+      serversText(servers),
+      config ?? "the demo",
+    ]);
+    const head = ["process", "version", "calls", "servers", "config"];
+    return { json: { daemons }, text: table(head, rows, io.stdout.columns) };
+  },
+});
+
+/** The processes of a program's server, and the state of any other server. */
+function serversText({ servers, held }: Pick<Status, "servers" | "held">): string {
+  const processes = held.map((each) => `${each.server} (process ${each.pid}${each.private ? ", private" : ""})`);
+  const names = new Set(held.map(({ server }) => server));
+  const others = Object.entries(servers)
+    .filter(([name, state]) => !names.has(name) && state !== "not started")
+    .map(([name, state]) => `${name}: ${state}`);
+  return [...processes, ...others].join(", ") || "none started";
+}
+
+export const stop = command({
+  description: "Stop the daemon of this config and its servers, once running calls have finished.",
+  args: {
+    all: flag("Stop the daemons of all configs"),
+    now: flag("Cancel running calls instead of waiting for them"),
+    config: configArgs.config,
+  },
+  examples: ["claudikins daemon stop", "claudikins daemon stop --all --now"],
+  json: record({ stopped: list(record({ pid: number, config: either(text, nothing) })) }),
+  async run(args, io) {
+    if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --config or --all, not both");
+    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
+    const chosen = args.all ? peers : ofConfig(peers, args.config, io);
+    const ended = (peer: Peer) => endOf(peer, { now: args.now === true, isQuiet: args.json === true }, io);
+    const stopped = await Promise.all(chosen.map(ended));
+    const lines = stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`);
+    return { json: { stopped }, text: lines.join("") || "No daemon was running\n" };
+  },
+});
+
+/** Resolves when the process is gone, or when the person does not want to wait any longer. */
+async function endOf({ place, status }: Peer, { now, isQuiet }: { now: boolean; isQuiet: boolean }, io: Io) {
+  const { pid, config } = status;
+  const calls = await askToStop(place.socket, now);
+  if (calls && !now && !isQuiet) {
+    await io.stderr.write(`Waiting for ${counted(calls, "call")} to finish (--now cancels them)\n`);
+  }
+  await hasEnded(pid, io.interrupted);
+  return { pid, config };
+}
+
+export const logs = command({
+  description: "Show the log of this config's daemon: when it started and stopped, and which servers it started.",
+  args: {
+    ...logArgs,
+    path: flag("Print the path of the log"),
+    config: configArgs.config,
+    json: flag("Print one JSON document and nothing else; with --follow, one per line"),
+  },
+  examples: ["claudikins daemon logs", "claudikins daemon logs --follow"],
+  json: either(
+    record({ path: text, lines: texts }),
+    about("With --path", record({ path: text })),
+    about("With --follow: one line of the log", text),
+  ),
+  async run(args, io) {
+    const most = args.lines ?? defaultLines;
+    const origin = discoverConfig({ flag: args.config, cwd: io.cwd, env: io.env });
+    const path = placeOf(origin.kind === "demo" ? undefined : origin.file, io.env).log;
+    if (args.path) return { json: { path }, text: `${path}\n` };
+    const linesOf = (text: string) => text.split("\n").filter(Boolean);
+    if (args.follow) {
+      const shown = (lines: string[]) => lines.map((line) => `${args.json ? JSON.stringify(line) : line}\n`).join("");
+      const first = (text: string) => shown(linesOf(text).slice(-most));
+      return followLog(path, { first, next: (text) => shown(linesOf(text)) }, io);
+    }
+    const lines = linesOf(readIfThere(path) ?? "").slice(-most);
+    const note = lines.length === 0 ? "The log is empty: the daemon starts when a tool is called.\n" : "";
+    return { json: { path, lines }, text: lines.map((line) => `${line}\n`).join(""), note };
+  },
+});
+
+/** The daemons of one config. Callers with different values of its variables have different daemons. Throws CONFIG_NOT_FOUND. */
+function ofConfig(peers: Peer[], flag: string | undefined, { cwd, env }: Io): Peer[] {
+  const origin = discoverConfig({ flag, cwd, env });
+  const file = origin.kind === "demo" ? null : realpathSync(origin.file);
+  return peers.filter(({ status }) => (status.config === null ? null : realOf(status.config)) === file);
+}
+
+/** A daemon still belongs to a config that was removed. */
+function realOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,231 @@
+/** `claudikins skill`: writes the skill where agents look for it, removes it, and shows where it is. */
+import {
+  type AgentFile,
+  agentFiles,
+  allAgentFiles,
+  type FileChange,
+  remove as removeFiles,
+  type Scope,
+  stateOf,
+  install as writeFiles,
+} from "../../agents/skill-files.ts";
+import { agents, agentsHere, chosenAgents } from "../../agents/supported/agents.ts";
+import type { Agent, Surroundings } from "../../agents/supported/model.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { about, list, oneOf, record, text, texts } from "../../json-shape.ts";
+import { type Answer, command, flag, option, repeatable, type Values } from "../command.ts";
+import { colouredDiff, unifiedDiff } from "../diff.ts";
+import type { Io } from "../io.ts";
+import { table } from "../layout.ts";
+import { errorText } from "../report.ts";
+
+const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
+
+const changesShape = list(
+  record({
+    ...fileShape,
+    result: oneOf("written", "replaced", "removed", "unchanged", "failed"),
+    "diff?": about("With --dry-run", text),
+    "error?": text,
+  }),
+);
+
+const whereArgs = {
+  user: flag("Apply to all your projects (default)"),
+  project: flag("Apply to this project: beside its claudikins.json, or at the top of its repository"),
+  host: option(
+    "Apply only to this agent: claude (claude-code), codex, cursor, vscode, windsurf, gemini, opencode, zed (repeatable)",
+    {
+      valueHint: "name",
+      choices: ["claude", "codex", "cursor", "vscode", "windsurf", "gemini", "opencode", "zed"],
+      ...repeatable,
+    },
+  ),
+} as const;
+
+const changeArgs = {
+  force: flag(
+    "Also overwrite or remove a file that claudikins did not write, or that was edited since; no backup is kept",
+  ),
+  "dry-run": flag("Show the changes as a diff, and write nothing"),
+} as const;
+
+export const install = command({
+  description:
+    "Write a skill that tells agents how to search, run code, keep outputs small and save what works. Claude Code reads it from .claude/skills, all other agents from .agents/skills. By default it is written for the agents on this machine.",
+  args: {
+    ...whereArgs,
+    "claude-md": flag(
+      "Also write a section between markers in CLAUDE.md, AGENTS.md or GEMINI.md; the rest of the file is kept",
+    ),
+    ...changeArgs,
+  },
+  examples: [
+    "claudikins skill install",
+    "claudikins skill install --project --host claude --claude-md",
+    "claudikins skill install --dry-run",
+  ],
+  json: record({ files: changesShape }),
+  jsonFailure: { "files?": changesShape },
+  async run(args, io) {
+    const surroundings = surroundingsOf(io);
+    const named = namedAgents(args.host);
+    const kinds = args["claude-md"] ? (["skill", "section"] as const) : (["skill"] as const);
+    const files = filesFor(named ?? usualAgents(surroundings), kinds, scopeOf(args), {
+      surroundings,
+      named: named !== undefined,
+    });
+    return changesAnswer(writeFiles(files, optionsOf(args)), args);
+  },
+});
+
+export const remove = command({
+  description: "Remove the skill and the sections that skill install wrote, and nothing else.",
+  args: {
+    ...whereArgs,
+    ...changeArgs,
+  },
+  examples: ["claudikins skill remove", "claudikins skill remove --project --dry-run"],
+  json: record({ files: changesShape }),
+  jsonFailure: { "files?": changesShape },
+  async run(args, io) {
+    const surroundings = surroundingsOf(io);
+    const chosen = namedAgents(args.host) ?? agents;
+    const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
+    const changes = removeFiles(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
+    const answer = changesAnswer(changes, args);
+    return changes.length > 0 ? answer : { ...answer, note: "The skill is not installed.\n" };
+  },
+});
+
+export const status = command({
+  description:
+    "Show where the skill is installed, and the section in CLAUDE.md, AGENTS.md or GEMINI.md, and whether they are up to date.",
+  args: {},
+  examples: ["claudikins skill status", "claudikins skill status --json"],
+  json: record({
+    files: list(
+      record({
+        ...fileShape,
+        scope: oneOf("user", "project"),
+        state: oneOf("current", "older", "changed", "not ours", "absent", "not readable"),
+      }),
+    ),
+  }),
+  async run(_args, io) {
+    const files = allAgentFiles(surroundingsOf(io)).map(({ within: _, ...file }) => ({
+      ...file,
+      state: stateOrNot(file),
+    }));
+    const there = files.filter(({ state }) => state !== "absent");
+    if (there.length === 0) {
+      return { json: { files }, note: "No agent has the skill. To install it: claudikins skill install\n" };
+    }
+    const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
+      kind,
+      scope,
+      stateWords[state] ?? state,
+      names.join(", "),
+      path,
+    ]);
+    return { json: { files }, text: table(["what", "scope", "state", "agents", "file"], rows, io.stdout.columns) };
+  },
+});
+
+/** States in the words of doctor. */
+const stateWords: Partial<Record<ReturnType<typeof stateOrNot>, string>> = {
+  older: "from another version",
+  changed: "edited by hand",
+  "not ours": "not written by claudikins",
+};
+
+function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable" {
+  try {
+    return stateOf(file);
+  } catch {
+    return "not readable";
+  }
+}
+
+export function surroundingsOf({ env, cwd }: Io): Surroundings {
+  return { env, cwd, platform: process.platform };
+}
+
+/** Throws USAGE. */
+function scopeOf(args: Values<typeof whereArgs>): Scope {
+  if (args.user && args.project) throw new ClaudikinsError("USAGE", "Use --user or --project, not both");
+  return args.project ? "project" : "user";
+}
+
+/** Returns the named agents, or undefined if no name is given. Throws USAGE. */
+function namedAgents(names: string[]): readonly Agent[] | undefined {
+  if (names.length === 0) return undefined;
+  const chosen = chosenAgents(names.map((name) => (name === "claude" ? "claude-code" : name)));
+  const without = chosen.find(({ memory }) => !memory);
+  if (!without) return chosen;
+  const others = agents.filter(({ memory }) => memory).map(({ name }) => name);
+  throw new ClaudikinsError("USAGE", `${without.title} does not read skills from a folder`, {
+    hint: `Agents that do: ${others.join(", ")}.`,
+  });
+}
+
+/** Returns the agents in use on this machine that read skills, or Claude Code if there are none. */
+export function usualAgents(surroundings: Surroundings): readonly Agent[] {
+  const here = agentsHere(surroundings).filter(({ memory }) => memory);
+  return here.length > 0 ? here : chosenAgents(["claude-code"]);
+}
+
+/** Returns the files of the agents. Throws USAGE if a named agent has no such file. */
+export function filesFor(
+  agents: readonly Agent[],
+  kinds: readonly AgentFile["kind"][],
+  scope: Scope,
+  { surroundings, named }: { surroundings: Surroundings; named: boolean },
+): AgentFile[] {
+  const files = agentFiles(agents, scope, kinds, surroundings);
+  const hasSection = ({ name }: Agent) => files.some(({ kind, hosts }) => kind === "section" && hosts.includes(name));
+  const without = kinds.includes("section") ? agents.find((agent) => !hasSection(agent)) : undefined;
+  if (named && without) {
+    throw new ClaudikinsError("USAGE", `${without.title} has no file for instructions that apply to all projects`, {
+      hint: "In a project, it reads AGENTS.md: add --project.",
+    });
+  }
+  return files;
+}
+
+function optionsOf(args: Values<typeof changeArgs>) {
+  return { force: args.force === true, dryRun: args["dry-run"] === true };
+}
+
+function changesAnswer(changes: FileChange[], { "dry-run": isDry }: Values<typeof changeArgs>): Answer {
+  const files = changes.map(({ kind, path, hosts, result, from, to, error }) => ({
+    kind,
+    path,
+    hosts,
+    result,
+    diff: isDry && from !== to ? unifiedDiff(path, from, to) : undefined,
+    error: error?.message,
+  }));
+  const errors = changes.flatMap(({ error }) => error ?? []);
+  const lines = files.map(({ kind, path, result, diff, hosts }) => {
+    if (result === "failed") return "";
+    return diff === undefined ? `${words[kind][result]} ${path} (${hosts.join(", ")})\n` : colouredDiff(diff);
+  });
+  return {
+    json: { files },
+    text: lines.join(""),
+    note: errors.map(errorText).join(""),
+    failure: errors[0],
+    beside: { files },
+  };
+}
+
+const words: Record<FileChange["kind"], Record<Exclude<FileChange["result"], "failed">, string>> = {
+  skill: { written: "Wrote", replaced: "Replaced", removed: "Removed", unchanged: "Unchanged:" },
+  section: {
+    written: "Added the claudikins section to",
+    replaced: "Replaced the claudikins section in",
+    removed: "Removed the claudikins section from",
+    unchanged: "Unchanged:",
+  },
+};

@@ -1,0 +1,105 @@
+/**
+ * The flags that choose the config, its trust and the daemon. Loads the config for a command, and asks the person at the terminal
+ * about one that is not trusted yet.
+ */
+import type { ConfigOrigin } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/load.ts";
+import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { type Args, flag, option } from "./command.ts";
+import type { Io } from "./io.ts";
+import { canAsk, confirm } from "./prompt.ts";
+
+export const configArgs = {
+  trust: flag("Trust this project's config for this run"),
+  config: option("Config file (default: CLAUDIKINS_CONFIG, the nearest claudikins.json, then your own)", {
+    valueHint: "file",
+    complete: "file",
+  }),
+} as const satisfies Args;
+
+export const daemonArgs = {
+  "no-daemon": flag("Start servers for this command only, and stop them when it ends"),
+} as const satisfies Args;
+
+/** The flags that choose the config and whether it is trusted. */
+export interface ConfigFlags {
+  config?: string | undefined;
+  trust?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+export interface DaemonFlags {
+  "no-daemon"?: boolean | undefined;
+}
+
+/** Which config file a command changes. Throws USAGE. */
+export function whichConfig(args: { config?: string | undefined; user?: boolean | undefined }, { cwd, env }: Io) {
+  if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
+  return { flag: args.config, user: args.user, cwd, env };
+}
+
+/** Throws what `loadConfig` throws. CONFIG_NOT_TRUSTED means that the person could not be asked or said no. */
+export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
+  const load = async () => {
+    const { loadConfig } = await import("../config/load.ts");
+    const config = await loadConfig({ flag: flags.config, trust: flags.trust, cwd: io.cwd, env: io.env });
+    if (!flags.json) await tellSkipped(config.origin, io);
+    return config;
+  };
+  return asks ? askingForTrust(flags, io, load) : load();
+}
+
+/** Runs the work. If it fails because of trust and the person then trusts the config, runs it once more. */
+export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotTrusted) || !error.request || json || !canAsk(io)) throw error;
+    if (!(await asksForTrust(error.request, io))) throw error;
+    return work();
+  }
+}
+
+/** Returns whether the person trusts the config, and stores the answer. */
+export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
+  const [{ questionText }, { trustConfig }] = await Promise.all([
+    import("../settings/trust/question.ts"),
+    import("../settings/trust/trust-config.ts"),
+  ]);
+  await io.stderr.write(questionText(request));
+  if (!(await confirm(io, "Trust this config?"))) return false;
+  await trustConfig(request, io.env);
+  return true;
+}
+
+/** Warns about files that the person may expect to be used. */
+async function tellSkipped(origin: ConfigOrigin, { stderr }: Io): Promise<void> {
+  for (const { file, folder } of ("skipped" in origin && origin.skipped) || []) {
+    await stderr.write(`warning: ${file} is not used, because claudikins and sandboxed code write to ${folder}\n`);
+  }
+}
+
+const onOrOff: ReadonlyMap<string, boolean> = new Map([
+  ["on", true],
+  ["1", true],
+  ["true", true],
+  ["off", false],
+  ["0", false],
+  ["false", false],
+]);
+
+/** Whether a command uses the daemon's servers. Throws USAGE if CLAUDIKINS_DAEMON is neither on nor off. */
+export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
+  const word = env["CLAUDIKINS_DAEMON"] || "on";
+  const isOn = onOrOff.get(word.toLowerCase());
+  if (isOn === undefined) {
+    throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON must be on or off; it is "${word}"`);
+  }
+  // The daemon's sockets are untested on Windows, and a failed start takes half a minute.
+  if (process.platform === "win32") return false;
+  // Without a home folder there is no private place for the socket.
+  const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
+  return isOn && hasPlace && !args["no-daemon"];
+}
