@@ -46,8 +46,6 @@ async function kindsOf({ hostname }: URL, resolve: Resolve): Promise<Kind[]> {
 
 export function kindOf(address: string): Kind {
   const plain = address.replace(/%.*$/, "");
-  const inner = embedded(plain);
-  if (inner !== undefined) return kindOf(inner);
   const family = isIP(plain) === 6 ? "ipv6" : "ipv4";
   return (["loopback", "forbidden", "private"] as const).find((kind) => lists[kind].check(plain, family)) ?? "public";
 }
@@ -65,6 +63,8 @@ const lists = {
     "198.51.100.0/24",
     "203.0.113.0/24",
     "2001:db8::/32",
+    // Translation within a network (RFC 8215).
+    "64:ff9b:1::/48",
     "224.0.0.0/4",
     "240.0.0.0/4",
     "ff00::/8",
@@ -80,35 +80,20 @@ const lists = {
   ),
 };
 
+/** IPv4 subnets are listed with their IPv6 forms: mapped, compatible, translated (NAT64) and tunnelled (6to4). */
 function listOf(...subnets: string[]): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) {
-    const [network = "", bits] = subnet.split("/");
-    list.addSubnet(network, Number(bits), network.includes(":") ? "ipv6" : "ipv4");
+    const [network = "", length] = subnet.split("/");
+    const bits = Number(length);
+    if (network.includes(":")) {
+      list.addSubnet(network, bits, "ipv6");
+      continue;
+    }
+    list.addSubnet(network, bits, "ipv4");
+    for (const prefix of ["::ffff:", "::", "64:ff9b::"]) list.addSubnet(`${prefix}${network}`, 96 + bits, "ipv6");
+    const [high, low] = Buffer.from(network.split(".").map(Number)).toString("hex").match(/.{4}/g) ?? [];
+    list.addSubnet(`2002:${high}:${low}::`, 16 + bits, "ipv6");
   }
   return list;
-}
-
-/** The IPv4 address in an IPv6 address: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
-function embedded(address: string): string | undefined {
-  if (isIP(address) !== 6) return undefined;
-  const groups = groupsOf(address);
-  const [first = 0, second = 0, third = 0] = groups;
-  const v4 = (high = 0, low = 0) => [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
-  if (first === 0x2002) return v4(second, third);
-  const prefix = groups.slice(0, 6);
-  const isMapped = prefix.slice(0, 5).every((each) => each === 0) && prefix[5] === 0xffff;
-  const isTranslated = first === 0x64 && second === 0xff9b;
-  // Among addresses that begin with zeros, :: and ::1 do not contain an IPv4 address.
-  const isCompatible = prefix.every((each) => each === 0) && (groups[6] ?? 0) > 0;
-  return isMapped || isTranslated || isCompatible ? v4(groups[6], groups[7]) : undefined;
-}
-
-/** The eight numbers of an IPv6 address, in any spelling. */
-function groupsOf(address: string): number[] {
-  // The URL parser writes the end of an address as numbers, too.
-  const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = "", tail] = plain.split("::").map((part) => part.split(":").filter(Boolean));
-  const filled = tail ? [...head, ...Array<string>(8 - head.length - tail.length).fill("0"), ...tail] : [...head];
-  return filled.map((group) => Number.parseInt(group, 16));
 }
