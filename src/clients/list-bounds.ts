@@ -100,12 +100,21 @@ export class ToolBudget {
   }
 }
 
-const isWithin = (schema: JsonObject) => measure(schema, toolLimits).isWithin;
-
 interface SizeLimits {
-  schemaValues: number;
-  schemaChars: number;
-  schemaDepth: number;
+  values: number;
+  chars: number;
+  depth: number;
+}
+
+const schemaLimits: SizeLimits = {
+  values: toolLimits.schemaValues,
+  chars: toolLimits.schemaChars,
+  depth: toolLimits.schemaDepth,
+};
+
+/** Values beyond the limits are not read. */
+export function isWithin(value: unknown, limits = schemaLimits): boolean {
+  return measure(value, limits).isWithin;
 }
 
 /** Approximate characters of the value as JSON. Values beyond the limits are not read. */
@@ -115,8 +124,7 @@ function measure(value: unknown, limits?: SizeLimits): { isWithin: boolean; char
   const visit = (node: unknown, depth: number): boolean => {
     values += 1;
     if (typeof node === "string") chars += node.length;
-    if (limits && (values > limits.schemaValues || chars > limits.schemaChars || depth > limits.schemaDepth))
-      return false;
+    if (limits && (values > limits.values || chars > limits.chars || depth > limits.depth)) return false;
     if (Array.isArray(node)) return node.every((each) => visit(each, depth + 1));
     if (!isObject(node)) return true;
     for (const key in node) {

@@ -187,30 +187,20 @@ function modeProblem(value: unknown): string {
   return `expected ${modesText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
 }
 
-/**
- * Returns whether the name matches the pattern: `*` matches any text, including none, and all other characters match themselves.
- * Takes at most quadratic time for any input, because the names come from servers.
- */
+/** Returns whether the name matches the pattern: `*` matches any text, including none, and all other characters match themselves. */
 export function matches(pattern: string, name: string): boolean {
-  let at = 0;
-  let inName = 0;
-  let star = -1;
-  let starInName = 0;
-  while (inName < name.length) {
-    if (pattern[at] === "*") {
-      star = at++;
-      starInName = inName;
-    } else if (pattern[at] === name[inName]) {
-      at++;
-      inName++;
-    } else if (star !== -1) {
-      // On a mismatch, the last star takes one more character. Earlier stars never need to change.
-      at = star + 1;
-      inName = ++starInName;
-    } else return false;
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop();
+  if (last === undefined) return pattern === name;
+  const end = name.length - last.length;
+  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
   }
-  while (pattern[at] === "*") at++;
-  return at === pattern.length;
+  return at <= end;
 }
 
 /** Returns how specific a pattern is. If several patterns match a name, the most specific one counts. */

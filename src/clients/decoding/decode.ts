@@ -1,7 +1,7 @@
 /** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
-import { isObject, type JsonObject, parsedJson } from "../../json-object.ts";
-import { boundedPage, isListKey } from "../list-bounds.ts";
+import { type JsonObject, parsedJson } from "../../json-object.ts";
+import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 import { type Span, weigh } from "./weigh.ts";
@@ -161,29 +161,9 @@ function largePart(key: string, value: unknown, json: string): LargePart {
   return isPlain ? { text } : { json, text };
 }
 
-/** Whether a value has too many values or characters to stay an object. Stops counting at either limit. */
-function isLarge(value: unknown): boolean {
-  let values = 0;
-  let chars = 0;
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0) {
-    const next = waiting.pop();
-    values += 1;
-    if (typeof next === "string") chars += next.length;
-    if (Array.isArray(next)) {
-      if (next.length >= maxValuesOfPart) return true;
-      waiting.push(...next);
-    } else if (isObject(next)) {
-      for (const key in next) {
-        chars += key.length;
-        waiting.push(next[key]);
-        if (waiting.length > maxValuesOfPart) return true;
-      }
-    }
-    if (values >= maxValuesOfPart || chars > maxCharsOfPart) return true;
-  }
-  return false;
-}
+/** Whether a value has too many values or characters to stay an object. */
+const isLarge = (value: unknown) =>
+  !isWithin(value, { values: maxValuesOfPart, chars: maxCharsOfPart, depth: Number.POSITIVE_INFINITY });
 
 /** The id is at the beginning or the end of a message. If it is not found, nobody gets the answer. */
 function refused(bytes: Uint8Array, why: string): Decoded | undefined {

@@ -1,5 +1,6 @@
 /** Digests of the parts of a config that need trust. A changed command, address, variable or rule changes a digest. */
 import { createHash } from "node:crypto";
+import { isObject } from "../../json-object.ts";
 import type { ParsedConfig } from "../parse.ts";
 import type { ServerEntry } from "../schema.ts";
 
@@ -77,14 +78,9 @@ function without(value: object, keys: readonly string[]): Record<string, unknown
 
 /** Returns the same digest for the same JSON, whatever the order of its keys. */
 export function digestOf(value: unknown): string {
+  const sorted = (_: string, each: unknown) =>
+    isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each;
   return createHash("sha256")
-    .update(JSON.stringify(sorted(value)) ?? "")
+    .update(JSON.stringify(value, sorted) ?? "")
     .digest("hex");
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object") return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
 }
