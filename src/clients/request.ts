@@ -63,7 +63,12 @@ export async function sendRequest(
     cancel.abort(late);
   });
   const ended = peer.requests.calling(request.method, clock ? [limit, clock] : [limit]);
-  const listening = onProgress && peer.progress.listen(heard(onProgress, limit));
+  const listening =
+    onProgress &&
+    peer.progress.listen((progress) => {
+      limit.restart();
+      onProgress(progress);
+    });
   // The connection closes a little later than the process ends. Nothing is written meanwhile.
   const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
@@ -88,14 +93,6 @@ export async function sendRequest(
     limit.end();
     listening?.end();
   }
-}
-
-/** Progress restarts the timeout. */
-function heard(onProgress: ProgressListener, limit: TimeLimit): ProgressListener {
-  return (progress) => {
-    limit.restart();
-    onProgress(progress);
-  };
 }
 
 function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {

@@ -1,7 +1,7 @@
 /** Reads tool lists, and turns tool results into values. */
 
 import { ClaudikinsError } from "../errors.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
 
 export interface ListedTool {
@@ -112,11 +112,7 @@ function isText(block: unknown): block is { type: "text"; text: string } {
 
 function isJson(text: string): boolean {
   if (!/^\s*[[{"\-\dtfn]/.test(text)) return false;
-  try {
-    const value: unknown = JSON.parse(text);
-    // A long id is kept as text, because a number would lose digits.
-    return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
-  } catch {
-    return false;
-  }
+  const value = parsedJson(text);
+  // A long id is kept as text, because a number would lose digits.
+  return Number.isInteger(value) ? Number.isSafeInteger(value) : value !== undefined;
 }

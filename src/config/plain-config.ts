@@ -2,7 +2,7 @@
  * Reads config files. Common ones need no schema library and no positions for errors, which saves 11 ms of an `exec` that calls no
  * server, and of the start of `serve` (measured with the executable).
  */
-import { isObject } from "../json-object.ts";
+import { isObject, parsedJson } from "../json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
 import { defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
@@ -35,13 +35,9 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
 
 /** Returns undefined for duplicate keys, which `JSON.parse` accepts silently, and for texts with `__proto__`. */
 function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isWhole = JSON.stringify(value).replace(/\s+/g, "") === text.replace(/\s+/g, "");
-    return isWhole && !text.includes("__proto__") ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  const isWhole = JSON.stringify(value)?.replace(/\s+/g, "") === text.replace(/\s+/g, "");
+  return isWhole && !text.includes("__proto__") ? value : undefined;
 }
 
 function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {

@@ -6,6 +6,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
+import { parsedJson } from "../../json-object.ts";
 import type { Environment } from "../environment.ts";
 import { type Folders, realOf, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 
@@ -52,14 +53,8 @@ function rememberedFolders(env: Environment): string[] {
   } catch {
     // A file that cannot be read counts as empty.
   }
-  return (text ?? "").split("\n").flatMap((line) => {
-    try {
-      const folder: unknown = JSON.parse(line);
-      return typeof folder === "string" && folder !== "" ? [folder] : [];
-    } catch {
-      return [];
-    }
-  });
+  const folders = (text ?? "").split("\n").map(parsedJson);
+  return folders.filter((folder) => typeof folder === "string").filter(Boolean);
 }
 
 /** Returns whether the path is the folder or is inside it. */
