@@ -74,20 +74,20 @@ export async function findServers(agents: readonly Agent[], options: FindOptions
     // A dangling link counts as present: its target may be on another disk.
     const isThere = all.some(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
     for (const [place, file] of all.entries()) {
-      const { path, scope, folder = options.cwd } = file;
+      const { path, folder } = file;
       // An agent is installed if its folder exists.
       const isWanted = place === 0 && !isThere && options.named?.has(host) && existsSync(dirname(path));
       if ((!existsSync(path) && !isWanted) || seen.has(path)) continue;
       seen.add(path);
       try {
-        if (scope === "project") refuseLinkOut(path, projectFolder({ env: options.env, cwd: folder }));
+        if (folder !== undefined) refuseLinkOut(path, projectFolder({ env: options.env, cwd: folder }));
         const one = await readSettings({ agent, file }, textOrNothing(path), options);
-        if (scope === "user" || options.project) found.files.push(one);
+        if (folder === undefined || options.project) found.files.push(one);
         else if (one.servers.length > 0) {
           found.shared.push({ host, file: path, servers: one.servers.length + one.skipped.length });
         }
       } catch (thrown) {
-        if (scope === "project" && !options.project) continue;
+        if (folder !== undefined && !options.project) continue;
         found.problems.push({ host, file: path, error: toClaudikinsError(thrown) });
       }
     }
@@ -104,7 +104,7 @@ export async function readSettings(
   const { agent, file } = settings;
   const document = parseFile(content.text, file);
   const found: FoundFile = { agent, file, content, servers: [], skipped: [], left: [], own: [] };
-  const isShared = file.scope === "project";
+  const isShared = file.folder !== undefined;
   for (const section of sectionsOf(settings, document, surroundings)) {
     for (const [name, raw] of Object.entries(objectAt(document, section.path))) {
       if (!section.ignored?.includes(name)) await look(name, raw, section);

@@ -42,7 +42,7 @@ export interface SurveyOptions extends Surroundings {
 /** Compares the agents' servers with the configs. Throws USAGE, CONFIG_INVALID, and CONFIG_NOT_FOUND for a project without a config. */
 export async function takeSurvey(agents: readonly Agent[], options: SurveyOptions): Promise<Survey> {
   const found = await findServers(agents, options);
-  const ofUser = found.files.filter(({ file }) => file.scope === "user");
+  const ofUser = found.files.filter(({ file }) => file.folder === undefined);
   const userFile = openConfigFile({
     ...options,
     flag: options.project ? undefined : options.config,
@@ -62,8 +62,8 @@ function byProjectConfig({ files }: Found, options: SurveyOptions): Map<string, 
   const configs = new Map<string, FoundFile[]>();
   const homeless: FoundFile[] = [];
   for (const found of files) {
-    const { scope, folder } = found.file;
-    if (scope === "user" || folder === undefined) continue;
+    const { folder } = found.file;
+    if (folder === undefined) continue;
     const path = config === undefined ? nearestConfig(folder, env) : configInProject(resolve(cwd, config), folder, env);
     if (path !== undefined) configs.set(path, [...(configs.get(path) ?? []), found]);
     else if (found.servers.length > 0) homeless.push(found);
@@ -108,7 +108,7 @@ function noProjectConfig(files: FoundFile[], { cwd, env }: { cwd: string; env: E
 function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
   const asInConfig = (server: FoundServer) => {
     const { entry, folder } = server;
-    const isShared = files.some(({ file }) => file.path === server.file && file.scope === "project");
+    const isShared = files.some(({ file }) => file.path === server.file && file.folder !== undefined);
     return isShared && folder !== undefined ? fromConfig(entry, folder, dirname(configFile.file)) : entry;
   };
   const servers = files.flatMap((file) => file.servers);
@@ -161,8 +161,8 @@ function concerns(found: FoundFile, files: readonly FoundFile[], named: Readonly
 
 /** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */
 export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): Command {
-  return ({ scope, folder }) => {
-    if (scope === "user" || folder === undefined) {
+  return ({ folder }) => {
+    if (folder === undefined) {
       return selfCommand("serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));
     }
     // `serve` finds the nearest claudikins.json by itself.

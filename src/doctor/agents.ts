@@ -56,7 +56,7 @@ function ownServers({ name, title }: Agent, files: FoundFile[], isWired: boolean
     const isAbsent = files.length > 0 && !isWired;
     return isAbsent ? [ok(`host.${name}`, `${title} has neither claudikins nor other MCP servers`)] : [];
   }
-  const project = having.some(({ file }) => file.scope === "project") ? " --project" : "";
+  const project = having.some(({ file }) => file.folder !== undefined) ? " --project" : "";
   const init = `claudikins init --host ${name} --apply${project}`;
   const [servers, list] = [counted(names.length, "server"), names.join(", ")];
   if (isWired) {
@@ -114,7 +114,7 @@ function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
 }
 
 async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Scene): Promise<Finding> {
-  const id = `host.${agent.name}${file.scope === "project" ? ".project" : ""}`;
+  const id = `host.${agent.name}${file.folder !== undefined ? ".project" : ""}`;
   const shown = `${agent.title} (${file.path})`;
   const repair = `In ${file.path}, set the command to: ${selfCommand("serve").join(" ")}`;
   if (raw["disabled"] === true || raw["enabled"] === false) {
@@ -139,7 +139,7 @@ async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Sce
   // A package runner chooses the version itself.
   if (!basename(path).startsWith(claudikinsName)) return ok(id, `${shown} starts claudikins through ${program}`);
   // A program named in a project's file is not started, because the file may not be the user's.
-  if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
+  if (file.folder !== undefined && !programsOnPath(basename(path), scene.env).includes(path)) {
     return warning(id, `${shown} starts a program that is not on the PATH and was not checked: ${path}`, repair);
   }
   const other = await versionOf(path, scene.env, scene.signal);

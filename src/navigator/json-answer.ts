@@ -57,11 +57,8 @@ function onlyOne(text: string, names: readonly string[]): string | undefined {
 }
 
 function standsIn(text: string, name: string): boolean {
-  const isPart = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}_]/u.test(char);
-  for (let at = text.indexOf(name); at !== -1 && name !== ""; at = text.indexOf(name, at + 1)) {
-    if (!isPart(text[at - 1]) && !isPart(text[at + name.length])) return true;
-  }
-  return false;
+  const isPart = "[\\p{L}\\p{N}_]";
+  return name !== "" && new RegExp(`(?<!${isPart})${RegExp.escape(name)}(?!${isPart})`, "u").test(text);
 }
 
 function plain(text: string): string {

@@ -1,13 +1,17 @@
 /** A model behind an endpoint that is compatible with OpenAI's chat completions. Requests are repeated if that may help. */
 import { setTimeout as wait } from "node:timers/promises";
+import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
+import { boundedText } from "../clients/response-body.ts";
 import { redactorOf } from "../clients/secrets.ts";
+import { maxCompletionBytes, megabytes } from "../clients/size-limits.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
+import { parsedJson } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import { estimateTokens } from "../token-estimate.ts";
-import { type Failure, failureOf, oddAnswer, place, timedOut } from "./endpoint-failure.ts";
-import { checkLlm, clientOf, headersOf } from "./llm-client.ts";
+import { version } from "../version.ts";
+import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
 export interface OpenAiOptions {
@@ -103,6 +107,64 @@ export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions
       return timeout.aborted ? timedOut(llm) : failureOf(thrown, llm, redact);
     }
   }
+}
+
+/** Throws NEEDS_VARIABLE, and CONFIG_INVALID if the address is not a URL after variables are filled in. */
+function checkLlm(llm: Llm): void {
+  if (llm.needs.length > 0) {
+    const names = llm.needs.join(", ");
+    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names} in the environment`, {
+      hint: `Set ${names} before starting claudikins.`,
+    });
+  }
+  if (/^https?:$/.test(URL.canParse(llm.baseUrl) ? new URL(llm.baseUrl).protocol : "")) return;
+  throw new ClaudikinsError("CONFIG_INVALID", '"llm.baseUrl" in the config must start with http:// or https://');
+}
+
+/** Requests go through our own `fetch`, because the library adds headers about environment variables and the platform. */
+function clientOf(llm: Llm): OpenAI {
+  const headers = headersOf(llm);
+  const send = async (url: string | URL | Request, init?: RequestInit) => {
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    const text = await boundedText(response, maxCompletionBytes, () => tooLarge(llm));
+    return readAgain(response, text);
+  };
+  return new OpenAI({
+    baseURL: llm.baseUrl,
+    apiKey: llm.apiKey ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    logLevel: "off",
+    fetch: send,
+  });
+}
+
+/** A new response with a body that was already read. Gemini puts errors into a list, where the library does not find them. */
+function readAgain({ ok, status, headers: sent }: Response, text: string): Response {
+  const headers = new Headers(sent);
+  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
+  const list = ok ? undefined : parsedJson(text);
+  const plain = Array.isArray(list) && list.length > 0 ? JSON.stringify(list[0]) : text;
+  return new Response(plain || null, { status, headers });
+}
+
+function tooLarge(llm: Llm): ClaudikinsError {
+  const what = `it answered with more than ${megabytes(maxCompletionBytes)}`;
+  return unavailable(llm, what, 'Check that "llm.baseUrl" is the address of a chat completions endpoint.');
+}
+
+function headersOf({ apiKey, headers }: Llm): Record<string, string> {
+  const own: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json",
+    "user-agent": `claudikins/${version}`,
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+  return own;
 }
 
 /** Throws MODEL_REFUSED. */

@@ -92,7 +92,7 @@ test("secrets are imported unchanged", async () => {
 
 test("files of a project are named, and read only if requested", async () => {
   const { files, shared } = await find(false);
-  expect(files.filter(({ file }) => file.scope === "project")).toEqual([]);
+  expect(files.filter(({ file }) => file.folder !== undefined)).toEqual([]);
   expect(shown(shared)).toEqual([
     { host: "claude-code", file: "HOME/code/shop/.mcp.json", servers: 2 },
     { host: "cursor", file: "HOME/code/shop/.cursor/mcp.json", servers: 1 },
@@ -103,11 +103,11 @@ test("files of a project are named, and read only if requested", async () => {
   expect((await find(true, { cwd: join(home.project, "deep", "er") })).files.length).toBe(
     (await find(true)).files.length,
   );
-  expect((await find(true, { cwd: join(home.path, "code") })).files.every(({ file }) => file.scope === "user")).toBe(
-    true,
-  );
+  expect(
+    (await find(true, { cwd: join(home.path, "code") })).files.every(({ file }) => file.folder === undefined),
+  ).toBe(true);
   // The user's own files do not belong to the project.
-  expect((await find(true, { cwd: home.path })).files.every(({ file }) => file.scope === "user")).toBe(true);
+  expect((await find(true, { cwd: home.path })).files.every(({ file }) => file.folder === undefined)).toBe(true);
 });
 
 test("a file that cannot be read is a problem with its line, and the others are read", async () => {

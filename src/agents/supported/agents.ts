@@ -168,7 +168,7 @@ export function unknownAgent(name: string, known: readonly string[]): Claudikins
 export function agentsHere(around: Surroundings): Agent[] {
   return agents.filter(
     (agent) =>
-      agent.files(around).some(({ path, scope }) => scope === "user" && existsSync(path)) ||
+      agent.files(around).some(({ path, folder }) => folder === undefined && existsSync(path)) ||
       existsSync(agent.folder(around)),
   );
 }

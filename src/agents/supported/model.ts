@@ -24,9 +24,7 @@ export interface Surroundings {
 
 export interface SettingsFile {
   path: string;
-  /** A `project` file belongs to a folder and is usually shared by everyone who works in it. */
-  scope: "user" | "project";
-  /** The project's folder, for a project's file. */
+  /** The project's folder, for a project's file. It is usually shared by everyone who works in the project. */
   folder?: string;
   /** Files with the same group are read together by the agent, so that one entry of claudikins is enough. */
   group: string;

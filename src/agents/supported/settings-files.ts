@@ -19,7 +19,7 @@ export function configFolder(env: Surroundings["env"]): string {
 }
 
 export function userFile(path: string, format: SettingsFile["format"] = "json", group = "user"): SettingsFile {
-  return { path, scope: "user", group, format };
+  return { path, group, format };
 }
 
 /** For each name, the nearest file upwards. */
@@ -31,7 +31,7 @@ export function projectFiles(
   return names.flatMap((name): SettingsFile[] => {
     const folder = folderWith(name, around);
     if (folder === undefined) return [];
-    return [{ path: join(folder, name), scope: "project", folder, group: `project ${folder}`, format }];
+    return [{ path: join(folder, name), folder, group: `project ${folder}`, format }];
   });
 }
 

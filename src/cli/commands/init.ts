@@ -270,7 +270,7 @@ async function write(
   for (const { host, file, error } of applied) {
     await say(error ? `error: ${error.message}\n` : `Changed ${host}: ${file}\n`);
   }
-  const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.scope === "project"));
+  const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.folder !== undefined));
   if (isShared) {
     await say(
       "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config instead of those in your own.\n",
