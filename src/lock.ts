@@ -1,4 +1,5 @@
 /** A lock between processes. The kernel releases it when its holder dies, for whatever reason. */
+import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
@@ -14,43 +15,59 @@ export interface Lock {
  * Undefined if another holder, in this process or another one, has the lock. The file is an empty SQLite database, because
  * SQLite knows how each system locks files. `what` names the guarded thing in errors. Throws FILE_NOT_WRITABLE.
  */
-export async function takeLock(file: string, what: string): Promise<Lock | undefined> {
-  const { Database } = await import("bun:sqlite");
-  let database: InstanceType<typeof Database> | undefined;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    database = new Database(file, { create: true });
-    database.run("PRAGMA busy_timeout = 0");
+export function takeLock(file: string, what: string): Promise<Lock | undefined> {
+  return unlessLocked(file, what, { create: true }, (database) => {
     database.run("BEGIN EXCLUSIVE");
-    const held = database;
     return {
       release() {
         // SQLite may delay closing until all statements are collected.
-        held.run("ROLLBACK");
-        held.close();
+        database.run("ROLLBACK");
+        database.close();
       },
     };
-  } catch (error) {
-    database?.close();
-    if (isBusy(error)) return undefined;
-    throw notLockable(error, what);
-  }
+  });
 }
 
 /** Whether the lock is held. Writes nothing. Throws FILE_NOT_WRITABLE. */
 export async function isHeld(file: string, what: string): Promise<boolean> {
-  const { Database } = await import("bun:sqlite");
-  let database: InstanceType<typeof Database> | undefined;
-  try {
-    database = new Database(file, { readonly: true });
-    database.run("PRAGMA busy_timeout = 0");
+  const free = await unlessLocked(file, what, { readonly: true }, (database) => {
     database.query("SELECT count(*) FROM sqlite_master").get();
-    return false;
+    database.close();
+    return true;
+  });
+  return free === undefined;
+}
+
+/** Runs `use` with the database. Undefined if it is locked. */
+async function unlessLocked<T>(
+  file: string,
+  what: string,
+  options: { create: true } | { readonly: true },
+  use: (database: Database) => T,
+): Promise<T | undefined> {
+  const sqlite = await import("bun:sqlite");
+  let database: Database | undefined;
+  try {
+    if ("create" in options) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    database = new sqlite.Database(file, options);
+    database.run("PRAGMA busy_timeout = 0");
+    return use(database);
   } catch (error) {
-    if (isBusy(error)) return true;
-    throw notLockable(error, what);
-  } finally {
     database?.close();
+    const code = systemCodeOf(error) ?? "unknown error";
+    if (code.startsWith("SQLITE_BUSY")) return undefined;
+    // The message has no path, because code in the sandbox may read it.
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot lock ${what}: ${code}`, {
+      hint: "Check that claudikins can write to its data folder.",
+    });
+  }
+}
+
+/** Takes the lock when it becomes free. Undefined if that takes longer than `waitMs`. Throws FILE_NOT_WRITABLE. */
+export async function waitForLock(file: string, what: string, waitMs: number): Promise<Lock | undefined> {
+  for (const deadline = performance.now() + waitMs; ; await Bun.sleep(10 + Math.random() * 20)) {
+    const lock = await takeLock(file, what);
+    if (lock || performance.now() > deadline) return lock;
   }
 }
 
@@ -64,31 +81,15 @@ export async function withLock<T>(
   work: () => T | Promise<T>,
   waitMs = defaultWaitMs,
 ): Promise<T> {
-  const deadline = performance.now() + waitMs;
-  let lock = await takeLock(file, what);
-  for (; !lock; lock = await takeLock(file, what)) {
-    if (performance.now() > deadline) {
-      throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins has locked ${what} for too long`, {
-        hint: "Try again, or stop the other one.",
-      });
-    }
-    await Bun.sleep(10 + Math.random() * 20);
+  const lock = await waitForLock(file, what, waitMs);
+  if (!lock) {
+    throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins has locked ${what} for too long`, {
+      hint: "Try again, or stop the other one.",
+    });
   }
   try {
     return await work();
   } finally {
     lock.release();
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
-}
-
-/** The message has no path, because code in the sandbox may read it. */
-function notLockable(error: unknown, what: string): ClaudikinsError {
-  const why = systemCodeOf(error) ?? "unknown error";
-  return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot lock ${what}: ${why}`, {
-    hint: "Check that claudikins can write to its data folder.",
-  });
 }

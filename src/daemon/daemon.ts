@@ -8,7 +8,7 @@ import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { call } from "../execution/call.ts";
 import { callOnce } from "../execution/call-tool.ts";
-import { type Lock, takeLock } from "../lock.ts";
+import { type Lock, takeLock, waitForLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -64,11 +64,7 @@ async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
   const running = await statusOf(socket);
   if (!running || !isOlder(running.version, version)) return undefined;
   await askToStop(socket, false);
-  for (const deadline = performance.now() + takeOverMs; performance.now() < deadline; await Bun.sleep(10)) {
-    const taken = await takeLock(lock, guarded);
-    if (taken) return taken;
-  }
-  return undefined;
+  return waitForLock(lock, guarded, takeOverMs);
 }
 
 const usualIdleMs = 300_000;

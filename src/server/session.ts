@@ -9,7 +9,6 @@ import {
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
-import type { LockedToolbox } from "../toolbox/locked-toolbox.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { textResult, withFigures } from "./content/content.ts";
 import { hostRequestsOf } from "./host.ts";
@@ -55,7 +54,7 @@ export function createSession(
   const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
   /** Replaces a locked toolbox once its config is trusted. Throws CONFIG_NOT_TRUSTED until then. */
   const unlocked = async (signal: AbortSignal): Promise<Toolbox> => {
-    const opened = current.isLocked ? await (current as LockedToolbox).unlock(signal) : current;
+    const opened = await current.unlock(signal);
     // Another call may have replaced it meanwhile.
     if (opened === current) return opened;
     current = opened;

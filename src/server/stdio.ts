@@ -1,7 +1,7 @@
 /**
  * The MCP server on stdin and stdout: one session per process. In code mode, the agent's first requests are answered before the
- * SDK is loaded: the first answer comes after 65 ms instead of 125 ms. Everything else is left to the SDK's server, which learns what
- * was answered.
+ * SDK is loaded: the first answer of the executable comes after 25 ms instead of 45 ms (from source, 65 ms instead of 125 ms).
+ * Everything else is left to the SDK's server, which learns what was answered.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { isObject, parsedJson } from "../json-object.ts";

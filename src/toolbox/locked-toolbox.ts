@@ -45,7 +45,7 @@ export class LockedToolbox extends Toolbox {
   }
 
   /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
-  async unlock(signal: AbortSignal): Promise<Toolbox> {
+  override async unlock(signal: AbortSignal): Promise<Toolbox> {
     if (this.#opened) return this.#opened;
     const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", "The call was cancelled");

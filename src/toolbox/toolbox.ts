@@ -47,6 +47,11 @@ export class Toolbox implements AsyncDisposable {
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
   }
 
+  /** The toolbox to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
+  async unlock(_signal: AbortSignal): Promise<Toolbox> {
+    return this;
+  }
+
   /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
   withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "openChannel">> = {}): Toolbox {
     return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel: undefined, ...options }, this);

@@ -92,7 +92,7 @@ export class HeldServers implements AsyncDisposable {
       pid: pid ?? null,
       since,
       users,
-      private: sessionIn(key) !== null,
+      private: (JSON.parse(key) as [string, string | null])[1] !== null,
     }));
   }
 
@@ -151,8 +151,4 @@ export class HeldServers implements AsyncDisposable {
 /** Equal for callers that a server cannot tell apart. */
 function commonKey({ server, cwd, capabilities }: Wish): string {
   return JSON.stringify([server.name, server.cwd ?? cwd, capabilities]);
-}
-
-function sessionIn(key: string): string | null {
-  return (JSON.parse(key) as [string, string | null])[1];
 }

@@ -3,8 +3,7 @@ import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextp
 import { pageAddress } from "../../clients/page-address.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
-import { textResult } from "../content/content.ts";
+import { isObject } from "../../json-object.ts";
 
 /** The protocol's code for an unknown resource. */
 const resourceNotFound = -32_002;
@@ -41,11 +40,6 @@ export function serverError(thrown: unknown, server: string): HostError | undefi
 export function hostError(thrown: unknown, server: string): HostError {
   if (thrown instanceof HostError) return thrown;
   return serverError(thrown, server) ?? new HostError(ErrorCode.InternalError, toClaudikinsError(thrown).text);
-}
-
-/** A tool result that tells the model why the tool could not be called, and what to do. */
-export function failedCall(thrown: unknown): JsonObject {
-  return textResult(toClaudikinsError(thrown).text, true);
 }
 
 /** Our error codes that stand for an error answer of a server. */

@@ -8,13 +8,15 @@ import {
   type ServerNotification,
 } from "@modelcontextprotocol/sdk/types.js";
 import { wholeOf } from "../../clients/decoding/large-json.ts";
+import { toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { textResult } from "../content/content.ts";
 import { type HostRequests, hostRequestsOf } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
 import { serverInfo } from "../surface.ts";
-import { failedCall, HostError, hostError, invalidParams, serverError } from "./answers.ts";
+import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { HostLog, ListChanges } from "./notices.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
@@ -189,7 +191,8 @@ class DirectSession {
     } catch (error) {
       const answered = serverError(error, server);
       if (answered) throw answered;
-      return failedCall(error);
+      // The model learns why the tool could not be called, and what to do.
+      return textResult(toClaudikinsError(error).text, true);
     }
   }
 

@@ -1,12 +1,11 @@
 /** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
 
-import { listedAtOnce } from "../../catalog/listing-queue.ts";
+import { ListingQueue } from "../../catalog/listing-queue.ts";
 import { unlessAborted } from "../../clients/abort.ts";
 import type { Offer } from "../../clients/connect.ts";
 import { stateProblem } from "../../clients/state.ts";
 import { messageOf } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
-import { Semaphore } from "../../semaphore.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import type { Usable } from "./definitions.ts";
 
@@ -26,9 +25,8 @@ export class KnownLists {
   readonly #kind: ListKind;
   /** Called when a server answers after the wait. */
   readonly #onLate: () => void;
-  readonly #semaphore = new Semaphore(listedAtOnce);
+  readonly #queue = new ListingQueue((name) => this.#asked(name));
   readonly #known = new Map<string, JsonObject[]>();
-  readonly #running = new Map<string, Promise<void>>();
   readonly #late = new Set<string>();
   /** Why servers are missing in the last list. */
   readonly problems = new Map<string, string>();
@@ -52,10 +50,10 @@ export class KnownLists {
     const { config, pool } = this.#toolbox;
     const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
     const late = AbortSignal.any([AbortSignal.timeout(patienceMs), signal]);
-    const all = Promise.all(names.map((name) => this.#askOne(name)));
+    const all = Promise.all(names.map((name) => this.#queue.add(name)));
     await unlessAborted(all, late, "waiting for the lists").catch(() => {});
     for (const name of names) {
-      if (!this.#running.has(name)) continue;
+      if (this.#queue.waitedMs(name) === 0) continue;
       this.#late.add(name);
       this.problems.set(name, `no answer for ${patienceMs / 1_000} s`);
     }
@@ -66,14 +64,7 @@ export class KnownLists {
     if (!this.#isAsked) await this.ask(signal);
   }
 
-  #askOne(name: string): Promise<void> {
-    const running = this.#running.get(name) ?? this.#asked(name).finally(() => this.#running.delete(name));
-    this.#running.set(name, running);
-    return running;
-  }
-
   async #asked(name: string): Promise<void> {
-    await this.#semaphore.acquire(undefined);
     try {
       const listed = await this.#kind.list(name);
       const { usable, key } = this.#kind;
@@ -83,8 +74,6 @@ export class KnownLists {
     } catch (error) {
       const problem = stateProblem(this.#toolbox.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
       this.problems.set(name, problem);
-    } finally {
-      this.#semaphore.release();
     }
     // The server runs now, so comparing its tools with the stored ones costs little.
     this.#toolbox.catalog.refreshInBackground(name);
