@@ -26,6 +26,7 @@ describe("globals", () => {
     "new Intl.NumberFormat('fr', { style: 'unit', unit: 'kilometer-per-hour' }).format(50)",
     "new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).formatToParts(0.256)",
     "[1, 2].map(new Intl.NumberFormat('en', { minimumFractionDigits: 2 }).format)",
+    "(() => { const o = { style: 'unit', unit: 'day' }; const f = new Intl.NumberFormat('en', o); o.unit = 'hour'; return f.format(1) })()",
     "Intl.NumberFormat('en-US').format('12345678901234567890.123')",
     "Intl.NumberFormat('en-US', { style: 'currency', currency: 'EUR' }).formatRange(3, 5)",
     "new Intl.NumberFormat('ja-JP', { style: 'currency', currency: 'JPY' }).resolvedOptions().currency",
@@ -67,6 +68,7 @@ describe("globals", () => {
     // Errors
     "new Intl.NumberFormat('en', { style: 'currency' })",
     "new Intl.NumberFormat('en', { maximumFractionDigits: 999 })",
+    "new Intl.NumberFormat('en', { maximumFractionDigits: NaN })",
     "new Intl.DateTimeFormat('en', { timeZone: 'Mars/Olympus' })",
     "new Intl.DateTimeFormat('not a locale')",
     "(1).toLocaleString('x')",

@@ -44,6 +44,5 @@ export const notice = named({
 });
 
 function isAscending(list: readonly number[]): boolean {
-  for (let at = 1; at < list.length; at++) if (list[at - 1]! > list[at]!) return false;
-  return true;
+  return list.every((each, at) => at === 0 || list[at - 1]! <= each);
 }

@@ -42,24 +42,19 @@ const isA = (...classes: (abstract new (...args: never[]) => object)[]) => {
   return (value: unknown) => classes.some((each) => value instanceof each);
 };
 
+const classes = [
+  ...[Date, RegExp, Map, Set, WeakMap, WeakSet, Promise, ArrayBuffer, SharedArrayBuffer, DataView],
+  ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
+  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array],
+];
+
 /** `node:util/types`. */
 const types: Record<string, (value: unknown) => boolean> = {
-  isDate: isA(Date),
-  isRegExp: isA(RegExp),
-  isMap: isA(Map),
-  isSet: isA(Set),
-  isWeakMap: isA(WeakMap),
-  isWeakSet: isA(WeakSet),
-  isPromise: isA(Promise),
+  ...Object.fromEntries(classes.map((type) => [`is${type.name}`, isA(type)])),
   isNativeError: isA(Error),
-  isArrayBuffer: isA(ArrayBuffer),
-  isSharedArrayBuffer: isA(SharedArrayBuffer),
   isAnyArrayBuffer: isA(ArrayBuffer, SharedArrayBuffer),
   isArrayBufferView: ArrayBuffer.isView,
   isTypedArray: (value) => ArrayBuffer.isView(value) && !(value instanceof DataView),
-  isDataView: isA(DataView),
-  isUint8Array: isA(Uint8Array),
-  isFloat64Array: isA(Float64Array),
   isBoxedPrimitive: (value) =>
     /^(?:Boolean|Number|String|Symbol|BigInt)$/.test(tagOf(value)) && typeof value === "object",
   isAsyncFunction: (value) => typeof value === "function" && /^Async/.test(tagOf(value)),

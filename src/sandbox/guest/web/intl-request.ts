@@ -9,10 +9,21 @@ export interface IntlSpec {
   defaults?: DateDefaults;
 }
 
+/** The spec has copies, so that a formatter keeps the locales and options that it was made with. */
 export function specOf(type: string, locales: unknown, options: unknown): IntlSpec {
   if (locales === null) throw new TypeError("null is not a locale");
   if (options === null) throw new TypeError("null is not an options object");
-  return { type, locales, options };
+  return { type, locales: Array.isArray(locales) ? [...locales] : locales, options: options && plain(options) };
+}
+
+/** Returns the options that `Intl` would read: inherited ones too. JSON has no NaN, so numbers are passed as text. */
+function plain(options: object): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const name in options) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value !== undefined) copy[name] = typeof value === "boolean" ? value : String(value);
+  }
+  return copy;
 }
 
 export function askIntl<T>(spec: IntlSpec, method: string, ...args: unknown[]): T {
