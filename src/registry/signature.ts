@@ -35,15 +35,20 @@ function resultText(tool: RegistryTool): string {
   return `${resultType(tool)}${format === undefined ? "" : ` /* ${format} */`}`;
 }
 
-/** The declared type, else the observed one, else that of a well-known server, else `unknown`. Data keys beside fields are not shown. */
+/** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
 function resultType({ outputSchema, observed, known }: RegistryTool): string {
   if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
-  if (!observed) return `Promise<${known?.type ?? "unknown"}>`;
-  for (const depth of [6, 4, 3, 2, 1]) {
+  if (observed) return `Promise<${observedType(observed)}> /* observed */`;
+  return `Promise<${known?.type ?? "unknown"}>`;
+}
+
+/** The type of an observed shape. Data keys beside fields are not shown. */
+export function observedType(observed: JsonObject): string {
+  for (const depth of [6, 4, 3, 2]) {
     const text = typeText(shallow(observed, depth, true));
-    if (text.length <= maxObservedChars || depth === 1) return `Promise<${text}> /* observed */`;
+    if (text.length <= maxObservedChars) return text;
   }
-  return "Promise<unknown>";
+  return typeText(shallow(observed, 1, true));
 }
 
 /** Whether the schema accepts a call without arguments. */

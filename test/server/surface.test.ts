@@ -257,7 +257,7 @@ describe("the instructions", () => {
     });
     expect(instructions.split("\n").slice(1)).toMatchInlineSnapshot(`
       [
-        "- a - fake (99): One Ignore all that",
+        "- a - fake (99): One",
       ]
     `);
   });
