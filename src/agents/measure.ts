@@ -1,9 +1,9 @@
 /** Counts the tokens that the tool definitions of servers take in an agent's context. Each server is started and asked. */
 
-import { listedAtOnce } from "../catalog/listing-queue.ts";
+import { askAll } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { type Problem, problemOf } from "../errors.ts";
-import { Semaphore } from "../semaphore.ts";
+import type { Problem } from "../errors.ts";
+import { definitionText } from "../registry/model.ts";
 import { estimateTokens } from "../token-estimate.ts";
 
 export type Measured = { tools: number; tokens: number } | { tools?: undefined; problem: Problem };
@@ -21,30 +21,18 @@ export async function measure(
   options: MeasureOptions,
 ): Promise<Map<string, Measured>> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.withinMs)]);
-  const semaphore = new Semaphore(listedAtOnce);
-  const measured = await Promise.all(
-    names.map(async (name): Promise<[string, Measured]> => {
-      const turn = semaphore.acquire(signal);
-      if (turn && !(await turn)) return [name, { problem: tooSlow(name) }];
-      const answer = await ask(catalog, name, signal).catch((thrown: unknown): Measured => {
-        const problem = problemOf(thrown);
-        return { problem: problem.code === "CANCELLED" && !options.signal.aborted ? tooSlow(name) : problem };
-      });
-      options.onServer?.(name);
-      semaphore.release();
-      return [name, answer];
+  const ask = async (name: string) => {
+    const { tools } = (await catalog.preview(name, { signal })).server;
+    return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0) };
+  };
+  const answers = await askAll(names, undefined, ask, { signal, onServer: options.onServer });
+  return new Map(
+    answers.map(({ server, durationMs: _, ...answer }): [string, Measured] => {
+      if (!("problem" in answer)) return [server, answer];
+      const isLate = answer.problem.code === "CANCELLED" && !options.signal.aborted;
+      return [server, isLate ? { problem: tooSlow(server) } : answer];
     }),
   );
-  return new Map(measured);
-}
-
-async function ask(catalog: ToolCatalog, name: string, signal: AbortSignal): Promise<Measured> {
-  const { server } = await catalog.preview(name, { signal });
-  // The fields that an agent gives to its model.
-  const definitions = server.tools.map(({ name, description, inputSchema }) =>
-    JSON.stringify({ name, description, inputSchema }),
-  );
-  return { tools: server.tools.length, tokens: definitions.reduce((sum, text) => sum + estimateTokens(text), 0) };
 }
 
 function tooSlow(name: string): Problem {

@@ -1,4 +1,4 @@
-/** Asks many servers, a few at a time, and leaves none of them running. */
+/** Asks many servers, a few at a time. */
 
 import type { Pool } from "../clients/pool.ts";
 import { ClaudikinsError, type Problem, problemOf } from "../errors.ts";
@@ -15,11 +15,12 @@ export interface AskOptions {
 }
 
 /**
- * Returns answers in the order of the names. The answer of a server that fails is a problem. Each server is released afterwards.
+ * Returns answers in the order of the names. The answer of a server that fails is a problem. With a pool, each server is
+ * released afterwards.
  */
 export async function askAll<T extends object>(
   names: readonly string[],
-  pool: Pool,
+  pool: Pool | undefined,
   ask: (server: string) => Promise<T>,
   { signal, onServer }: AskOptions = {},
 ): Promise<Answer<T>[]> {
@@ -36,7 +37,7 @@ export async function askAll<T extends object>(
       const durationMs = Math.round(performance.now() - startedAt);
       onServer?.(server);
       // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
-      if (!signal?.aborted) await pool.release(server);
+      if (!signal?.aborted) await pool?.release(server);
       semaphore.release();
       return { server, durationMs, ...given };
     }),

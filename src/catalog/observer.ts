@@ -132,22 +132,18 @@ export class Observer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const seen of waiting) {
-      const { args, tool } = seen;
       const { text, value } = contentOf(seen.result);
-      if (text !== undefined && text.length > largeChars && text.length <= maxText) {
-        const job = { work: "shape", text, given: givenWords(args, tool) } as const;
-        const looking = runJobInTime(job, lookLimitMs)
+      const given = givenWords(seen.args, seen.tool);
+      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
+      else if (text.length <= largeChars || text.length > maxText)
+        this.#learn(seen, shapeOfText(text, isGivenBy(given)));
+      else {
+        const looking = runJobInTime({ work: "shape", text, given }, lookLimitMs)
           .then((observed) => this.#learn(seen, observed))
           .catch(() => {})
           .finally(() => this.#looking.delete(looking));
         this.#looking.add(looking);
-        continue;
       }
-      const isGiven = isGivenBy(() => givenWords(args, tool));
-      this.#learn(
-        seen,
-        text === undefined ? { shape: shapeOf(value, isGiven), part: false } : shapeOfText(text, isGiven),
-      );
     }
   }
 

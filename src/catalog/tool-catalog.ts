@@ -12,7 +12,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
+import { definitionChars, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals } from "../registry/names.ts";
 import { removeServer } from "../registry/store.ts";
 import { ChangeRefresher } from "./change-refresher.ts";
@@ -57,6 +57,8 @@ export class ToolCatalog implements AsyncDisposable {
   readonly #queue = new ListingQueue((server) => this.#fetchQueued(server));
   readonly #subscriptions = new DisposableStack();
   readonly #fingerprints = new Map<string, string>();
+  /** Characters of definitions. A server that changes becomes a new object. */
+  readonly #chars = new WeakMap<RegistryServer, number>();
   #names: readonly Named[] = [];
 
   /** With `shared`, the catalog asks servers through its own pool, and everything else belongs to the catalog that lends it. */
@@ -129,6 +131,15 @@ export class ToolCatalog implements AsyncDisposable {
   /** Everything stored of the configured servers, outdated entries included, without denied tools. */
   get visibleServers(): RegistryServer[] {
     return this.index.servers.filter(({ name }) => this.config.servers.has(name));
+  }
+
+  /** Characters of the definitions of all known tools. */
+  get definitionChars(): number {
+    return this.knownServers.reduce((sum, server) => {
+      const chars = this.#chars.get(server) ?? definitionChars(server.tools);
+      this.#chars.set(server, chars);
+      return sum + chars;
+    }, 0);
   }
 
   freshness(server: string): Freshness {

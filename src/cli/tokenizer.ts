@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import tableFile from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { GptEncoding } from "gpt-tokenizer/GptEncoding";
-import { definitionText } from "../catalog/definitions.ts";
 import { estimate, type Tokenizer } from "../ledger/statistics.ts";
+import { definitionText } from "../registry/model.ts";
 import type { Io } from "./io.ts";
 import { openToolbox } from "./session.ts";
 

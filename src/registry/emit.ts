@@ -196,4 +196,4 @@ const command = [
 export const programLines = `#!/bin/sh\n":" //; ${command}\n`;
 
 /** Matches the program lines of this and earlier versions of claudikins. */
-export const anyProgramLines = /^(?:#!.*\n(?:":" \/\/;.*\n)?)?/;
+const anyProgramLines = /^(?:#!.*\n(?:":" \/\/;.*\n)?)?/;

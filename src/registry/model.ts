@@ -51,3 +51,18 @@ export const indexFileName = "index.json";
 export function toolId(server: string, tool: string): string {
   return `${server}.${tool}`;
 }
+
+/** The part of a definition that agents give to their model, as JSON. They leave out titles, annotations and output schemas. */
+export function definitionText({ name, description, inputSchema }: Definition): string {
+  return JSON.stringify({ name, description, inputSchema });
+}
+
+export function definitionChars(tools: readonly Definition[]): number {
+  return tools.reduce((sum, tool) => sum + definitionText(tool).length, 0);
+}
+
+interface Definition {
+  name?: unknown;
+  description?: unknown;
+  inputSchema?: unknown;
+}

@@ -108,8 +108,10 @@ const runners: Record<string, readonly string[]> = {
 function programsOf({ command, args = [] }: Way): string[] {
   if (command === undefined) return [];
   const program = programName(command);
-  if (program === "cmd")
-    return programsOf({ command: args.find((arg) => !arg.startsWith("/")), args: afterProgram(args) });
+  if (program === "cmd") {
+    const at = args.findIndex((arg) => !arg.startsWith("/"));
+    return programsOf({ command: args[at], args: args.slice(at + 1) });
+  }
   if (program === "docker" || program === "podman") return args.map(withoutVersion).filter((arg) => arg.includes("/"));
   const words = Object.hasOwn(runners, program) ? runners[program] : undefined;
   const first = args.find((arg, at) => !arg.startsWith("-") && !words?.includes(arg) && !takesPackage(args[at - 1]));
@@ -123,10 +125,6 @@ const packageOption = /^--(?:from|package|spec)=(.+)$/;
 
 function takesPackage(option: string | undefined): boolean {
   return option !== undefined && ["--from", "--package", "--spec", "-p"].includes(option);
-}
-
-function afterProgram(args: readonly string[]): readonly string[] {
-  return args.slice(args.findIndex((arg) => !arg.startsWith("/")) + 1);
 }
 
 /** `/opt/homebrew/bin/npx` and `npx.cmd` are npx. */

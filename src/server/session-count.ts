@@ -1,8 +1,8 @@
 /** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { definitionChars, knownDefinitionChars } from "../catalog/definitions.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
+import { definitionChars } from "../registry/model.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { receiptKey } from "./content/content.ts";
 
@@ -51,7 +51,7 @@ export class SessionCount {
   /** Counts the definitions that the agent would have loaded, each once. */
   #countDefinitions(): void {
     const counted = this.#counted ?? 0;
-    const more = Math.max(0, knownDefinitionChars(this.#toolbox.catalog) - counted);
+    const more = Math.max(0, this.#toolbox.catalog.definitionChars - counted);
     this.#counted = counted + more;
     this.#toolbox.ledger.add({ definitionChars: more });
   }

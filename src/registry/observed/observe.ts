@@ -155,15 +155,11 @@ export function givenWords(args: unknown, { description, inputSchema }: Registry
  * Whether a key of the result is a value of the arguments: `{ users: ["anna"] }` → `{ anna: … }`. A key that the tool's
  * description or schema contains is a field.
  */
-export function isGivenBy(words: () => GivenWords): IsGiven {
-  let known: { given: Set<string>; ownWords: string } | undefined;
+export function isGivenBy({ texts, ownWords }: GivenWords): IsGiven {
+  const given = new Set(texts);
   return (key) => {
-    if (!known) {
-      const { texts, ownWords } = words();
-      known = { given: new Set(texts), ownWords };
-    }
     const wanted = key.toLowerCase();
-    return known.given.has(wanted) && !known.ownWords.includes(wanted);
+    return given.has(wanted) && !ownWords.includes(wanted);
   };
 }
 

@@ -32,10 +32,7 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
     case "files":
       return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
     case "shape":
-      return shapeOfText(
-        job.text,
-        isGivenBy(() => job.given),
-      );
+      return shapeOfText(job.text, isGivenBy(job.given));
     case "index":
       return void updateIndex(job.folder, job.names, job.ours.map(serverOf));
   }
