@@ -19,7 +19,6 @@ export class LogLines {
   }
 }
 
-const groupLines = 200;
 const groupBytes = 32_768;
 const groupAgeMs = 25;
 
@@ -72,8 +71,7 @@ export class LogBuffer {
     if (this.#group.length === 0) this.#since = now;
     this.#group.push(entry);
     this.#groupBytes += bytes;
-    const full = this.#group.length >= groupLines || this.#groupBytes >= groupBytes;
-    if (full || now - this.#since >= groupAgeMs) this.#sendGroup();
+    if (this.#groupBytes >= groupBytes || now - this.#since >= groupAgeMs) this.#sendGroup();
   }
 
   get first(): readonly LogEntry[] {

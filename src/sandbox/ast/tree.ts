@@ -22,6 +22,10 @@ export interface Binding {
   references: Identifier[];
 }
 
+/** Nodes carry their parent: a map with every node would take longer to fill than the program takes to parse. */
+const parentOf = Symbol("parent");
+type Linked = Node & { [parentOf]?: Node };
+
 const blockScopes = /^(?:BlockStatement|For(?:In|Of)?Statement|CatchClause|SwitchStatement|StaticBlock)$/;
 
 export class Tree {
@@ -29,7 +33,6 @@ export class Tree {
   readonly code: string;
   /** Every node; a node comes before the nodes within it. */
   readonly nodes: readonly Node[];
-  readonly #parents = new Map<Node, Node>();
   #byType: Map<string, Node[]> | undefined;
   #scopes: Map<Node, Map<string, Binding>> | undefined;
   readonly #bound = new Map<Node, Binding>();
@@ -43,7 +46,7 @@ export class Tree {
     for (let node = waiting.pop(); node; node = waiting.pop()) {
       nodes.push(node);
       for (const child of childrenOf(node).reverse()) {
-        this.#parents.set(child, node);
+        (child as Linked)[parentOf] = node;
         waiting.push(child);
       }
     }
@@ -56,7 +59,7 @@ export class Tree {
   }
 
   parent(node: Node): Node | undefined {
-    return this.#parents.get(node);
+    return (node as Linked)[parentOf];
   }
 
   /** The parent first, the program last. */
@@ -200,9 +203,16 @@ export class Tree {
 }
 
 function childrenOf(node: Node): Node[] {
-  return Object.values(node)
-    .flat()
-    .filter((each): each is Node => each !== null && typeof each === "object" && typeof each.type === "string");
+  const children: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (isNode(value)) children.push(value);
+    else if (Array.isArray(value)) for (const each of value) if (isNode(each)) children.push(each);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is Node {
+  return value !== null && typeof value === "object" && "type" in value && typeof value.type === "string";
 }
 
 /** Where a declared variable gets its first value. It gets none in `let x;`. */

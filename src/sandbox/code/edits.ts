@@ -38,13 +38,13 @@ export class Edits {
 
   /** Inserts after everything else that is inserted there. */
   insertLast(at: number, text: string): void {
-    this.#edits.push({ start: at, end: at, text, order: Number.POSITIVE_INFINITY });
+    this.#edits.push({ start: at, end: at, text, order: Number.MAX_SAFE_INTEGER });
   }
 
   /** Replaces a range. Its line breaks are kept after the new text. */
   replace({ start, end }: Range, text: string): void {
     const breaks = this.#source.slice(start, end).replace(/[^\n]/g, "");
-    this.#edits.push({ start, end, text: text + breaks, order: Number.NEGATIVE_INFINITY });
+    this.#edits.push({ start, end, text: text + breaks, order: Number.MIN_SAFE_INTEGER });
   }
 
   apply(): string {
@@ -69,10 +69,6 @@ export class Edits {
   }
 
   #sorted(): Edit[] {
-    return this.#edits.sort((a, b) => a.start - b.start || a.end - b.end || compare(a.order, b.order));
+    return this.#edits.sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
   }
-}
-
-function compare(a: number, b: number): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -19,12 +19,7 @@ function toolCall(source: string): string | undefined {
   return `This is a tool call as JSON, not TypeScript. Write: ${write}`;
 }
 
-interface Call {
-  name: string;
-  args: unknown;
-}
-
-function callsIn(value: unknown): Call[] {
+function callsIn(value: unknown): { name: string; args: unknown }[] {
   if (Array.isArray(value)) return value.flatMap(callsIn);
   if (!isObject(value)) return [];
   const { tool_calls, function: inner, params, name, server } = value;

@@ -11,11 +11,6 @@ import type {
 import { boundPaths, type Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
 
-export interface ModuleForm {
-  /** The code has `export default`. */
-  exportsDefault: boolean;
-}
-
 /**
  * The file that a specifier is written in: undefined for a program, else a module such as
  * `workspace/skills/report.ts`.
@@ -24,9 +19,9 @@ type From = string | undefined;
 
 /**
  * Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of
- * `__exports`.
+ * `__exports`. Returns whether the code has `export default`.
  */
-export function rewriteModules(tree: Tree, edits: Edits, from: From): ModuleForm {
+export function rewriteModules(tree: Tree, edits: Edits, from: From): boolean {
   let exportsDefault = false;
   for (const node of tree.program.body) {
     if (node.type === "ImportDeclaration") edits.replace(node, importText(node, from));
@@ -48,7 +43,7 @@ export function rewriteModules(tree: Tree, edits: Edits, from: From): ModuleForm
     // An imported module is never the main module.
     edits.replace(node, from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///${from}" })`);
   }
-  return { exportsDefault };
+  return exportsDefault;
 }
 
 function importText(node: ImportDeclaration, place: From): string {

@@ -3,14 +3,13 @@ import type { CallExpression, Expression, ExpressionStatement, Statement } from 
 import { isCall, isFunction, isNamed, methodName, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Edits, Range } from "./edits.ts";
-import type { ModuleForm } from "./rewrite-modules.ts";
 import { rewriteNoticed } from "./rewrite-noticed.ts";
 
 /**
  * The value of a program is what it returns; else its last expression; else the result of its default export, or of a
  * `main` that nothing calls. Calls whose result is dropped are marked, so that the guest waits for them.
  */
-export function rewriteProgram(tree: Tree, edits: Edits, { exportsDefault }: ModuleForm): void {
+export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean): void {
   const { program, code } = tree;
   const values = new Map<ExpressionStatement, { awaited: boolean }>();
   const last = program.body.at(-1);

@@ -50,8 +50,8 @@ async function transpileProgram(written: string, module: string | undefined): Pr
   const { source, plain, typed, notes } = await parseWritten(written);
   const edits = new Edits(plain.code);
   rewriteUsing(plain, edits);
-  const form = rewriteModules(plain, edits, module);
-  if (module === undefined) rewriteProgram(plain, edits, form);
+  const exportsDefault = rewriteModules(plain, edits, module);
+  if (module === undefined) rewriteProgram(plain, edits, exportsDefault);
   const code = edits.apply();
   let trace: Promise<Trace> | undefined;
   const originalPosition = async (offset: number) => {
