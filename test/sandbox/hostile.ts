@@ -313,7 +313,7 @@ const depth: Row[] = [
       fails("check", nested),
     ],
   ),
-  ["an expression that is long", `return 0${"+1".repeat(7e4)}`, fails("check", nested)],
+  ["an expression that is long", `return 0${"+1".repeat(7e4)}`, value(70_000)],
   ["a class that does not end", "(class{", fails("check")],
   ["an import that does not end", "import a from n", fails("check")],
   ["source that is deep", "eval('('.repeat(1e5) + ')'.repeat(1e5))", fails("stack")],

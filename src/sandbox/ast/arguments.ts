@@ -135,17 +135,12 @@ function jsonText([first, second]: CallExpression["arguments"]): string | undefi
 
 function renamed(object: ObjectExpression, meant: ReadonlyMap<string, string>, code: string): string | undefined {
   if (object.end - object.start > 160) return undefined;
-  let text = "";
-  let done = object.start;
-  for (const property of object.properties) {
-    if (property.type !== "Property" || property.key.type !== "Identifier") continue;
-    const { key, value } = property;
-    const name = meant.get(property.key.name);
-    if (name === undefined) continue;
-    text += `${code.slice(done, key.start)}${name}: ${code.slice(value.start, value.end)}`;
-    done = value.end;
-  }
-  return (text + code.slice(done, object.end)).replace(/\s+/g, " ");
+  const parts = object.properties.map((each) => {
+    const name = each.type === "Property" && each.key.type === "Identifier" ? meant.get(each.key.name) : undefined;
+    if (name === undefined || each.type !== "Property") return code.slice(each.start, each.end);
+    return `${name}: ${code.slice(each.value.start, each.value.end)}`;
+  });
+  return `{ ${parts.join(", ")} }`.replace(/\s+/g, " ");
 }
 
 interface ObjectSchema {
