@@ -161,7 +161,7 @@ describe("a failed sign-in", () => {
     "no client can be registered": [{ registration: false }],
     "metadata of another server": [{ resourceLie: "https://example.com/mcp" }],
     "metadata of another issuer": [{ issuerLie: "https://example.com" }],
-    "no sign-in needed, and none offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
+    "no sign-in is needed or offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
   };
   test.each(Object.keys(kinds))("says why: %s", async (kind) => {
     const [options, entry, change] = kinds[kind]!;
