@@ -27,12 +27,10 @@ export interface Rewired {
 export function rewire(files: readonly FoundFile[], command: Command): Rewired {
   const all: Rewired = { plans: [], refused: [] };
   for (const found of files) {
-    const isFirst = !files.some(
-      (other) => isTogether(other, found) && (other.own.length > 0 || isBefore(other, found, files)),
-    );
-    if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) continue;
+    const getsEntry = found === fileForEntry(files.filter((other) => isTogether(other, found)));
+    if (found.servers.length === 0 && !getsEntry) continue;
     try {
-      const after = rewired(found, isFirst, command);
+      const after = rewired(found, getsEntry, command);
       if (after !== found.content.text) all.plans.push({ found, after });
     } catch (thrown) {
       all.refused.push({ host: found.agent.name, file: found.file.path, error: toClaudikinsError(thrown) });
@@ -46,11 +44,10 @@ export function isTogether(one: FoundFile, other: FoundFile): boolean {
   return one.agent === other.agent && one.file.group === other.file.group;
 }
 
-/** Whether `other` gets the entry instead: the first file with servers, of the files that an agent reads together. */
-function isBefore(other: FoundFile, found: FoundFile, files: readonly FoundFile[]): boolean {
-  if (other === found) return false;
-  if (other.servers.length > 0 !== found.servers.length > 0) return other.servers.length > 0;
-  return files.indexOf(other) < files.indexOf(found);
+/** The file that gets the entry, among files that an agent reads together: the first with servers. Undefined if one has it already. */
+function fileForEntry(together: readonly FoundFile[]): FoundFile | undefined {
+  if (together.some(({ own }) => own.length > 0)) return undefined;
+  return together.find(({ servers }) => servers.length > 0) ?? together[0];
 }
 
 function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolean, command: Command): string {

@@ -108,7 +108,7 @@ function noProjectConfig(files: FoundFile[], { cwd, env }: { cwd: string; env: E
 function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
   const asInConfig = (server: FoundServer) => {
     const { entry, folder } = server;
-    const isShared = files.some(({ file }) => file.path === server.file && file.folder !== undefined);
+    const isShared = files.some(({ file }) => file.folder !== undefined);
     return isShared && folder !== undefined ? fromConfig(entry, folder, dirname(configFile.file)) : entry;
   };
   const servers = files.flatMap((file) => file.servers);
