@@ -15,6 +15,8 @@ export interface Plan {
   server: string;
   /** The npm package, with its exact version. */
   package: string;
+  /** How the server is started, if it is not a package to install. */
+  starts?: { command: string; args: readonly string[] };
   /** Other npm packages that the server needs beside it, with their versions. */
   beside?: Readonly<Record<string, string>>;
   /** Native packages that npm must build after it has installed them. */
@@ -36,8 +38,8 @@ export interface PlannedCall {
   text?: TextFormat;
   /** The names of the fields are data, such as the columns of a query, so they are not written. */
   fieldsAreData?: boolean;
-  /** The call only prepares the next ones: its result is not described. */
-  isSetUp?: boolean;
+  /** How often the call is made if it fails: once by default. */
+  tries?: number;
 }
 
 export interface TextFormat {

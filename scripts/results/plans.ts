@@ -1,6 +1,7 @@
 /** The servers that `bun run results` runs: those that do real work on one machine, without an account. */
 import type { Plan } from "./plan.ts";
 import { chromeDevtools } from "./plans/chrome-devtools.ts";
+import { demo } from "./plans/demo.ts";
 import { desktopCommander } from "./plans/desktop-commander.ts";
 import { eslint } from "./plans/eslint.ts";
 import { everything } from "./plans/everything.ts";
@@ -10,6 +11,7 @@ import { sqlite } from "./plans/sqlite.ts";
 
 export const plans: readonly Plan[] = [
   chromeDevtools,
+  demo,
   desktopCommander,
   eslint,
   everything,

@@ -21,10 +21,15 @@ import { pageServer } from "./page.ts";
 import type { Plan, PlannedCall, World } from "./plan.ts";
 import { plans } from "./plans.ts";
 
-/** Runs the server of a plan. `program` is its path, `show` gets each call and its answer. */
+interface Start {
+  command: string;
+  args: readonly string[];
+}
+
+/** Runs the server of a plan. `show` gets each call and its answer. */
 export async function resultsOf(
   plan: Plan,
-  program: string,
+  start: Start,
   show?: (call: string, answer: string) => void,
 ): Promise<CatalogResults> {
   using folder = temporaryFolder();
@@ -35,8 +40,8 @@ export async function resultsOf(
   const client = new Client({ name: "claudikins", version: "1" });
   await client.connect(
     new StdioClientTransport({
-      command: "node",
-      args: [program, ...(plan.args?.(world) ?? [])],
+      command: start.command,
+      args: [...start.args, ...(plan.args?.(world) ?? [])],
       env: { PATH: process.env["PATH"] ?? "", HOME: world.folder, ...plan.env?.(world) },
       cwd: world.folder,
       stderr: show ? "inherit" : "ignore",
@@ -48,11 +53,12 @@ export async function resultsOf(
     const found = new Map<string, Found>();
     for (const call of plan.calls) {
       const args = call.args?.(world) ?? {};
-      const result = await client.callTool({ name: call.tool, arguments: args }, undefined, { timeout: 120_000 });
+      let result = await callTool(client, call.tool, args);
+      for (let left = (call.tries ?? 1) - 1; result.isError && left > 0; left--)
+        result = await callTool(client, call.tool, args);
       world.last = contentText(result);
       show?.(`${call.tool} ${JSON.stringify(args)}`, JSON.stringify(result));
       if (result.isError) throw new Error(`${plan.server}: ${call.tool} failed: ${world.last}`);
-      if (call.isSetUp) continue;
       found.set(call.tool, joined(found.get(call.tool), described(call, result, declared.has(call.tool)), call));
     }
     const tools = [...found]
@@ -66,8 +72,12 @@ export async function resultsOf(
   }
 }
 
-/** The path of the installed program. */
-export function install({ package: name, beside = {}, rebuild = [], program }: Plan, folder: string): string {
+function callTool(client: Client, name: string, args: Record<string, unknown>) {
+  return client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
+}
+
+/** Installs the package of a plan. Returns how it is started. */
+function install({ package: name, beside = {}, rebuild = [], program }: Plan, folder: string): Start {
   const overrides = { "typedarray.prototype.slice": "1.0.5" };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
   const others = Object.entries(beside).map(([each, version]) => `${each}@${version}`);
@@ -76,7 +86,7 @@ export function install({ package: name, beside = {}, rebuild = [], program }: P
   const bare = name.replace(/(?<=.)@.*$/, "");
   const { bin } = JSON.parse(readFileSync(join(folder, "node_modules", bare, "package.json"), "utf8"));
   const path = typeof bin === "string" ? bin : (bin[program ?? ""] ?? Object.values(bin)[0]);
-  return join(folder, "node_modules", bare, path);
+  return { command: "node", args: [join(folder, "node_modules", bare, path)] };
 }
 
 function run(command: string[], cwd: string): void {
@@ -134,7 +144,7 @@ function contentText(result: object): string {
 }
 
 function textOf({ server }: Plan, results: CatalogResults): string {
-  return `/** What the tools of ${server.split("/")[1]} return. Written by \`bun run results\`. */
+  return `/** The results of the tools of ${server.split("/")[1]}. Written by \`bun run results\`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = ${JSON.stringify(results, null, 2)} satisfies CatalogResults;
@@ -152,7 +162,8 @@ if (import.meta.main) {
   );
   for (const plan of wanted) {
     using folder = temporaryFolder();
-    const results = await resultsOf(plan, install(plan, folder.path), values.show ? show : undefined);
+    const start = plan.starts ?? install(plan, folder.path);
+    const results = await resultsOf(plan, start, values.show ? show : undefined);
     const path = join(root, "registry", plan.server, "results.ts");
     writeFileSync(path, textOf(plan, results));
     run([join(root, "node_modules/.bin/biome"), "format", "--write", path], root);

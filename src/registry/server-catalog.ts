@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
+import { results as demoResults } from "../../registry/testing/demo/results.ts";
 import type { CatalogResult, CatalogResults, CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../near-names.ts";
 
@@ -50,9 +51,15 @@ export function recognise(way: Way): CatalogServer | undefined {
 
 /** What the tools of an entry return. Undefined for servers whose package was not run. */
 export function resultsOf(way: Way): CatalogResults | undefined {
+  if (isDemo(way)) return demoResults;
   const results = recognise(way)?.results;
   const isSame = results && [...programsOf(way), packageStarted(way)].includes(results.package.toLowerCase());
   return isSame ? results : undefined;
+}
+
+/** Whether the entry starts the demo server of the executable. */
+function isDemo({ command = "", args = [] }: Way): boolean {
+  return programName(command) === "claudikins" && args[0] === "demo";
 }
 
 /** The package of the first path in the entry, for servers that run from a local folder. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { servers } from "../../registry/index.ts";
+import { results as demoResults } from "../../registry/testing/demo/results.ts";
 import type { CatalogResult } from "../../registry/types.ts";
 import { plans } from "../../scripts/results/plans.ts";
 import { resultsOf as run } from "../../scripts/results/run.ts";
@@ -29,7 +30,14 @@ describe("the catalog", () => {
     );
     expect(resultsOf({ command: "uvx", args: ["mcp-server-sqlite", "--db-path", "a.db"] })).toBeUndefined();
     expect(resultsOf({ command: "npx", args: ["-y", "unknown-server"] })).toBeUndefined();
+    expect(resultsOf({ command: "/opt/claudikins", args: ["demo"] })?.tools).toHaveProperty("get_order");
+    expect(resultsOf({ command: "/opt/claudikins", args: ["serve", "demo"] })).toBeUndefined();
   });
+});
+
+test("the demo server returns what the catalog says", async () => {
+  const plan = plans.find(({ server }) => server === "testing/demo")!;
+  expect(await run(plan, plan.starts!)).toEqual(demoResults);
 });
 
 const installed = plans.filter(({ server }) => ["files/filesystem", "testing/everything"].includes(server));
@@ -39,7 +47,7 @@ test.each(installed.map((plan) => [plan.server, plan] as const))(
   async (_, plan) => {
     const known = servers.find(({ category, name }) => `${category}/${name}` === plan.server)?.results;
     const program = join(root, "node_modules", plan.package.replace(/@[^@]+$/, ""), "dist/index.js");
-    expect(await run(plan, program)).toEqual(known!);
+    expect(await run(plan, { command: "node", args: [program] })).toEqual(known!);
   },
 );
 

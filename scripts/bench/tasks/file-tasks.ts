@@ -16,7 +16,7 @@ const filteredLog: Task = {
     return counts;
   },
   async code(agent) {
-    await agent.search(["read a text file", 2]);
+    await agent.search("read a text file", 2);
     await agent.execute(`return (await files.read_text_file({ path: "access.jsonl", head: 2 })).content;`);
     return agent.execute(`
 const { content } = await files.read_text_file({ path: "access.jsonl" });
@@ -39,7 +39,7 @@ const copiedExport: Task = {
     return content.trim().split("\n").length;
   },
   async code(agent) {
-    await agent.search(["export all orders", 1], ["write a file", 1]);
+    await agent.search(["export all orders", "write a file"], 1);
     return agent.execute(`
 const csv = await servers.demo["export-orders"]({ format: "csv" });
 await files.write_file({ path: "orders.csv", content: csv });
@@ -74,7 +74,7 @@ const writtenReport: Task = {
     return content.length;
   },
   async code(agent) {
-    await agent.search(["sales report", 1], ["write a file", 1]);
+    await agent.search(["sales report", "write a file"], 1);
     return agent.execute(`
 const period = { from: "2025-01-01", to: "2025-12-31" };
 const [byMonth, byCountry] = await Promise.all([
@@ -111,7 +111,6 @@ const collectedTodos: Task = {
   },
   async code(agent) {
     await agent.search("list a folder and read the files in it");
-    await agent.execute(`return (await files.list_directory({ path: "notes" })).content.slice(0, 200);`);
     return agent.execute(`
 const { content: list } = await files.list_directory({ path: "notes" });
 const names = list.split("\\n").filter((l) => l.startsWith("[FILE]")).map((l) => l.slice(7).trim());
@@ -132,7 +131,7 @@ const editedConfig: Task = {
     return Number(/^\+.*"retries": (\d+)/m.exec(diff)?.[1]);
   },
   async code(agent) {
-    await agent.search(["read and edit a text file", 3]);
+    await agent.search("read and edit a text file", 3);
     return agent.execute(`
 const { content } = await files.read_text_file({ path: "config.json" });
 const config = JSON.parse(content);

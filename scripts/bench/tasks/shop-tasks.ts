@@ -18,10 +18,6 @@ const waitingCustomers: Task = {
   },
   async code(agent) {
     await agent.search("support tickets and the customers who wrote them");
-    // The results of these two tools are not in their signatures.
-    await agent.execute(`
-const tickets = await demo.list_tickets({ status: "open", priority: "urgent" });
-return tickets;`);
     return agent.execute(`
 const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
 const ids = [...new Set(tickets.map((t) => t.customer_id))];
@@ -54,11 +50,7 @@ const revenueBySegment: Task = {
   },
   async code(agent) {
     await agent.search("list orders and customers");
-    await agent.execute(`
-return {
-  orders: await demo.list_orders({ limit: 2 }),
-  customers: await demo.list_customers({ limit: 2 }),
-};`);
+
     return agent.execute(`
 const [{ orders }, { customers }] = await Promise.all([
   demo.list_orders({ from: "2025-12-01", to: "2025-12-31" }),
@@ -101,7 +93,7 @@ const stockOfFifty: Task = {
       .slice(0, 3);
   },
   async code(agent) {
-    await agent.search(["products and their stock in the warehouses", 3]);
+    await agent.search("products and their stock in the warehouses", 3);
     return agent.execute(`
 const { products } = await demo.list_products({});
 const dearest = products
@@ -141,8 +133,7 @@ const retriedRates: Task = {
     return Object.fromEntries(currencies.map((to) => [to, Math.round((cents / 100) * rates.get(to)!)]));
   },
   async code(agent) {
-    await agent.search(["exchange rate between currencies", 2], ["revenue of a month", 2]);
-    await agent.execute(`return await demo.get_exchange_rate({ from: "EUR", to: "USD" });`);
+    await agent.search(["exchange rate between currencies", "revenue of a month"], 2);
     return agent.execute(`
 async function withRetry<T>(fn: () => Promise<T>, attempts = 4): Promise<T> {
   for (let i = 1; ; i++) {
@@ -187,7 +178,6 @@ const checkedReport: Task = {
   },
   async code(agent) {
     await agent.search("sales report by month, list of orders");
-    await agent.execute(`return await demo.list_orders({ limit: 1 });`);
     return agent.execute(`
 const period = { from: "2025-10-01", to: "2025-12-31" };
 const [{ rows }, { orders }] = await Promise.all([
@@ -215,7 +205,7 @@ const reorderMail: Task = {
     return lines.length;
   },
   async code(agent) {
-    await agent.search(["products with low stock", 2], ["send an e-mail", 1]);
+    await agent.search(["products with low stock", "send an e-mail"], 2);
     return agent.execute(`
 const { products } = await demo.list_products({ low_stock: true });
 const lines = products.map((p) => \`\${p.sku}: \${p.reorder_at - p.stock}\`);
@@ -238,7 +228,7 @@ const refundChain: Task = {
     return `${ticket.id} ${status}`;
   },
   async code(agent) {
-    await agent.search(["list and answer support tickets", 3], ["refund an order", 1]);
+    await agent.search(["list and answer support tickets", "refund an order"], 3);
     await agent.execute(`return await demo.list_tickets({ status: "open", priority: "urgent" });`);
     return agent.execute(`
 await demo.refund_order({ order_id: "ord_02329", reason: "asked for by the customer" });

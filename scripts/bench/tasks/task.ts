@@ -19,13 +19,11 @@ export class CodeAgent {
     this.#agent = agent;
   }
 
-  /** One turn, with a search for each query. */
-  async search(...queries: (string | [query: string, limit: number])[]): Promise<void> {
-    const calls = queries.map((each): Call => {
-      const [query, limit] = typeof each === "string" ? [each] : each;
-      return ["claudikins", "search_tools", limit === undefined ? { query } : { query, limit }];
-    });
-    for (const { text, failed } of await this.#agent.turn(...calls)) if (failed) throw new Error(text);
+  /** One search for a need, or for several. */
+  async search(needs: string | string[], limit?: number): Promise<void> {
+    const asked = typeof needs === "string" ? { query: needs } : { queries: needs };
+    const call: Call = ["claudikins", "search_tools", limit === undefined ? asked : { ...asked, limit }];
+    for (const { text, failed } of await this.#agent.turn(call)) if (failed) throw new Error(text);
   }
 
   /** The value of the code, as the model reads it. */
