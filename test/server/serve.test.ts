@@ -51,12 +51,12 @@ test("serve has two tools, and instructions that name the servers", async () => 
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code. Search once for all that a task needs.",
+        "description": "Find tools of the user's MCP servers by what they do: all that a task needs in one search. Returns their exact signatures, to call in execute_code.",
         "inputSchema": {
           "properties": {
             "detail": {
               "default": "signatures",
-              "description": "full: JSON, with schemas",
+              "description": "full: with schemas",
               "enum": [
                 "names",
                 "signatures",
@@ -71,18 +71,17 @@ test("serve has two tools, and instructions that name the servers", async () => 
               "type": "integer",
             },
             "queries": {
-              "description": "Several such",
               "items": {
                 "type": "string",
               },
               "type": "array",
             },
             "query": {
-              "description": "What the tool should do, in a few words",
+              "description": "What the tool should do",
               "type": "string",
             },
             "server": {
-              "description": "Only this one; alone, lists its tools",
+              "description": "Only its tools; alone, lists them",
               "type": "string",
             },
           },

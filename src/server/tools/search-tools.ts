@@ -28,16 +28,16 @@ export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
   description:
-    "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code. " +
-    "Search once for all that a task needs.",
+    "Find tools of the user's MCP servers by what they do: all that a task needs in one search. " +
+    "Returns their exact signatures, to call in execute_code.",
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool should do, in a few words" },
-      queries: { type: "array", items: { type: "string" }, description: "Several such" },
-      server: { type: "string", description: "Only this one; alone, lists its tools" },
+      query: { type: "string", description: "What the tool should do" },
+      queries: { type: "array", items: { type: "string" } },
+      server: { type: "string", description: "Only its tools; alone, lists them" },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
-      detail: { type: "string", enum: [...details], default: "signatures", description: "full: JSON, with schemas" },
+      detail: { type: "string", enum: [...details], default: "signatures", description: "full: with schemas" },
     },
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
