@@ -176,6 +176,12 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
+/** Returns a text that changes when the file is written, replaced or removed. */
+export function stampOf(path: string): string {
+  const { mtimeMs, ctimeMs, size, ino } = statsOf(path) ?? {};
+  return [mtimeMs, ctimeMs, size, ino].join(" ");
+}
+
 /** Changes the mode of a file. Throws system errors, and FILE_NOT_WRITABLE for links and hard links in guarded folders. */
 export function changeMode(path: string, mode: number): void {
   if (baseOf(path) === undefined) {

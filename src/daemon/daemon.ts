@@ -8,6 +8,7 @@ import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { call } from "../execution/call.ts";
 import { callOnce } from "../execution/call-tool.ts";
+import { stampOf } from "../files.ts";
 import { type Lock, takeLock, waitForLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
@@ -108,7 +109,7 @@ class Daemon {
     this.#toolbox = toolbox;
     this.#lock = lock;
     this.#options = options;
-    this.#madeOf = stampOf(options.madeOf);
+    this.#madeOf = stampsOf(options.madeOf);
     const { socket } = options.place;
     // The socket gets its name when it listens. It replaces an older one, and nobody finds a socket that does not answer.
     const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
@@ -252,7 +253,7 @@ class Daemon {
   }
 
   #leaveWhenOld(): void {
-    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program changed");
+    if (stampsOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program changed");
   }
 
   async #stop(request: Request): Promise<Response> {
@@ -293,10 +294,4 @@ class Daemon {
   }
 }
 
-/** Changes if one of the files changes. */
-function stampOf(files: string[]): string {
-  return files
-    .map((file) => statSync(file, { throwIfNoEntry: false }))
-    .map((found) => (found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "gone"))
-    .join("\n");
-}
+const stampsOf = (files: string[]) => files.map(stampOf).join("\n");

@@ -46,9 +46,8 @@ export class LockedToolbox extends Toolbox {
 
   /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
   override async unlock(signal: AbortSignal): Promise<Toolbox> {
-    if (this.#opened) return this.#opened;
-    const turn = this.#semaphore.acquire(signal);
-    if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", "The call was cancelled");
+    if ((await this.#semaphore.acquire(signal)) === false)
+      throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
       // The toolbox may have been opened while this call waited.
       return this.#opened ?? this.#remember(await this.#open(signal));

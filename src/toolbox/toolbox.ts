@@ -6,7 +6,7 @@ import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { toClaudikinsError } from "../errors.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
-import { statsOf } from "../files.ts";
+import { stampOf } from "../files.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../log.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -190,10 +190,5 @@ export function configMark(choice: ConfigChoice): string {
     return `none: ${toClaudikinsError(error).message}`;
   }
   const files = [file, userConfigFile(choice.env)].filter((each) => each !== undefined);
-  return JSON.stringify(
-    files.map((each) => {
-      const { mtimeMs, ctimeMs, size, ino } = statsOf(each) ?? {};
-      return [each, mtimeMs, ctimeMs, size, ino];
-    }),
-  );
+  return files.map((each) => `${each} ${stampOf(each)}`).join("\n");
 }
