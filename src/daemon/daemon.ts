@@ -258,7 +258,7 @@ class Daemon {
 
   async #stop(request: Request): Promise<Response> {
     const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
-    const calls = this.#running + this.#sockets.calls.running;
+    const calls = this.#running + this.#sockets.running;
     this.leave("it was asked to stop", now === true);
     return Response.json({ calls });
   }
@@ -266,14 +266,13 @@ class Daemon {
   #status(): Status {
     const { config, pool } = this.#toolbox;
     const held = this.#options.held.facts();
-    const { calls } = this.#sockets;
     const running = held.map(({ server }) => [server, "ready"]);
     return {
       pid: process.pid,
       version,
       config: config.origin.kind === "demo" ? null : config.origin.file,
       startedAt: this.#startedAt,
-      calls: { running: this.#running + calls.running, done: this.#done + calls.done },
+      calls: { running: this.#running + this.#sockets.running, done: this.#done + this.#sockets.done },
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
       held,
     };

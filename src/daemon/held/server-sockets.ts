@@ -42,11 +42,17 @@ const silenceSeconds = 960;
 
 export class ServerSockets {
   readonly #options: ServerSocketsOptions;
-  /** Tool calls of all sockets. */
-  readonly calls = { running: 0, done: 0 };
+  readonly #states = new Set<SocketState>();
+  /** Tool calls that were answered. */
+  done = 0;
 
   constructor(options: ServerSocketsOptions) {
     this.#options = options;
+  }
+
+  /** Tool calls of all sockets that are not answered yet. */
+  get running(): number {
+    return this.#states.values().reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
   readonly handler: Bun.WebSocketHandler<SocketState> = {
@@ -54,6 +60,7 @@ export class ServerSockets {
     backpressureLimit: 4 * maxBytes,
     perMessageDeflate: false,
     idleTimeout: silenceSeconds,
+    open: ({ data }) => void this.#states.add(data),
     message: (socket, text) => {
       const { user, calls, isOver } = socket.data;
       if (isOver) return;
@@ -66,16 +73,16 @@ export class ServerSockets {
         const denial = this.#denialOf(user.held.name, message);
         if (denial && "id" in message) socket.send(JSON.stringify(denial));
         if (denial) return;
-        this.#count(calls, message);
+        if (message.method === "tools/call" && "id" in message) calls.add(message.id);
+        if (message.method === "notifications/cancelled") calls.delete(message.params?.["requestId"]);
         user.held.receive(user.port, message);
       } else user.held.receive(user.port, message);
     },
     close: (socket) => {
       socket.data.isOver = true;
-      const { user, calls } = socket.data;
+      this.#states.delete(socket.data);
+      const { user } = socket.data;
       user?.held.detach(user.port);
-      this.calls.running -= calls.size;
-      calls.clear();
       this.#options.onChange();
     },
   };
@@ -132,22 +139,9 @@ export class ServerSockets {
     }
   }
 
-  #count(calls: Set<unknown>, message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if (message.method === "tools/call" && "id" in message) {
-      calls.add(message.id);
-      this.calls.running += 1;
-    }
-    const isCancelled = message.method === "notifications/cancelled" && calls.delete(message.params?.["requestId"]);
-    if (isCancelled) this.calls.running -= 1;
-  }
-
   #send(socket: Socket, message: JSONRPCMessage): void {
     socket.send(messageJson(message));
-    const isAnswer = !("method" in message) && socket.data.calls.delete(message.id);
-    if (!isAnswer) return;
-    this.calls.running -= 1;
-    this.calls.done += 1;
+    if (!("method" in message) && socket.data.calls.delete(message.id)) this.done += 1;
   }
 }
 
