@@ -5,34 +5,45 @@ import { residentBytes } from "../clients/resident-memory.ts";
 import { redactorOf } from "../clients/secrets.ts";
 import type { ServerState } from "../clients/state.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { type Problem, problemOf } from "../errors.ts";
+import { problemOf } from "../errors.ts";
+import { about, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { askedAt } from "../registry/store.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
-/** Contains no secrets: no arguments, and of variables only the names of missing ones. */
-export interface ServerFacts {
-  server: string;
-  transport: "stdio" | "http" | "sse" | "websocket";
-  /** The last part of the command's path. */
-  program?: string;
-  /** Host and port of a server on the network. */
-  host?: string;
-  description?: string;
-  state: ServerState;
-  /** Number of known tools that the config allows. Undefined if nothing counts for the current entry. */
-  tools?: number;
-  /** Number of tools that the config denies. Undefined if it denies none. */
-  denied?: number;
-  /** When the server was last listed, in milliseconds since 1970. */
-  askedAt?: number;
-}
+/** The facts contain no secrets: no arguments, and of variables only the names of missing ones. */
+const facts = {
+  server: text,
+  transport: oneOf("stdio", "http", "sse", "websocket"),
+  "program?": about("The last part of the command's path", text),
+  "host?": about("Host and port of a server on the network", text),
+  "description?": text,
+  "tools?": about("Number of known tools that the config allows", number),
+  "denied?": number,
+  "askedAt?": about("When the server was last listed, in milliseconds since 1970", number),
+};
+const factsShape = record(facts);
+export type ServerFacts = ValueOf<typeof factsShape> & { state: ServerState };
 
-export interface CheckedServer extends ServerFacts {
-  /** Resident memory of all its processes, if the system reports it. */
-  memoryBytes?: number;
-  /** Why its tools cannot be called now. Lines after the first are the server's last output. */
-  problem?: Problem;
-}
+/** What a check adds. The problem is why the tools cannot be called now; lines after the first are the server's last output. */
+const findings = { "memoryBytes?": about("Resident memory of all its processes", number), "problem?": problem };
+const findingsShape = record(findings);
+export type CheckedServer = ServerFacts & ValueOf<typeof findingsShape>;
+
+/** A server in the output of `claudikins list --json`: its facts, with those of its state. */
+export const serverShape = record({
+  ...facts,
+  state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken"),
+  "variables?": about("Variables that are not set", texts),
+  "since?": time,
+  "startMs?": number,
+  "pid?": number,
+  "code?": text,
+  "why?": text,
+  "hint?": text,
+  "failures?": about("Consecutive failures", number),
+  "retryAt?": time,
+  ...findings,
+});
 
 interface Parts {
   catalog: ToolCatalog;

@@ -3,7 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Log } from "../log.ts";
-import type { LogSinks } from "../logs/line.ts";
+import type { LogFiles } from "../logs/log-file.ts";
 import type { NetworkFailure } from "./network-failure.ts";
 
 export interface Channel {
@@ -34,7 +34,7 @@ export interface ChannelOptions {
   /** The file with the sign-ins. Without it, claudikins does not sign in. */
   credentialsFile?: string | undefined;
   /** Receives the server's stderr, and when it starts and ends. */
-  logs?: LogSinks | undefined;
+  logs?: LogFiles | undefined;
 }
 
 /** Opens the channel to a server. A shared server needs to know what its client supports, and when nobody waits for it any more. */

@@ -1,7 +1,8 @@
 /** Writes the events of one connection to the server's log, as complete lines, limited in number, and without secrets. */
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
-import { type LineKind, type LogSink, type LogSinks, shortened } from "../logs/line.ts";
+import { type LineKind, shortened } from "../logs/line.ts";
+import type { LogFile, LogFiles } from "../logs/log-file.ts";
 import { oneLine, shownLine } from "../visible-text.ts";
 import type { Channel } from "./channel.ts";
 import { logText } from "./notices.ts";
@@ -23,8 +24,8 @@ const tellAfterMs = 1_000;
 
 export class ServerLog {
   readonly #server: ServerConfig;
-  readonly #sinks: LogSinks;
-  readonly #sink: LogSink;
+  readonly #files: LogFiles;
+  readonly #file: LogFile;
   readonly #redact: Redact;
   readonly #budget = new LogBudget();
   readonly #decoder = new TextDecoder();
@@ -43,10 +44,10 @@ export class ServerLog {
   #droppedLines = 0;
   #telling: NodeJS.Timeout | undefined;
 
-  constructor(server: ServerConfig, sinks: LogSinks, redact: Redact) {
+  constructor(server: ServerConfig, files: LogFiles, redact: Redact) {
     this.#server = server;
-    this.#sinks = sinks;
-    this.#sink = sinks.of(server.name);
+    this.#files = files;
+    this.#file = files.of(server.name);
     this.#redact = redact;
   }
 
@@ -125,7 +126,7 @@ export class ServerLog {
 
   #closing(why: string): void {
     this.#why = why;
-    if (!this.#isOver) this.#sinks.expect(this.#over.promise);
+    if (!this.#isOver) this.#files.expect(this.#over.promise);
   }
 
   #ended(how: string): void {
@@ -186,7 +187,7 @@ export class ServerLog {
     // Colours are removed first, because they may be in the middle of a secret.
     const known = this.#redact(shownLine(isWhole ? text : text.slice(0, maxLookedAt)));
     const shown = isWhole ? known : known.slice(0, -maxSecret);
-    if (shown !== "") this.#sink.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
+    if (shown !== "") this.#file.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
   }
 
   #drop(bytes: number, lines: number): void {

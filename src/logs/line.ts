@@ -29,20 +29,6 @@ export interface LogLine {
   text: string;
 }
 
-/** Keeps the lines of one server. */
-export interface LogSink {
-  add(line: LogLine): void;
-}
-
-/** The sinks of all servers of a config. */
-export interface LogSinks {
-  of(server: string): LogSink;
-  /** Announces that more lines come until the promise resolves: the reason for the end of a process is known a little later than the end. */
-  expect(ended: Promise<void>): void;
-  /** Waits a short time for announced lines. Later lines are written at once. */
-  end(): Promise<void>;
-}
-
 const kindWidth = 7;
 
 /** Characters of one line. */

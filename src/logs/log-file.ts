@@ -179,7 +179,7 @@ export class LogFiles {
     return file;
   }
 
-  /** Announces a line that is written when the promise resolves. */
+  /** Announces that more lines come until the promise resolves: the reason for the end of a process is known a little later than the end. */
   expect(ended: Promise<void>): void {
     this.#writers.add(ended);
     void ended.then(() => this.#writers.delete(ended));

@@ -152,8 +152,11 @@ test("the log contains no secrets of the entry, even if they are split or colour
 function unwritten(token: string): { log: ServerLog; texts: () => string[] } {
   const lines: LogLine[] = [];
   const server = serverConfig("shop", chatty({ API_TOKEN: token }));
-  const sinks = { of: () => ({ add: (line: LogLine) => lines.push(line) }), expect() {}, async end() {} };
-  return { log: new ServerLog(server, sinks, redactorOf(server)), texts: () => lines.map(({ text }) => text) };
+  const files = { of: () => ({ add: (line: LogLine) => lines.push(line) }), expect() {}, async end() {} };
+  return {
+    log: new ServerLog(server, files as unknown as LogFiles, redactorOf(server)),
+    texts: () => lines.map(({ text }) => text),
+  };
 }
 
 test("a line in any chunks is one log line, and a long one is cut", () => {

@@ -1,6 +1,6 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
-import { type CheckedServer, checkServers, inventory, type ServerFacts } from "../../catalog/inventory.ts";
+import { type CheckedServer, checkServers, inventory, type ServerFacts, serverShape } from "../../catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
 import { stateText } from "../../clients/state.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
@@ -8,20 +8,7 @@ import type { Environment } from "../../config/environment.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import {
-  about,
-  either,
-  list,
-  named,
-  nothing,
-  number,
-  oneOf,
-  problem,
-  record,
-  text,
-  texts,
-  time,
-} from "../../json-shape.ts";
+import { about, either, list, named, nothing, record, text } from "../../json-shape.ts";
 import { didYouMean } from "../../near-names.ts";
 import { type Answer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
@@ -32,36 +19,9 @@ import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
 import { foundText } from "./search.ts";
 
-/** The output contains no secrets: no arguments and no values of variables. */
 const serversShape = named(
   "Servers",
-  record({
-    config: about("The config file; null for the demo", either(text, nothing)),
-    servers: list(
-      record({
-        server: text,
-        transport: oneOf("stdio", "http", "sse", "websocket"),
-        "program?": text,
-        "host?": text,
-        "description?": text,
-        state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken"),
-        "variables?": about("Variables that are not set", texts),
-        "since?": time,
-        "startMs?": number,
-        "pid?": number,
-        "code?": text,
-        "why?": text,
-        "hint?": text,
-        "failures?": about("Consecutive failures", number),
-        "retryAt?": time,
-        "tools?": about("Number of known tools that the config allows", number),
-        "denied?": number,
-        "askedAt?": time,
-        "memoryBytes?": number,
-        "problem?": problem,
-      }),
-    ),
-  }),
+  record({ config: about("The config file; null for the demo", either(text, nothing)), servers: list(serverShape) }),
 );
 
 const listShape = either(serversShape, toolListShape);
