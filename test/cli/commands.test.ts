@@ -349,6 +349,7 @@ describe("search", () => {
             description: expect.any(String),
             signature: "odd.structured(args?: { size?: number }): Promise<unknown>",
             example: "await odd.structured()",
+            exampleTells: false,
             score: expect.any(Number),
           },
         ],
@@ -388,7 +389,7 @@ describe("search", () => {
       "post.find\n  Finds parcels.\npost.weigh-all\n  Weighs what came by train, and also every one of the parcels\n",
     );
     expect(await search("--detail=signatures", "--limit", "1")).toBe(
-      'post.find\n  Finds parcels.\n  post.find(args: { id: string }): Promise<unknown>\n  await post.find({ id: "id" })\n',
+      "post.find\n  Finds parcels.\n  post.find(args: { id: string }): Promise<unknown>\n",
     );
     expect(JSON.parse(await search("--detail", "full", "--limit", "1"))).toEqual([all]);
     expect(JSON.parse(await search("--detail", "full", "--limit", "1", "--json"))).toMatchObject({

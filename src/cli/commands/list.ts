@@ -123,7 +123,10 @@ async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise
 /** One line per tool, or with `isDetailed` how to call it. */
 function toolTexts(tools: ShownTool[], isDetailed: boolean, { stdout }: Io): string {
   if (isDetailed) {
-    const found = tools.map((tool) => ({ kind: "tool" as const, score: 0, ...tool }));
+    const found = tools.map((tool) => {
+      const exampleTells = !tool.example.endsWith("()");
+      return { kind: "tool" as const, score: 0, exampleTells, ...tool };
+    });
     return foundText(found, "signatures", stdout.columns);
   }
   const rows = tools.map(({ id, description }) => [id, description]);
