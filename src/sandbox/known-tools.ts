@@ -4,8 +4,8 @@ import type { Answer, Question } from "./messages.ts";
 
 type Details = Pick<KnownFunction, "inputSchema" | "signature">;
 
-/** Maximum number of questions of one execution, and how many of them are searches. Other tools stay unknown. */
-const maxQuestions = 500;
+/** Maximum number of tools and searches that one execution asks about. Others stay unknown. */
+const maxTools = 500;
 const maxSearches = 50;
 
 /** Maximum characters of a search. Its words come from the program, and should be a name or two. */
@@ -19,7 +19,7 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly #ask: (questions: Question[]) => Promise<Answer[]>;
   /** By the question as JSON; undefined until it is answered. */
   readonly #answers = new Map<string, Answer | undefined>();
-  #searches = 0;
+  readonly #asked = { tools: 0, searches: 0 };
   #open: Question[] = [];
 
   /** The namespaces contain only names. */
@@ -49,8 +49,9 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   /** The answer, if it is known; else the question is asked after the work. */
   #answer(question: Question): Answer | undefined {
     const key = JSON.stringify(question);
-    if (this.#answers.has(key) || this.#answers.size === maxQuestions) return this.#answers.get(key);
-    if ("words" in question && ++this.#searches > maxSearches) return undefined;
+    if (this.#answers.has(key)) return this.#answers.get(key);
+    const isTooMany = "words" in question ? ++this.#asked.searches > maxSearches : ++this.#asked.tools > maxTools;
+    if (isTooMany) return undefined;
     this.#answers.set(key, undefined);
     this.#open.push(question);
     return undefined;
