@@ -18,40 +18,28 @@ export function userDataFolder(env: Environment): string {
   return join(xdgFolder(env, "XDG_DATA_HOME", ".local", "share"), "claudikins");
 }
 
+const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder(env), name);
+
 /** The file with the OAuth tokens of servers, for all projects of the user. */
-export function credentialsFile(env: Environment): string {
-  return join(userDataFolder(env), "credentials.json");
-}
+export const credentialsFile = inDataFolder("credentials.json");
 
 /** The file with the token of `serve --http`. It is used if no other token is given. */
-export function httpTokenFile(env: Environment): string {
-  return join(userDataFolder(env), "http-token");
-}
+export const httpTokenFile = inDataFolder("http-token");
 
 /** The folder with the counts of calls and characters, for all projects of the user. */
-export function ledgerFolder(env: Environment): string {
-  return join(userDataFolder(env), "ledger");
-}
+export const ledgerFolder = inDataFolder("ledger");
 
 /** The folder with the records of executions, for all projects of the user. */
-export function executionsFolder(env: Environment): string {
-  return join(userDataFolder(env), "executions");
-}
+export const executionsFolder = inDataFolder("executions");
 
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
-export function logsFolder(env: Environment): string {
-  return join(userDataFolder(env), "logs");
-}
+export const logsFolder = inDataFolder("logs");
 
 /** The file with the project configs that the user trusts. */
-export function trustFile(env: Environment): string {
-  return join(userDataFolder(env), "trust.json");
-}
+export const trustFile = inDataFolder("trust.json");
 
 /** The file that lists the registries and workspaces outside of the usual folders. */
-export function writtenFoldersFile(env: Environment): string {
-  return join(userDataFolder(env), "written-folders");
-}
+export const writtenFoldersFile = inDataFolder("written-folders");
 
 export interface Folders {
   /** The folder of the generated files and the search index. */

@@ -48,13 +48,13 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   for (const { name, node } of entries) {
     const path = ["mcpServers", name];
     if (name === "") problems.push({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
-    const { type, problem, ...way } = wayTo(node);
+    const { problem, ...way } = wayTo(node);
     const addressKey = way.addressKey ?? addressKeys.find((key) => meant.has(pathText([...path, key])));
     if (problem) problems.push({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
     const entry: ServerEntry | undefined =
       addressKey === undefined
         ? check(stdioSchema, node, path)
-        : check(networkSchema(addressKey, { ...signInOf(node), type }), node, path);
+        : check(networkSchema(addressKey, Object(getNodeValue(node))), node, path);
     if (entry) servers.set(name, entry);
   }
   if (!config || problems.length > 0) fail(file, text, problems);
@@ -66,12 +66,12 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
  * Returns how a server is reached: `addressKey` has the address of a network server. If an entry has both a command and an address,
  * `type` decides.
  */
-function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Problem & { key: string } } {
+function wayTo(entry: Node): { addressKey?: string; problem?: Problem & { key: string } } {
   const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
   const [addressKey, second] = addressKeys.filter((key) => findNodeAtLocation(entry, [key]));
   const hasCommand = findNodeAtLocation(entry, ["command"]) !== undefined;
   const isNetworkType = networkTypeOf(type) !== undefined;
-  if (addressKey === undefined) return isNetworkType ? { addressKey: "url", type } : {};
+  if (addressKey === undefined) return isNetworkType ? { addressKey: "url" } : {};
   const odd = (key: string, text: string) => {
     const { offset } = findNodeAtLocation(entry, [key])!;
     return { key, offset, text };
@@ -84,14 +84,8 @@ function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Pr
   if (type === "stdio" || type === "local" || (hasCommand && !isNetworkType)) return {};
   return {
     addressKey,
-    type,
     ...(second === undefined ? {} : { problem: odd(second, `"${addressKey}" already gives the address`) }),
   };
-}
-
-function signInOf(entry: Node): { oauth: unknown; auth: unknown } {
-  const [oauth, auth] = ["oauth", "auth"].map((key) => findNodeAtLocation(entry, [key]));
-  return { oauth: oauth && getNodeValue(oauth), auth: auth && getNodeValue(auth) };
 }
 
 /**

@@ -97,10 +97,7 @@ const headers = z.record(
   z.string().regex(headerValue, "must be one line"),
 );
 
-/**
- * The schema of a server on the network, whose address is in `addressKey`. The second parameter has the unchecked values of the
- * entry.
- */
+/** The schema of a server on the network, whose address is in `addressKey`. The second parameter is the unchecked entry. */
 export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntry): z.ZodType<NetworkEntry> =>
   z
     .object({

@@ -75,8 +75,7 @@ export function signInStatus(server: NetworkServer, credentials: CredentialStore
 
 /** The redirect URL that was registered last, so that the same port is tried first. */
 export function lastRedirect(server: NetworkServer, credentials: CredentialStore): URL | undefined {
-  const { redirectUrl } = credentials.read(server) ?? {};
-  return redirectUrl !== undefined && URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
+  return URL.parse(credentials.read(server)?.redirectUrl ?? "") ?? undefined;
 }
 
 /** Adds the server's name to every failure, and removes texts of others. */
