@@ -34,11 +34,15 @@ export function missing(output: Output, around: Surroundings): string[] {
   });
 }
 
-/** Whether the signature of the tool names the property. It may be optional then, so that results may lack it. */
+/**
+ * Whether the signature of the tool has the property as one that results may lack: it is optional, or in one of several types. A
+ * required property that is missing belongs to another object of the result.
+ */
 function isDeclared({ property, seen: { tool = "" } }: Missing, around: Surroundings): boolean {
   const signature = knownTool(tool, around)?.signature ?? "";
   const result = signature.slice(signature.indexOf("Promise<"));
-  return property !== "length" && new RegExp(`[^\\w$]${RegExp.escape(property)}"?\\??:`).test(result);
+  const mark = result.includes("} | {") ? "\\??" : "\\?";
+  return property !== "length" && new RegExp(`[^\\w$]${RegExp.escape(property)}"?${mark}:`).test(result);
 }
 
 function lengthText(missing: Missing): string {
