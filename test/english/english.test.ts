@@ -122,11 +122,12 @@ describe("texts in the source", () => {
 function titles(source: string): string[] {
   const all: string[] = [];
   const constants = new Map<string, Node>();
-  full(treeOf(source), (node: Node) => {
+  const tree = treeOf(source);
+  full(tree, (node: Node) => {
     const { type, id, init } = node as VariableDeclarator;
     if (type === "VariableDeclarator" && id.type === "Identifier" && init) constants.set(id.name, init);
   });
-  full(treeOf(source), (node: Node) => {
+  full(tree, (node: Node) => {
     const { type, callee, arguments: [title, body] = [] } = node as CallExpression;
     const text = textOf(title);
     if (type !== "CallExpression" || body === undefined || text === undefined || !isTest(callee)) return;
