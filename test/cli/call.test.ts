@@ -124,32 +124,32 @@ describe("arguments", () => {
       "limit=many query=x
       error: rec.find_it: "limit" takes a whole number, got "many" (limit=many)
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
       query=x lmit=5
       error: rec.find_it: there is no argument "lmit". Did you mean limit?
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
       query=x state=opne
       error: rec.find_it: "state" must be one of "open", "closed", got "opne". Did you mean "open"?
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
 
       error: rec.find_it: the argument "query" is missing
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
       query=x limit=0
       error: rec.find_it: "limit" must be >= 1
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
       query=a query=b
       error: rec.find_it: "query" is given 2 times but takes text (query=a query=b)
 
-      hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
+      hint: rec.find_it(args: { query: string; limit?: number /* default 20 */; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
       "
     `);
     expect(got()).toEqual([]);
