@@ -13,6 +13,7 @@ import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
+import { Refusals } from "./refusals.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
@@ -63,6 +64,7 @@ export class Pool implements AsyncDisposable {
   asker: Asker | undefined;
   /** Records all messages of servers that are connected later. */
   trace: Trace | undefined;
+  readonly #refusals = new Refusals();
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
   readonly #options: PoolOptions;
@@ -121,12 +123,14 @@ export class Pool implements AsyncDisposable {
 
   /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
   state(name: string): ServerState {
-    return this.#life(name).state;
+    const { state } = this.#life(name);
+    const refused = this.#refusals.of(name);
+    return state.state === "ready" && refused > 0 ? { ...state, refused } : state;
   }
 
   /** The states of all servers, in the order of the config. */
   states(): Map<string, ServerState> {
-    return new Map([...this.#lives].map(([name, life]) => [name, life.state]));
+    return new Map([...this.#lives.keys()].map((name) => [name, this.state(name)]));
   }
 
   /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
@@ -220,7 +224,10 @@ export class Pool implements AsyncDisposable {
       const answer = send({ method: "tools/call", params });
       return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
     });
-    if (result) return result;
+    if (result) {
+      this.#refusals.see(server, result);
+      return result;
+    }
     if (attempts > 1) return this.#callPermitted(server, tool, params, options, attempts - 1);
     throw new ClaudikinsError("SERVER_UNAVAILABLE", `${server}.${tool} was not called: its server keeps restarting`);
   }

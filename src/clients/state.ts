@@ -9,10 +9,19 @@ export type ServerState =
   /** Not started, or ended after idle time. The next call starts it. */
   | { state: "idle" }
   | { state: "starting"; since: number }
-  | { state: "ready"; since: number; startMs?: number | undefined; pid?: number | undefined }
+  | ReadyState
   /** A person must sign in. The next call after that works. */
   | SignedOutState
   | BrokenState;
+
+export interface ReadyState {
+  state: "ready";
+  since: number;
+  startMs?: number | undefined;
+  pid?: number | undefined;
+  /** How many of the last calls in a row failed because the service behind the server refused them (401 or 403). */
+  refused?: number | undefined;
+}
 
 export interface SignedOutState {
   state: "signed out";
@@ -65,6 +74,10 @@ export function stateProblem(state: ServerState): string | undefined {
       return withHint(`${stateText(state)}: ${state.why}`, state.hint);
     case "broken":
       return withHint([state.why, retryText(state)].filter(Boolean).join("; "), state.hint);
+    case "ready":
+      return state.refused
+        ? `its last ${state.refused} calls were refused as unauthorized. Check the token in its config entry: claudikins doctor`
+        : undefined;
     default:
       return undefined;
   }
