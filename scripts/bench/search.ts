@@ -4,7 +4,7 @@ import { Document } from "flexsearch";
 import MiniSearch from "minisearch";
 import type { RegistryIndex } from "../../src/registry/model.ts";
 import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { readIndex, writeIndex } from "../../src/registry/store.ts";
 import { inTurn, percentile, type Times } from "./measure.ts";
 import { rowOf, rowOfAll, under } from "./report.ts";

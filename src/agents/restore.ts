@@ -27,8 +27,9 @@ export interface RestoreOptions {
 export interface Restored {
   host: string;
   file: string;
+  /** `as it was`: the file is already as it was before `init`. */
   result: "restored" | "servers restored" | "as it was" | "changed since" | "failed";
-  /** The change to a file that was refused, or that a dry run only shows. */
+  /** The change that this restore made, would make (dry run) or refused to make. */
   difference?: { from: string; to: string };
   /** The entries whose secrets are in these texts. */
   entries?: PortableEntry[];
@@ -42,21 +43,22 @@ export async function restore(options: RestoreOptions): Promise<Restored[]> {
   if (journal.changes.length === 0) return [];
   return journal.alone(() => {
     const restored: Restored[] = [];
-    const stopped = new Set<string>();
+    // Paths whose newest change could not be undone: older ones must wait.
+    const blocked = new Set<string>();
     const earlier = new Map<string, string[]>();
     for (const change of journal.changes.toReversed()) {
       if (options.signal.aborted) break;
       if (options.agents.length > 0 && !options.agents.includes(change.host)) continue;
-      if (stopped.has(change.path)) continue;
+      if (blocked.has(change.path)) continue;
       const one = restoreOne(change, journal, options, earlier);
-      if (one.result === "changed since" || one.result === "failed" || options.dryRun) stopped.add(change.path);
+      if (one.result === "changed since" || one.result === "failed" || options.dryRun) blocked.add(change.path);
       restored.push(one);
     }
     return restored;
   });
 }
 
-/** `earlier` has, for each file, its texts before the changes that were handled so far. */
+/** `earlier` has, for each file, the original texts of its newer changes. */
 function restoreOne(
   change: Change,
   journal: Journal,
@@ -66,7 +68,7 @@ function restoreOne(
   const about = { host: change.host, file: change.file };
   try {
     const current = existsSync(change.path) ? textOf(change.path) : undefined;
-    const isOurs = current !== undefined && hashOf(current.bytes) === change.after;
+    const isAsWritten = current !== undefined && hashOf(current.bytes) === change.after;
     const isAsBefore = current ? hashOf(current.bytes) === change.before : change.isNew;
     if (isAsBefore) {
       if (!options.dryRun) journal.remove(change.id);
@@ -76,11 +78,12 @@ function restoreOne(
     const known = [...(earlier.get(change.path) ?? []), textIn(copy)];
     earlier.set(change.path, known);
     const onlyServers =
-      !isOurs && !options.force && current !== undefined && isForServers(change, known, current, options);
+      !isAsWritten && !options.force && current !== undefined && restoresOnlyServers(change, known, current, options);
     const bytes = onlyServers && current ? serversBack(change, copy, current, options.surroundings) : copy;
     const difference = { from: textIn(current?.bytes), to: textIn(bytes) };
     const entries = entriesOf(change, [difference.from, difference.to], options.surroundings);
-    if (!isOurs && !options.force && !onlyServers) return { ...about, result: "changed since", difference, entries };
+    if (!isAsWritten && !options.force && !onlyServers)
+      return { ...about, result: "changed since", difference, entries };
     if (!options.dryRun) {
       removeLeftOvers(change.path);
       if (change.isNew && !onlyServers) removeFile(change.path);
@@ -94,7 +97,7 @@ function restoreOne(
 }
 
 /** Whether only the servers are restored. Claude Code, for example, writes other settings to its file in every session. */
-function isForServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
+function restoresOnlyServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
   if (options.serversOnly) return true;
   const settings = settingsOf(change, options.surroundings);
   try {

@@ -87,7 +87,7 @@ function sharedChannels(
       import("../daemon/client.ts"),
     ]);
     const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnswered);
-    return remoteChannels({ client, session, isShort: isHost, startsNothing: sharing === "running" });
+    return remoteChannels({ client, session, endsWithCaller: isHost, startsNothing: sharing === "running" });
   };
   return async (server, options) => {
     made ??= make();

@@ -1,6 +1,6 @@
 /**
- * Makes text safe for a terminal, and styles it. The styles of claudikins carry a random mark. On a terminal, every other control
- * sequence is shown as an escape. A pipe and a file get other text unchanged. Texts are always styled: the output leaves styles out.
+ * Makes text safe for a terminal, and styles it. Only the styles of claudikins, which carry a random mark, reach a terminal as control
+ * sequences; all others are shown as escapes. A pipe or a file gets text from elsewhere unchanged, and no styles.
  */
 import { visibleText } from "../visible-text.ts";
 import type { Io, Output } from "./io.ts";
@@ -25,12 +25,12 @@ export const dim = style(2);
 /** Erases the line of the cursor. */
 export const eraseLine = own(2, "K");
 
-/** Returns the output with a `write` that makes text safe. Styles are left out unless `hasStyles`. */
-export function safeOutput(output: Output, hasStyles = true): Output {
+/** Returns the output with a `write` that makes text safe. Styles are left out unless `keepsStyles`. */
+export function safeOutput(output: Output, keepsStyles = true): Output {
   const sequence = (marked: string) => {
     const plain = marked.replace(`;${mark}`, "");
     if (plain.endsWith("K")) return `\r${plain}`;
-    return hasStyles ? plain : "";
+    return keepsStyles ? plain : "";
   };
   const write = (text: string) => {
     // Own sequences are at the odd places.

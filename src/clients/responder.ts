@@ -19,7 +19,7 @@ export interface Asked {
 
 /** The caller validates the answers. An error is passed on to the server. */
 export interface Responder {
-  /** Read when a server is connected. The server is told the capabilities that have a method here. */
+  /** Read whenever a server is connected. A capability is announced only if its method below exists. */
   readonly capabilities: Pick<ClientCapabilities, "sampling" | "elicitation" | "roots">;
   /** The server's name is in `_meta`, under `serverKey`. */
   sample?(

@@ -58,7 +58,7 @@ const openRequest = z.object({
   /** The caller's session. Servers that are not shared are started once for each session. */
   session: text,
   /** The session ends with the caller's process. */
-  isShort: z.boolean().default(false),
+  endsWithCaller: z.boolean().default(false),
   /** Use the server only if it is already running. */
   startsNothing: z.boolean().default(false),
 });

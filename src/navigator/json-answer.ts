@@ -31,10 +31,10 @@ export function choiceIn(answer: string, names: readonly string[]): string | und
   const text = withoutThoughts(answer);
   const value = parsedJson(text);
   const said = typeof value === "string" ? value : text.replace(/```\w*/g, "").trim();
-  return named(said, names) ?? onlyOne(said, names);
+  return named(said, names) ?? onlyNameIn(said, names);
 }
 
-/** The text that the answer gives as its choice, to quote it in the correction. */
+/** The value of `choice`, else the first text in the object. It is quoted in the correction. */
 export function saidIn(answer: JsonObject): string {
   const texts = Object.values(answer).filter((value) => typeof value === "string");
   const { choice } = answer;
@@ -50,15 +50,15 @@ function named(said: string, names: readonly string[]): string | undefined {
 }
 
 /** The only name in the text. A name inside a longer one does not count. */
-function onlyOne(text: string, names: readonly string[]): string | undefined {
-  const there = names.filter((name) => standsIn(text, name));
+function onlyNameIn(text: string, names: readonly string[]): string | undefined {
+  const there = names.filter((name) => containsWord(text, name));
   const whole = there.filter((name) => !there.some((other) => other !== name && other.includes(name)));
   return whole.length === 1 ? whole[0] : undefined;
 }
 
-function standsIn(text: string, name: string): boolean {
-  const isPart = "[\\p{L}\\p{N}_]";
-  return name !== "" && new RegExp(`(?<!${isPart})${RegExp.escape(name)}(?!${isPart})`, "u").test(text);
+function containsWord(text: string, name: string): boolean {
+  const wordCharacter = "[\\p{L}\\p{N}_]";
+  return name !== "" && new RegExp(`(?<!${wordCharacter})${RegExp.escape(name)}(?!${wordCharacter})`, "u").test(text);
 }
 
 function plain(text: string): string {

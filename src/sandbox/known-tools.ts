@@ -17,10 +17,10 @@ const maxRounds = 5;
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
   readonly #ask: (questions: Question[]) => Promise<Answer[]>;
-  /** By the question as JSON; undefined until it is answered. */
+  /** By the question as JSON. A key without a value has been asked and is not answered yet. */
   readonly #answers = new Map<string, Answer | undefined>();
   readonly #asked = { tools: 0, searches: 0 };
-  #open: Question[] = [];
+  #unsent: Question[] = [];
 
   /** The namespaces contain only names. */
   constructor(namespaces: readonly Namespace[], ask: (questions: Question[]) => Promise<Answer[]>) {
@@ -29,14 +29,15 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   }
 
   /**
-   * Does the work, and repeats it after each round of questions that it needed. It must return the same for the same answers.
+   * Runs `work`. Lookups without an answer give undefined and are fetched, and `work` runs again, until nothing is missing or
+   * `maxRounds` is reached. `work` must have no side effects.
    */
   async resolved<T>(work: () => T): Promise<T> {
     for (let round = 0; round < maxRounds; round++) {
       const result = work();
-      const questions = this.#open;
+      const questions = this.#unsent;
       if (questions.length === 0) return result;
-      this.#open = [];
+      this.#unsent = [];
       const answers = await this.#ask(questions);
       for (const [at, question] of questions.entries()) this.#answers.set(JSON.stringify(question), answers[at]);
     }
@@ -46,14 +47,14 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly suggest = (words: string, limit: number): Suggestion[] =>
     (this.#answer({ words: words.slice(0, maxWords), limit }) as Suggestion[] | undefined) ?? [];
 
-  /** The answer, if it is known; else the question is asked after the work. */
+  /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
   #answer(question: Question): Answer | undefined {
     const key = JSON.stringify(question);
     if (this.#answers.has(key)) return this.#answers.get(key);
     const isTooMany = "words" in question ? ++this.#asked.searches > maxSearches : ++this.#asked.tools > maxTools;
     if (isTooMany) return undefined;
     this.#answers.set(key, undefined);
-    this.#open.push(question);
+    this.#unsent.push(question);
     return undefined;
   }
 

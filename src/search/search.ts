@@ -6,7 +6,7 @@ import { about, list, named, number, oneOf, record, text, texts, type ValueOf, y
 import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
-import { ToolSearch } from "../registry/search.ts";
+import { ToolSearch } from "../registry/search/tool-search.ts";
 import { exampleCall, firstSentence, isTellingExample, signature, tellingSentences } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
@@ -76,7 +76,7 @@ export function search(
         description: tellingSentences(tool.description || tool.title || ""),
         signature: signature(server, tool),
         example: exampleCall(server, tool),
-        exampleTells: isTellingExample(tool),
+        ...(isTellingExample(tool) ? { exampleTells: true } : {}),
         score,
         ...(also.length > 0 ? { also } : {}),
       };

@@ -10,7 +10,7 @@ import { searchTools } from "./tools/search-tools.ts";
 export const serverInfo = { name: "claudikins", title: "claudikins", version };
 export const capabilities = { tools: {} };
 
-/** Tokens (o200k) of both definitions as JSON. A test counts them. */
+/** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 324;
 
 /** Tokens of `execute_task`. */
@@ -23,7 +23,7 @@ export interface Surface {
   instructions: string;
 }
 
-/** Stays the same for the whole session, since agents keep what they have read. Limited by `surfaceTokens` of the config. */
+/** Made once per session, because agents do not read it again. Limited by `surfaceTokens` of the config. */
 export function surfaceOf(toolbox: Toolbox): Surface {
   const { limits, surfaceTokens } = toolbox.config;
   const toolsOf = (host: { sampling: boolean }) => {

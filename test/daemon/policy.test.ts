@@ -95,7 +95,7 @@ describe("another client of the socket", () => {
       return messages.at(-1);
     };
     const open = { version: "0.0.1", server: "rec", entry: entryMark(rec), cwd, env, capabilities: {}, session: "raw" };
-    const answer = await next({ open: { ...open, isShort: true, startsNothing: false } });
+    const answer = await next({ open: { ...open, endsWithCaller: true, startsNothing: false } });
     const record = join(project.path, "got.jsonl");
     const got = () => (existsSync(record) ? readFileSync(record, "utf8").trim().split("\n") : []);
     return { project, socket, next, answer, got, rec };

@@ -5,7 +5,7 @@
 
 import type { Model, ModelRequest } from "../../src/navigator/model.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { serverOf } from "../registry/search-corpus.ts";

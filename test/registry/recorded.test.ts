@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { readTools } from "../../src/clients/result.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { assignNames } from "../../src/registry/names.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { exampleCall, signature } from "../../src/registry/signature.ts";
 import { root } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { syntheticIndex, syntheticQueries } from "../../scripts/bench/search-corpus.ts";
 import type { RegistryIndex } from "../../src/registry/model.ts";
 import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;

@@ -1,6 +1,6 @@
 /** Ranking: the weight of each part of a tool, long requests, filters, equal tools, and hostile queries. */
 import { describe, expect, test } from "bun:test";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
 
 const searchOf = (...servers: ReturnType<typeof serverOf>[]) => new ToolSearch({ version: 1, servers });

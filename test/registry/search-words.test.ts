@@ -1,7 +1,7 @@
 /** Words: how names and requests are split, and which words match. */
 import { describe, expect, test } from "bun:test";
 import { stemOf, wordsOf } from "../../src/registry/search/tokenize.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
 
 const searchOf = (tools: Record<string, string | ToolDraft>) =>

@@ -1,7 +1,7 @@
 /** Ranking of a small corpus: the intended tool is first, unusual queries are harmless, and the order is stable. */
 import { describe, expect, test } from "bun:test";
 import type { RegistryServer } from "../../src/registry/model.ts";
-import { ToolSearch } from "../../src/registry/search.ts";
+import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 
 /** A server with a description and parameters for each tool. */
 function server(name: string, tools: Record<string, string[]>): RegistryServer {

@@ -137,7 +137,7 @@ const standingsShape = list(
     state: oneOf("signed in", "expired", "signed out", "token in the config", "off"),
     "since?": time,
     "expiresAt?": time,
-    "renewable?": about("Whether the sign-in is renewed automatically after expiresAt", yesOrNo),
+    "renewable?": about("Whether the sign-in is renewed by a request shortly before or after expiresAt", yesOrNo),
     "scopes?": texts,
     "issuer?": text,
   }),

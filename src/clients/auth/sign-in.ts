@@ -17,7 +17,7 @@ export interface SignIn {
 
 /** Times are milliseconds since 1970. */
 export type SignInStatus =
-  /** `renewable`: renewed automatically after `expiresAt`. */
+  /** `renewable`: renewed by a request shortly before or after `expiresAt`. */
   | { state: "signed in"; since: number; expiresAt?: number; renewable: boolean; scopes: string[]; issuer: string }
   | { state: "expired"; since: number; expiresAt: number }
   | { state: "signed out" };

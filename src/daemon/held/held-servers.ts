@@ -9,7 +9,8 @@ import type { Log } from "../../log.ts";
 import { HeldServer, type Port } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
-interface Wish {
+/** What a caller needs: a process that fits all of this. */
+interface Wanted {
   server: StdioServer;
   /** The working directory of a server that names none. */
   cwd: string;
@@ -18,8 +19,8 @@ interface Wish {
   capabilities: object;
   /** The caller's session. Servers that are not shared are started once for each session. */
   session: string;
-  /** The session belongs to one process, and its servers end with it. */
-  isShort: boolean;
+  /** The session belongs to one process, and its private servers end with it. */
+  endsWithCaller: boolean;
 }
 
 /** A running process, as `daemon status` shows it. */
@@ -38,7 +39,7 @@ export class HeldServers implements AsyncDisposable {
   readonly #log: Log;
   readonly #logs: ChannelOptions["logs"];
   readonly #held = new Map<string, HeldServer>();
-  /** Servers that have sent a request to an agent. They belong to one session from then on. */
+  /** The keys of servers that have sent a request to an agent. They are never shared between sessions again. */
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
 
@@ -47,14 +48,14 @@ export class HeldServers implements AsyncDisposable {
     this.#logs = logs;
   }
 
-  /** Undefined if the process would have to be started. */
-  find(wish: Wish): HeldServer | undefined {
-    return this.#held.get(this.#keyOf(wish));
+  /** The running process that fits; undefined if there is none. */
+  find(wanted: Wanted): HeldServer | undefined {
+    return this.#held.get(this.#keyOf(wanted));
   }
 
   /** Starts the process if it is not running. */
-  attach(wish: Wish, port: Port): HeldServer {
-    const held = this.find(wish) ?? this.#start(wish);
+  attach(wanted: Wanted, port: Port): HeldServer {
+    const held = this.find(wanted) ?? this.#start(wanted);
     held.attach(port);
     return held;
   }
@@ -73,7 +74,7 @@ export class HeldServers implements AsyncDisposable {
         end: (how) => transport.ended(how),
       };
       const { cwd, capabilities } = options;
-      const held = this.attach({ server, cwd, env, capabilities, session, isShort: false }, port);
+      const held = this.attach({ server, cwd, env, capabilities, session, endsWithCaller: false }, port);
       const transport: SharedTransport = new SharedTransport({
         started: held.started,
         send(message) {
@@ -111,29 +112,30 @@ export class HeldServers implements AsyncDisposable {
     await this.close();
   }
 
-  #start(wish: Wish): HeldServer {
-    const { server, cwd, env, capabilities, isShort } = wish;
+  #start(wanted: Wanted): HeldServer {
+    const { server, cwd, env, capabilities, endsWithCaller } = wanted;
     const redact = redactorOf(server);
     const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
     const isPrivate = server.session === "private";
-    let key = this.#keyOf(wish);
+    let key = this.#keyOf(wanted);
     const held = new HeldServer({
       name: server.name,
       capabilities,
       idleMs: server.keepAlive ? Number.POSITIVE_INFINITY : server.idleTimeoutMs,
-      isOfOne: isPrivate && isShort,
+      isOfOne: isPrivate && endsWithCaller,
       log: this.#log,
       open: () => openChannel(server, options),
       onAsks: (owner) => {
-        this.#asking.add(commonKey(wish));
+        this.#asking.add(commonKey(wanted));
         if (isPrivate) return;
-        // Only the owner finds it from now on.
+        // The new key has the session, so that other sessions no longer find it.
         this.#held.delete(key);
-        key = this.#keyOf({ ...wish, session: owner });
+        key = this.#keyOf({ ...wanted, session: owner });
         this.#held.set(key, held);
       },
       onEnd: () => {
         if (this.#held.get(key) === held) this.#held.delete(key);
+        // `close()` waits until the process is gone.
         const ending = held.close("").finally(() => this.#ending.delete(ending));
         this.#ending.add(ending);
       },
@@ -142,13 +144,13 @@ export class HeldServers implements AsyncDisposable {
     return held;
   }
 
-  #keyOf(wish: Wish): string {
-    const isPrivate = wish.server.session === "private" || this.#asking.has(commonKey(wish));
-    return JSON.stringify([commonKey(wish), isPrivate ? wish.session : null]);
+  #keyOf(wanted: Wanted): string {
+    const isPrivate = wanted.server.session === "private" || this.#asking.has(commonKey(wanted));
+    return JSON.stringify([commonKey(wanted), isPrivate ? wanted.session : null]);
   }
 }
 
 /** Equal for callers that a server cannot tell apart. */
-function commonKey({ server, cwd, capabilities }: Wish): string {
+function commonKey({ server, cwd, capabilities }: Wanted): string {
   return JSON.stringify([server.name, server.cwd ?? cwd, capabilities]);
 }

@@ -19,7 +19,7 @@ export interface Sharing {
   client: () => DaemonClient;
   session: string;
   /** The session ends with this process. */
-  isShort: boolean;
+  endsWithCaller: boolean;
   /** Use only daemons and servers that are already running. */
   startsNothing: boolean;
 }
@@ -46,7 +46,7 @@ const answerMs = 5_000;
 async function open(
   server: StdioServer,
   { cwd, env, capabilities, signal }: Parameters<ChannelOpener>[1],
-  { client: clientOf, startsNothing, session, isShort }: Sharing,
+  { client: clientOf, startsNothing, session, endsWithCaller }: Sharing,
 ): Promise<Channel | undefined> {
   const client = clientOf();
   client.refuseForeign();
@@ -58,7 +58,7 @@ async function open(
     env: childEnvironment(env, {}),
     capabilities,
     session,
-    isShort,
+    endsWithCaller,
     startsNothing,
   };
   const attempt = () => opened(client.place.socket, opening, signal);

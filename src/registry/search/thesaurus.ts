@@ -3,7 +3,7 @@ import { synonymTable } from "./synonyms.ts";
 import { stemOf, stemsOfEntry } from "./tokenize.ts";
 import { topicTable } from "./topics.ts";
 
-/** The synonyms of a stem or of two consecutive stems. */
+/** The synonyms of one stem, or of two with a space between them. */
 export function synonymsOf(stem: string): ReadonlySet<string> {
   synonyms ??= synonymsFrom(synonymTable);
   return synonyms.get(stem) ?? none;
@@ -15,7 +15,7 @@ export function topicsOf(stem: string): readonly string[] {
   return topics.get(stem) ?? noTopics;
 }
 
-/** The kind of act of a verb; undefined for other words. */
+/** The kind of act of a verb, such as `read` or `delete`; undefined for other words. */
 export function actOf(stem: string): string | undefined {
   acts ??= actsFrom(actTable);
   return acts.get(stem);
@@ -73,9 +73,10 @@ const actTable: Record<string, string> = {
   run: "run execute start launch invoke kill stop restart deploy",
 };
 
+/** Verbs that end something. A verb may also have a kind of act: `kill` is of the kind `run`. */
 const endTable = "purge wipe flush prune truncate discard terminate kill revoke cancel reset stop abort close archive";
 
-/** Other words in requests that ask for it. */
+/** More words by which a request asks for destruction. They are not verbs of tool names. */
 const askTable =
   "rid undo forget eliminate cleanup clean deletion removal detach disconnect unlink end quit empty tear nuke obsolete unwanted unused stale";
 

@@ -1,6 +1,6 @@
 /** How often the right tool is first, and how often among the first five. */
 import type { RegistryServer } from "../../../src/registry/model.ts";
-import { ToolSearch } from "../../../src/registry/search.ts";
+import { ToolSearch } from "../../../src/registry/search/tool-search.ts";
 import { serverOf } from "../search-corpus.ts";
 import { type Example, examples } from "./corpus.ts";
 

@@ -1,15 +1,15 @@
 /** Finds tools by words, with an index in memory. No server is started. */
-import { ClaudikinsError } from "../errors.ts";
-import { didYouMean } from "../near-names.ts";
-import type { RegistryIndex, RegistryServer, RegistryTool } from "./model.ts";
-import { tellingWords } from "./search/document.ts";
-import { Postings } from "./search/postings.ts";
-import { listedTools, type Prepared, prepare } from "./search/prepared.ts";
-import { type Filters, filtersOf, readQuery, type Vocabulary } from "./search/query.ts";
-import { highest, type RankedTool, Ranking } from "./search/ranking.ts";
-import { Spelling } from "./search/spelling.ts";
-import { asksToDestroy, endsSomething } from "./search/thesaurus.ts";
-import { stemOf, wordsOf } from "./search/tokenize.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { didYouMean } from "../../near-names.ts";
+import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
+import { tellingWords } from "./document.ts";
+import { Postings } from "./postings.ts";
+import { listedTools, type Prepared, prepare } from "./prepared.ts";
+import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
+import { highest, type RankedTool, Ranking } from "./ranking.ts";
+import { Spelling } from "./spelling.ts";
+import { asksToDestroy, endsSomething } from "./thesaurus.ts";
+import { stemOf, wordsOf } from "./tokenize.ts";
 
 export interface Match {
   id: string;
