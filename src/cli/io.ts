@@ -135,10 +135,14 @@ class Stdin implements Input {
     }
   }
 
-  /** Returns whether a line is complete. */
+  /** Returns whether a line is complete. Input without line breaks, such as /dev/zero, counts as ended. */
   #takeText(chunk: string): boolean {
     this.#typed += chunk;
-    return this.#typed.includes("\n") || this.#typed.length > maxLineLength;
+    if (this.#typed.includes("\n")) return true;
+    if (this.#typed.length <= maxLineLength) return false;
+    this.#hasEnded = true;
+    this.#typed = "";
+    return true;
   }
 
   /** Edits the line and handles Ctrl-C and Ctrl-D, which the terminal does not do in raw mode. Returns whether the line is complete. */
