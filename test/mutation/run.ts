@@ -118,14 +118,16 @@ function testsOf(file: string): string[] {
   return [...distances.keys()].filter((each) => each.endsWith(".test.ts")).sort((a, b) => rank(a) - rank(b));
 }
 
-/** The files that import each file. */
+/** The files that import each file, or start it as a worker by its path in `src`. */
 function importersOf(files: readonly string[]): Map<string, string[]> {
+  const known = new Set(files);
   const found = new Map<string, string[]>();
   for (const file of files) {
     const text = readFileSync(join(copy, file), "utf8");
-    for (const [, path = ""] of text.matchAll(/(?:\bfrom |\bimport\(|new URL\()"(\.[^"]+\.ts)"/g)) {
-      const target = normalize(join(dirname(file), path));
-      found.set(target, [...(found.get(target) ?? []), file]);
+    for (const [, path = ""] of text.matchAll(/"(\.[^"]+\.ts)"/g)) {
+      for (const target of new Set([normalize(join(dirname(file), path)), normalize(join("src", path))])) {
+        if (known.has(target)) found.set(target, [...(found.get(target) ?? []), file]);
+      }
     }
   }
   return found;

@@ -75,6 +75,7 @@ const values: [string, string, unknown][] = [
     "TOOL_FAILED",
   ],
   ["a fence", "```ts\nconst x: number = 14;\nx\n```", 14],
+  ["an empty fence", "```ts\n```", undefined],
   ["a fence with tildes and space", "\n~~~typescript\nreturn 15\n~~~\n", 15],
   [
     "a fence with a sentence before it",
