@@ -51,12 +51,11 @@ test("serve has two tools, and instructions that name the servers", async () => 
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools of the user's MCP servers by what they do: all that a task needs in one search. Returns their exact signatures, to call in execute_code.",
+        "description": "Find tools of the user's MCP servers by what they do: all that a task needs in one search. Returns their exact signatures for execute_code.",
         "inputSchema": {
           "properties": {
             "detail": {
               "default": "signatures",
-              "description": "full: with schemas",
               "enum": [
                 "names",
                 "signatures",

@@ -3,6 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { firstSentence } from "../../registry/signature.ts";
+import { nameRepeatedTypes } from "../../search/repeated-types.ts";
 import { type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
 import {
   alsoText,
@@ -29,7 +30,7 @@ export const searchTools: Tool = {
   title: "Search tools",
   description:
     "Find tools of the user's MCP servers by what they do: all that a task needs in one search. " +
-    "Returns their exact signatures, to call in execute_code.",
+    "Returns their exact signatures for execute_code.",
   inputSchema: {
     type: "object",
     properties: {
@@ -37,7 +38,7 @@ export const searchTools: Tool = {
       queries: { type: "array", items: { type: "string" } },
       server: { type: "string", description: "Only its tools; alone, lists them" },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
-      detail: { type: "string", enum: [...details], default: "signatures", description: "full: with schemas" },
+      detail: { type: "string", enum: [...details], default: "signatures" },
     },
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
@@ -149,13 +150,17 @@ interface Missing {
   notSearched: ReadonlyMap<string, string>;
 }
 
-/** One section for each need. A tool that several needs have found appears in full once. */
+/** One section for each need. A tool that several needs have found appears in full once, and so does a type of several tools. */
 function linesText(results: readonly SearchResult[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
-  const entry = detail === "names" ? nameLine : signatureLines;
+  const found = new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const)));
+  const { types, signatures } = nameRepeatedTypes([...found.values()].map(({ signature }) => signature));
+  const signatureOf = new Map([...found.keys()].map((id, at) => [id, signatures[at]!]));
+  const entry = (tool: FoundTool) =>
+    detail === "names" ? nameLine(tool) : signatureLines({ ...tool, signature: signatureOf.get(tool.id)! });
   const maxChars = toolbox.config.limits.outputChars / results.length;
   const shownBefore = new Set<string>();
   const sections = results.map((result) => {
-    const entries = result.tools.map((found) => (shownBefore.has(found.id) ? `${found.id}: above` : entry(found)));
+    const entries = result.tools.map((tool) => (shownBefore.has(tool.id) ? `${tool.id}: above` : entry(tool)));
     const { shown, left } = within(maxChars, entries, ({ length }) => length);
     for (const { id } of result.tools.slice(0, shown.length)) shownBefore.add(id);
     const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
@@ -163,9 +168,8 @@ function linesText(results: readonly SearchResult[], detail: Detail, missing: Mi
     return [`# ${result.query}`, ...(shown.length > 0 ? shown : ["No tool matches."]), ...more];
   });
   const [first] = results;
-  const isEmpty = results.every(({ tools }) => tools.length === 0);
-  const lines = isEmpty && first ? nothingFound(first, toolbox) : sections.flat();
-  return [...lines, ...problemLines(missing)].join("\n");
+  const lines = found.size === 0 && first ? nothingFound(first, toolbox) : sections.flat();
+  return [...(detail === "names" ? [] : types), ...lines, ...problemLines(missing)].join("\n");
 }
 
 /** As many tools as fit, but at least one: half a signature is useless. */
