@@ -80,7 +80,7 @@ test("serve has two tools, and instructions that name the servers", async () => 
               "type": "string",
             },
             "server": {
-              "description": "Only its tools; alone, lists them",
+              "description": "Only this server; alone, lists its tools",
               "type": "string",
             },
           },

@@ -36,7 +36,7 @@ export const searchTools: Tool = {
     properties: {
       query: { type: "string", description: "What the tool should do" },
       queries: { type: "array", items: { type: "string" } },
-      server: { type: "string", description: "Only its tools; alone, lists them" },
+      server: { type: "string", description: "Only this server; alone, lists its tools" },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
       detail: { type: "string", enum: [...details], default: "signatures" },
     },
