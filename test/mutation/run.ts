@@ -93,10 +93,12 @@ function isNoticed(tests: readonly string[]): boolean {
 function testsFor(file: string): string[] {
   const isSlow = (test: string) =>
     test.includes(".slow.") || /^test\/(?:bench|conformance|e2e|install|session)\//.test(test);
-  return testsOf(file)
+  const tests = testsOf(file)
     .filter((test) => !isSlow(test))
-    .slice(0, nearestTests)
-    .filter(isHealthy);
+    .slice(0, nearestTests);
+  const unknown = tests.filter((test) => !healthy.has(test));
+  if (unknown.length > 0 && passes(unknown)) for (const test of unknown) healthy.set(test, true);
+  return tests.filter(isHealthy);
 }
 
 function isHealthy(test: string): boolean {
