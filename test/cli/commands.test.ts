@@ -349,7 +349,6 @@ describe("search", () => {
             description: expect.any(String),
             signature: "odd.structured(args?: { size?: number }): Promise<unknown>",
             example: "await odd.structured()",
-            exampleTells: false,
             score: expect.any(Number),
           },
         ],
