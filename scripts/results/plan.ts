@@ -17,14 +17,11 @@ export interface Plan {
   package: string;
   /** How the server is started, if it is not a package to install. */
   starts?: { command: string; args: readonly string[] };
-  /** Other npm packages that the server needs beside it, with their versions. */
-  beside?: Readonly<Record<string, string>>;
+  /** Versions of packages that the server needs, where npm would choose another. */
+  overrides?: Readonly<Record<string, string>>;
   /** Native packages that npm must build after it has installed them. */
   rebuild?: readonly string[];
-  /** The package's program, if it has several. */
-  program?: string;
   args?: (world: World) => readonly string[];
-  env?: (world: World) => Record<string, string>;
   /** Writes what the server works on. */
   prepare?: (world: World) => void;
   /** In this order, over one connection. */

@@ -42,7 +42,7 @@ export async function resultsOf(
     new StdioClientTransport({
       command: start.command,
       args: [...start.args, ...(plan.args?.(world) ?? [])],
-      env: { PATH: process.env["PATH"] ?? "", HOME: world.folder, ...plan.env?.(world) },
+      env: { PATH: process.env["PATH"] ?? "", HOME: world.folder },
       cwd: world.folder,
       stderr: show ? "inherit" : "ignore",
     }),
@@ -77,15 +77,13 @@ function callTool(client: Client, name: string, args: Record<string, unknown>) {
 }
 
 /** Installs the package of a plan. Returns how it is started. */
-function install({ package: name, beside = {}, rebuild = [], program }: Plan, folder: string): Start {
-  const overrides = { "typedarray.prototype.slice": "1.0.5" };
+function install({ package: name, overrides = {}, rebuild = [] }: Plan, folder: string): Start {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
-  const others = Object.entries(beside).map(([each, version]) => `${each}@${version}`);
-  run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", name, ...others], folder);
+  run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", name], folder);
   if (rebuild.length > 0) run(["npm", "rebuild", ...rebuild], folder);
   const bare = name.replace(/(?<=.)@.*$/, "");
   const { bin } = JSON.parse(readFileSync(join(folder, "node_modules", bare, "package.json"), "utf8"));
-  const path = typeof bin === "string" ? bin : (bin[program ?? ""] ?? Object.values(bin)[0]);
+  const path = typeof bin === "string" ? bin : String(Object.values(bin)[0]);
   return { command: "node", args: [join(folder, "node_modules", bare, path)] };
 }
 

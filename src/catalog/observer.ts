@@ -66,6 +66,8 @@ export class Observer {
   readonly #looking = new Set<Promise<void>>();
   readonly #counts = new Map<string, { calls: number; unchanged: number }>();
   #learned: Learned[] = [];
+  /** When the first shape of a tool was observed, by `performance.now()`. Shapes of earlier sessions are not in it. */
+  readonly #firstSeen = new Map<string, { server: string; tool: string; at: number }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -106,6 +108,16 @@ export class Observer {
     if (this.#all && this.#stamp === this.#stampNow()) return;
     this.#read();
     for (const server of this.#servers()) this.apply(server);
+  }
+
+  /** The tools whose first result was observed since then, by `performance.now()`. */
+  firstSeenSince(time: number): { server: string; tool: RegistryTool }[] {
+    this.settle();
+    return [...this.#firstSeen.values()].flatMap(({ server: name, tool: toolName, at }) => {
+      if (at < time) return [];
+      const tool = this.#toolOf(name, toolName)?.tool;
+      return tool?.observed ? [{ server: name, tool }] : [];
+    });
   }
 
   /** Adds the observed shapes to the tools of a server. Does nothing if observing is off. */
@@ -151,12 +163,14 @@ export class Observer {
     if (!observed) return;
     const count = this.#counts.get(id);
     const all = this.#all ?? this.#read();
+    const isFirst = !tool.observed;
     const before = shapeText(tool);
     addObserved({ ...observed, server, tool }, all);
     this.#applyTo(server.name);
     const isNew = before !== shapeText(tool);
     if (count) count.unchanged = isNew ? 0 : count.unchanged + 1;
     if (!isNew) return;
+    if (isFirst) this.#firstSeen.set(id, { server: server.name, tool: tool.name, at: performance.now() });
     this.#learned.push({ ...observed, server, tool });
     this.#timer ??= setTimeout(() => void this.flush(), writeAfterMs);
     this.#timer.unref();
@@ -193,9 +207,14 @@ export class Observer {
 
   #rewrite(serverName: string, toolName: string): void {
     this.#applyTo(serverName);
+    const found = this.#toolOf(serverName, toolName);
+    if (found) rewriteTool(this.#folder, found.server, found.tool);
+  }
+
+  #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {
     const server = this.#servers().find(({ name }) => name === serverName);
     const tool = server?.tools.find(({ name }) => name === toolName);
-    if (server && tool) rewriteTool(this.#folder, server, tool);
+    return server && tool ? { server, tool } : undefined;
   }
 
   #read(): AllObserved {

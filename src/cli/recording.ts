@@ -1,4 +1,4 @@
-/** What is kept of a command's executions: their records for `claudikins trace`, and counts in the ledger. */
+/** Records the executions of a command for `claudikins trace`, and counts them in the ledger. */
 import { executionsFolder } from "../config/locations.ts";
 import { openLog } from "../log.ts";
 import { configOwner } from "../logs/place.ts";

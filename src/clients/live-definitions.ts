@@ -17,7 +17,7 @@ interface Heard extends Listing {
   changes: number;
 }
 
-/** What is known about one server. */
+/** The lists of one server, and the requests for them. */
 interface Known {
   /** The number of changes that it has announced. */
   changes: number;

@@ -57,14 +57,15 @@ export function needsNoArguments(schema: JsonObject): boolean {
   return !combined && requiredArguments(schema, schema).size === 0;
 }
 
-/** `await demo.get_order({ order_id: "order_id" })`. */
+/** `await demo.get_order({ order_id: "ord_00042" })`. */
 export function exampleCall(server: ServerNames, tool: RegistryTool): string {
-  return `await ${callPath(server, tool)}(${sampleArguments(tool.inputSchema).text})`;
+  return exampleOf(server, tool).example;
 }
 
-/** Whether the example call tells more than the signature, such as the form of an id. */
-export function isTellingExample({ inputSchema }: RegistryTool): boolean {
-  return sampleArguments(inputSchema).isTelling;
+/** The example call, and whether it tells more than the signature, such as the form of an id. */
+export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
+  const { text, isTelling } = sampleArguments(tool.inputSchema);
+  return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };
 }
 
 /** The first sentence of a text, on one line, at most `limit` characters. Headings are skipped. */

@@ -43,9 +43,22 @@ function isIndex(value: unknown): value is RegistryIndex {
       /^[\w-]+\/[\w-][\w.-]*$/.test(String(server["folder"])) &&
       Array.isArray(server["tools"]) &&
       server["tools"].every(
-        (tool) => isObject(tool) && typeof tool["name"] === "string" && isObject(tool["inputSchema"]),
+        (tool) =>
+          isObject(tool) &&
+          typeof tool["name"] === "string" &&
+          isObject(tool["inputSchema"]) &&
+          isKnownResult(tool["known"]),
       ),
   );
+}
+
+/** The type and the format go into generated files and signatures as they are, so they must not contain code. */
+export function isKnownResult(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  const { type = "", text = "" } = value;
+  const isType = typeof type === "string" && /^[\w$ {}[\]|;:?<>,]*$/.test(type);
+  return isType && typeof text === "string" && !/[\n\r]|\*\//.test(text);
 }
 
 /** The index, or why it is damaged; neither if nothing was generated yet. */

@@ -2,6 +2,7 @@
 
 /** Shorter types are not worth a name. */
 const minLength = 80;
+const maxNames = 20;
 
 export interface NamedTypes {
   /** `type T1 = { … }`, the longest first. */
@@ -10,14 +11,17 @@ export interface NamedTypes {
   signatures: string[];
 }
 
+/** Names at most `maxNames` types, so that the work is in proportion to the length of the signatures. */
 export function nameRepeatedTypes(signatures: readonly string[]): NamedTypes {
   let texts = [...signatures];
-  const found = new Set(texts.flatMap(objectTypesIn));
+  const counts = new Map<string, number>();
+  for (const type of texts.flatMap(objectTypesIn)) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const repeated = [...counts].filter(([, count]) => count > 1).map(([type]) => type);
   const named: string[] = [];
   // The longest first: a type inside it may occur nowhere else.
-  for (const type of [...found].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))) {
-    const isRepeated = [...texts, ...named].reduce((sum, text) => sum + text.split(type).length - 1, 0) > 1;
-    if (!isRepeated) continue;
+  for (const type of repeated.sort((a, b) => b.length - a.length).slice(0, maxNames)) {
+    const occurrences = [...texts, ...named].reduce((sum, text) => sum + text.split(type).length - 1, 0);
+    if (occurrences < 2) continue;
     const name = `T${named.length + 1}`;
     texts = texts.map((text) => text.replaceAll(type, () => name));
     for (const [at, body] of named.entries()) named[at] = body.replaceAll(type, () => name);

@@ -7,7 +7,7 @@ import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
 import { ToolSearch } from "../registry/search/tool-search.ts";
-import { exampleCall, firstSentence, isTellingExample, signature, tellingSentences } from "../registry/signature.ts";
+import { exampleOf, firstSentence, signature, tellingSentences } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 
@@ -75,8 +75,7 @@ export function search(
         name: tool.name,
         description: tellingSentences(tool.description || tool.title || ""),
         signature: signature(server, tool),
-        example: exampleCall(server, tool),
-        ...(isTellingExample(tool) ? { exampleTells: true } : {}),
+        ...exampleOf(server, tool),
         score,
         ...(also.length > 0 ? { also } : {}),
       };
@@ -90,11 +89,11 @@ export function search(
 /** A tool with its score. */
 export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 
-/** All tools that match any of the words, best first. The same tool on several servers is listed for each. Filters are not recognised. */
+/** All tools that match any of the words, best first. The same tool on several servers is listed for each. */
 export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
   const { tools, skills } = prepared(catalog);
   return tools
-    .search(words.replace(/\b(server|category):/giu, "$1 "), tools.size)
+    .rank(words)
     .filter(({ tool }) => !skills.has(tool))
     .flatMap(({ server, tool, score, also }) => {
       const twins = also.map((id) => id.slice(0, -tool.name.length - 1));

@@ -1,4 +1,4 @@
-/** What is kept of executions: sizes, or contents without secrets, or nothing if the config says so. */
+/** A record of an execution has sizes, or contents without secrets. The config can turn records off. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,6 +10,7 @@ import { emitServer } from "../../src/registry/emit.ts";
 import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
 import { resultsOf } from "../../src/registry/server-catalog.ts";
 import { signature } from "../../src/registry/signature.ts";
+import { isKnownResult } from "../../src/registry/store.ts";
 import { transpile } from "../../src/sandbox/code/transpile.ts";
 import { root } from "../support/claudikins.ts";
 
@@ -17,10 +18,11 @@ describe("the catalog", () => {
   const described = servers.flatMap(({ name, results }) => (results ? [[name, results] as const] : []));
 
   test.each(described)("types of %s are TypeScript, and formats are one line", async (_, { tools }) => {
-    for (const { type, text } of Object.values(tools) as CatalogResult[]) {
+    for (const result of Object.values(tools) as CatalogResult[]) {
+      const { type, text } = result;
       expect(type ?? text).toBeString();
       if (type !== undefined) expect(await transpile(`let value: ${type};`)).toBeObject();
-      expect(text ?? "").not.toMatch(/\n|\*\//);
+      expect([result, isKnownResult(result)]).toEqual([result, true]);
     }
   });
 
@@ -38,6 +40,19 @@ describe("the catalog", () => {
 test("the demo server returns what the catalog says", async () => {
   const plan = plans.find(({ server }) => server === "testing/demo")!;
   expect(await run(plan, plan.starts!)).toEqual(demoResults);
+});
+
+test.each([
+  { type: 'unknown; import "./evil.ts"' },
+  { type: "unknown; evil()" },
+  { type: "unknown = `${evil}`" },
+  { type: 1 },
+  { text: "ends the comment */ evil()" },
+  { text: "two\nlines" },
+  "unknown",
+  null,
+])("an index with the result %j is damaged", (known) => {
+  expect(isKnownResult(known)).toBe(false);
 });
 
 const installed = plans.filter(({ server }) => ["files/filesystem", "testing/everything"].includes(server));

@@ -1,13 +1,7 @@
 /** How a tool is shown: its path, its types, an example call, and one sentence. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { RegistryTool } from "../../src/registry/model.ts";
-import {
-  exampleCall,
-  firstSentence,
-  isTellingExample,
-  signature,
-  tellingSentences,
-} from "../../src/registry/signature.ts";
+import { exampleCall, exampleOf, firstSentence, signature, tellingSentences } from "../../src/registry/signature.ts";
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
@@ -260,7 +254,8 @@ describe("facts about arguments", () => {
 
 describe("an example call is telling", () => {
   const isTelling = (property: object) =>
-    isTellingExample(tool({ type: "object", properties: { path: property }, required: ["path"] }));
+    exampleOf(server, tool({ type: "object", properties: { path: property }, required: ["path"] })).exampleTells ===
+    true;
 
   test.each([
     [{ type: "string", examples: ["a/b.txt"] }],

@@ -186,7 +186,7 @@ describe("a stream", () => {
     socket.pause();
     socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     while (transport.running === 0) await Bun.sleep(5);
-    // Everything was sent when this arrives, and none of the 50 MB was read.
+    // The server has sent all 50 MB, and the client has read nothing yet.
     let size = 0;
     socket.on("data", (data) => {
       size += data.length;

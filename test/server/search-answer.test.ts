@@ -124,6 +124,8 @@ describe("an answer", () => {
     [{ queries: ["a", 1] }, '"query"'],
     [{ queries: Array.from({ length: 21 }, (_, n) => `need ${n}`) }, "at most 20"],
     [{ query: "a", limit: 0 }, '"limit"'],
+    [{ query: "a", server: 5 }, '"server"'],
+    [{ query: "a", server: ["memory", null] }, '"server"'],
     [{ query: "a", detail: "much" }, '"detail"'],
   ])("%j is refused with what is wrong", async (args, message) => {
     expect(await ask(args)).toEqual({ text: expect.stringContaining(message), isError: true });

@@ -11,6 +11,7 @@ const pidIn = ({ last }: World) => Number(/PID:? (\d+)/i.exec(last)?.[1]);
 export const desktopCommander: Plan = {
   server: "files/desktop-commander",
   package: "@wonderwhy-er/desktop-commander@0.2.52",
+  overrides: { "typedarray.prototype.slice": "1.0.5" },
   prepare({ folder }) {
     writeFileSync(join(folder, "a.txt"), "one\ntwo\nthree\n");
   },

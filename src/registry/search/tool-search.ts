@@ -69,19 +69,34 @@ export class ToolSearch {
    * first. `servers` are filters besides those in the query. Throws SERVER_NOT_FOUND for a filter with an unknown server.
    */
   search(query: string, limit: number, servers: readonly string[] = []): Match[] {
-    const filters = filtersOf(this.#withFilter(query));
+    const filters = this.#filtersIn(query);
     filters.servers.push(...servers.map((name) => name.toLowerCase()));
-    const allowed = this.#allowed(filters);
-    const scores = this.#scores(filters, allowed);
     const enough = limit * 10;
+    const matches = this.#ranked(filters, enough, limit);
+    const most = matches[0]?.score ?? 0;
+    const end = matches.findIndex(
+      ({ score }, at) => score < most * (at < firstMatches ? minShareOfFirst : minShareOfLater),
+    );
+    return end === -1 ? matches : matches.slice(0, end);
+  }
+
+  /** All matches, the best first. Filters are words like all others. */
+  rank(words: string): Match[] {
+    return this.#ranked({ servers: [], categories: [], rest: words.replaceAll(":", " ") }, this.size, this.size);
+  }
+
+  #ranked(filters: Filters, enough: number, limit: number): Match[] {
+    const scores = this.#scores(filters, this.#allowed(filters));
     return this.#matches(best(scores, enough).slice(0, enough), scores, limit, filters.rest.slice(0, maxText));
   }
 
-  /** A query such as `github: open issues` searches only that server. */
-  #withFilter(query: string): string {
-    const [, name, rest] = /^\s*([^\s:]+):(?!\/\/)(.*)$/su.exec(query) ?? [];
-    const isServer = name !== undefined && this.#servers.some((each) => each.name.toLowerCase() === name.toLowerCase());
-    return isServer ? `server:${name} ${rest}` : query;
+  /** The filters in a query. One such as `github: open issues` searches only that server. */
+  #filtersIn(query: string): Filters {
+    const filters = filtersOf(query);
+    const [, name = "", rest = ""] = /^\s*([^\s:]+):(?!\/\/)(.*)$/su.exec(filters.rest) ?? [];
+    const isServer = this.#servers.some(({ name: each, jsName }) => isSameWord(name, each) || isSameWord(name, jsName));
+    if (!isServer) return filters;
+    return { ...filters, servers: [...filters.servers, name.toLowerCase()], rest };
   }
 
   #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
@@ -146,11 +161,9 @@ export class ToolSearch {
     const matches: Match[] = [];
     const asked: Asked = { words: wordsOf(query).map(stemOf), telling: new Set(tellingWords(query)) };
     const taken = new Set<number>();
-    const most = scores[found[0] ?? 0] ?? 0;
     for (const index of found) {
       if (taken.has(index)) continue;
       if (matches.length === limit) break;
-      if (scores[index]! < most * (matches.length < firstMatches ? minShareOfFirst : minShareOfLater)) break;
       const twins = this.#twinsOf(index).filter((twin) => scores[twin]! > 0);
       for (const twin of twins) taken.add(twin);
       const [first, ...others] = twins.sort((a, b) => this.#byServer(a, b, asked));
@@ -205,6 +218,8 @@ interface Asked {
   words: readonly string[];
   telling: ReadonlySet<string>;
 }
+
+const isSameWord = (a: string, b: string | undefined) => a !== "" && a.toLowerCase() === b?.toLowerCase();
 
 /** The position of the first word of `name` in a query that contains all of its words in a row; else the query's length. */
 function namedAt(query: readonly string[], name: string): number {

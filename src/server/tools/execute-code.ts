@@ -5,9 +5,9 @@ import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../execution/execute.ts";
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
-import { type RegistryTool, toolId } from "../../registry/model.ts";
+import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
-import type { Outcome } from "../../sandbox/contract.ts";
+import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
@@ -44,39 +44,27 @@ export async function callExecuteCode(
   ) {
     return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
   }
-  const typed = typedTools(toolbox.catalog);
+  const startedAt = performance.now();
   const outcome = await execute(
     { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress, isForAgent: true },
     toolbox,
   );
   const { folders, limits } = toolbox.config;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
-  const types = newTypes(Object.keys(outcome.receipt.tools), typed, toolbox.catalog);
+  const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
   return types === "" ? result : { ...result, content: [...result.content, { type: "text", text: types }] };
-}
-
-/** The ids of the tools whose result type the server, an earlier call or the server catalog tells. */
-function typedTools({ visibleServers }: ToolCatalog): Set<string> {
-  const isTyped = ({ outputSchema, observed, known }: RegistryTool) => outputSchema || observed || known?.type;
-  return new Set(
-    visibleServers.flatMap(({ name, tools }) => tools.filter(isTyped).map((tool) => toolId(name, tool.name))),
-  );
 }
 
 /** More types would be more than a model needs to read at once. */
 const maxNewTypes = 5;
 
 /** The result types that this execution was the first to see, so that the model need not print results to learn them. */
-function newTypes(called: string[], typed: ReadonlySet<string>, catalog: ToolCatalog): string {
-  const ids = new Set(called.filter((id) => !typed.has(id)));
-  if (ids.size === 0) return "";
-  catalog.observer.settle();
-  const lines = catalog.visibleServers.flatMap(({ name, tools }) =>
-    tools.flatMap((tool) => {
-      const id = toolId(name, tool.name);
-      return ids.has(id) && tool.observed && !tool.outputSchema ? [`${id} → ${observedType(tool.observed)}`] : [];
-    }),
-  );
+function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: ToolCatalog): string {
+  if (calls === 0) return "";
+  const lines = observer.firstSeenSince(startedAt).flatMap(({ server, tool }) => {
+    const id = toolId(server, tool.name);
+    return Object.hasOwn(tools, id) && !tool.known?.type ? [`${id} → ${observedType(tool.observed!)}`] : [];
+  });
   return lines.length === 0 ? "" : `Observed result types:\n${lines.slice(0, maxNewTypes).join("\n")}`;
 }
 

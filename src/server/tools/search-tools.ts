@@ -61,10 +61,11 @@ function requestOf(args: Record<string, unknown>): Request | string {
   const needs = [...new Set(asked.filter((each) => typeof each === "string").map((each) => each.trim()))].filter(
     Boolean,
   );
-  const servers = [server]
-    .flat()
-    .filter((each) => typeof each === "string")
-    .flatMap((each) => each.split(","))
+  const named = server === undefined ? [] : [server].flat();
+  if (named.some((each) => typeof each !== "string"))
+    return '"server" must be the name of a server, or several with commas between them';
+  const servers = named
+    .flatMap((each) => String(each).split(","))
     .map((each) => each.trim())
     .filter(Boolean);
   if (asked.some((each) => typeof each !== "string") || (needs.length === 0 && servers.length === 0)) {
@@ -106,7 +107,7 @@ export async function callSearchTools(
   try {
     const results = needs.map((need) => search(need, limit, toolbox.catalog, servers));
     const broken = new Map(results.flatMap((result) => [...notCallable(result, toolbox, problems)]));
-    const isEmpty = results.every(({ tools }) => tools.length === 0);
+    const isEmpty = toolsIn(results).length === 0;
     const asked = [...needs, ...servers].join(" ");
     const isWanted = (name: string) => isEmpty || isNamedIn(asked, name);
     const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
@@ -150,26 +151,36 @@ interface Missing {
   notSearched: ReadonlyMap<string, string>;
 }
 
+/** The tools that the needs have found, each once. */
+function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundTool[] {
+  return [...new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const))).values()];
+}
+
 /** One section for each need. A tool that several needs have found appears in full once, and so does a type of several tools. */
 function linesText(results: readonly SearchResult[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
-  const found = new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const)));
-  const { types, signatures } = nameRepeatedTypes([...found.values()].map(({ signature }) => signature));
-  const signatureOf = new Map([...found.keys()].map((id, at) => [id, signatures[at]!]));
-  const entry = (tool: FoundTool) =>
-    detail === "names" ? nameLine(tool) : signatureLines({ ...tool, signature: signatureOf.get(tool.id)! });
-  const maxChars = toolbox.config.limits.outputChars / results.length;
-  const shownBefore = new Set<string>();
-  const sections = results.map((result) => {
-    const entries = result.tools.map((tool) => (shownBefore.has(tool.id) ? `${tool.id}: above` : entry(tool)));
-    const { shown, left } = within(maxChars, entries, ({ length }) => length);
-    for (const { id } of result.tools.slice(0, shown.length)) shownBefore.add(id);
-    const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
-    if (results.length === 1) return [...shown, ...more];
-    return [`# ${result.query}`, ...(shown.length > 0 ? shown : ["No tool matches."]), ...more];
-  });
   const [first] = results;
-  const lines = found.size === 0 && first ? nothingFound(first, toolbox) : sections.flat();
-  return [...(detail === "names" ? [] : types), ...lines, ...problemLines(missing)].join("\n");
+  if (first && toolsIn(results).length === 0) {
+    return [...nothingFound(first, toolbox), ...problemLines(missing)].join("\n");
+  }
+  const maxChars = toolbox.config.limits.outputChars / results.length;
+  const fitting = results.map(({ query, tools }) => {
+    const { shown: whole, left } = within(maxChars, tools, (tool) => textOf(tool, detail).length);
+    return { query, tools: whole, left };
+  });
+  const shown = toolsIn(fitting);
+  const { types, signatures } = nameRepeatedTypes(detail === "names" ? [] : shown.map(({ signature }) => signature));
+  const texts = new Map(
+    shown.map((tool, at) => [tool.id, textOf({ ...tool, signature: signatures[at] ?? tool.signature }, detail)]),
+  );
+  const shownBefore = new Set<string>();
+  const sections = fitting.map(({ query, tools, left }) => {
+    const entries = tools.map((tool) => (shownBefore.has(tool.id) ? `${tool.id}: above` : texts.get(tool.id)!));
+    for (const { id } of tools) shownBefore.add(id);
+    const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
+    if (results.length === 1) return [...entries, ...more];
+    return [`# ${query}`, ...(entries.length > 0 ? entries : ["No tool matches."]), ...more];
+  });
+  return [...types, ...sections.flat(), ...problemLines(missing)].join("\n");
 }
 
 /** As many tools as fit, but at least one: half a signature is useless. */
@@ -186,6 +197,10 @@ function within<T>(
     shown.push(entry);
   }
   return { shown, left: entries.length - shown.length };
+}
+
+function textOf(tool: FoundTool, detail: Detail): string {
+  return detail === "names" ? nameLine(tool) : signatureLines(tool);
 }
 
 function nameLine({ kind, id, signature, description }: FoundTool): string {
@@ -226,8 +241,7 @@ function fullText(
   { notCallable: broken = new Map(), notSearched }: Missing,
   toolbox: Toolbox,
 ): string {
-  const found = new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const)));
-  const all = [...found.values()].map((tool) => fullTool(tool, toolbox.catalog));
+  const all = toolsIn(results).map((tool) => fullTool(tool, toolbox.catalog));
   const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));
   const [first] = results;
@@ -235,7 +249,7 @@ function fullText(
     tools: shown,
     ...(needs.length > 1 ? { needs } : {}),
     ...(left > 0 ? { notShown: left } : {}),
-    ...(found.size === 0 && first ? overview(first.query, toolbox.catalog) : {}),
+    ...(all.length === 0 && first ? overview(first.query, toolbox.catalog) : {}),
     ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
     ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),
   });
