@@ -53,10 +53,13 @@ async function slowly({ args }: BindingCall, signal: AbortSignal): Promise<Bindi
   }
 }
 
-/** Folders for files, in an otherwise empty folder. */
+/**
+ * Folders for files, in an otherwise empty folder. It is the working directory until it is disposed, since other
+ * processes write to the project's folder while tests run.
+ */
 export class Surroundings implements Disposable {
+  readonly #workingDirectory = process.cwd();
   readonly #folder = temporaryFolder();
-  readonly #here = readdirSync(process.cwd()).sort().join();
   readonly mounts: Mounts = {
     workspace: join(this.#folder.path, "workspace"),
     registry: join(this.#folder.path, "registry"),
@@ -64,15 +67,19 @@ export class Surroundings implements Disposable {
 
   readonly secrets: readonly string[] = secretsOf(this.#folder.path);
 
+  constructor() {
+    process.chdir(this.#folder.path);
+  }
+
   /** Files in folders that cannot be written to. */
   strangeFiles(): string[] {
     const beside = readdirSync(this.#folder.path).filter((name) => name !== "workspace" && name !== "registry");
     const written = existsSync(this.mounts.registry) ? readdirSync(this.mounts.registry) : [];
-    const here = readdirSync(process.cwd()).sort().join();
-    return [...beside, ...written, ...(here === this.#here ? [] : [`in ${process.cwd()}: ${here}`])];
+    return [...beside, ...written];
   }
 
   [Symbol.dispose](): void {
+    process.chdir(this.#workingDirectory);
     this.#folder[Symbol.dispose]();
   }
 }
