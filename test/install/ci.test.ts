@@ -8,6 +8,19 @@ const ci = join(import.meta.dir, "..", "..", ".ci", "run");
 const summary = (passes: number, fails: number) => `printf ' %s\\n' '${passes} pass' '3 skip' '${fails} fail'`;
 const succeeding = { install: ":", test: summary(41, 0), slow: summary(2, 0), check: ":" };
 
+async function run(machine: Machine, steps: Partial<typeof succeeding>) {
+  const { install, test: tests, slow, check } = { ...succeeding, ...steps };
+  const file = join(machine.root, ".ci", "run");
+  mkdirSync(join(machine.root, ".ci"));
+  copyFileSync(ci, file);
+  machine.write(join(machine.root, "install.sh"), `#!/bin/sh\necho "home: $HOME"\n${install}\n`);
+  machine.fake(
+    "npm",
+    `case $* in test) ${tests} ;; "run test:slow") ${slow} ;; "run check") ${check} ;; *) exit 9 ;; esac`,
+  );
+  return machine.run({ shell: Bun.which("bash")!, file });
+}
+
 test.each([
   ["everything succeeds", {}, "=== OK: installs, tests and checks\n43 passed, 0 failed", 0],
   ["a test fails", { test: `${summary(40, 1)}; exit 1` }, "=== FAILED: 'npm test'\n42 passed, 1 failed", 1],
@@ -27,18 +40,61 @@ test.each([
   ],
   ["the installation fails", { install: "exit 3" }, "=== FAILED: ./install.sh, so nothing else was run", 1],
 ])(".ci/run reports the result if %s", async (_name, steps, ending, code) => {
-  const { install, test: tests, slow, check } = { ...succeeding, ...steps };
   using machine = new Machine();
-  const file = join(machine.root, ".ci", "run");
-  mkdirSync(join(machine.root, ".ci"));
-  copyFileSync(ci, file);
-  machine.write(join(machine.root, "install.sh"), `#!/bin/sh\necho "home: $HOME"\n${install}\n`);
-  machine.fake(
-    "npm",
-    `case $* in test) ${tests} ;; "run test:slow") ${slow} ;; "run check") ${check} ;; *) exit 9 ;; esac`,
-  );
-  const result = await machine.run({ shell: Bun.which("bash")!, file });
+  const result = await run(machine, steps);
   expect(result.stdout).toEndWith(`\n${ending}\n`);
   expect(result.stdout).toContain("home: <tmp>");
   expect(result.code).toBe(code);
+});
+
+test(".ci/run repeats the output of failed tests at its end, without that of other tests", async () => {
+  const log = `
+test/a.test.ts:
+noise
+(pass) the first test [1.00ms]
+6 |     expect(1).toBe(2);
+                ^
+error: expect(received).toBe(expected)
+
+${"+ line\n".repeat(100)}
+      at <anonymous> (test/a.test.ts:6:15)
+(fail) the second test [1.00ms]
+noise
+(pass) the third test [1.00ms]
+(fail) the fourth test [60000.00ms]
+  ^ this test timed out after 60000ms.
+7 |     throw error;
+              ^
+error: printed after the line of its test
+(pass) the fifth test [1.00ms]
+2 tests failed:
+(fail) the second test [1.00ms]
+`;
+  using machine = new Machine();
+  machine.write(join(machine.root, "log"), log);
+  const { stdout } = await run(machine, { test: `cat "${join(machine.root, "log")}"; ${summary(3, 2)}; exit 1` });
+  const [, repeated] = stdout.split("=== Failures of 'npm test'\n");
+  expect(repeated).toBe(`6 |     expect(1).toBe(2);
+                ^
+error: expect(received).toBe(expected)
+
+${"+ line\n".repeat(56)}      at <anonymous> (test/a.test.ts:6:15)
+(fail) the second test [1.00ms]
+(fail) the fourth test [60000.00ms]
+  ^ this test timed out after 60000ms.
+7 |     throw error;
+              ^
+error: printed after the line of its test
+
+=== FAILED: 'npm test'
+5 passed, 2 failed
+`);
+});
+
+test(".ci/run repeats the end of the output of a run that crashed", async () => {
+  using machine = new Machine();
+  const { stdout } = await run(machine, { test: "echo 'panic: out of memory'; exit 132" });
+  expect(stdout).toEndWith(
+    "=== Failures of 'npm test'\npanic: out of memory\n\n=== FAILED: 'npm test'\n2 passed, 1 failed\n",
+  );
 });
