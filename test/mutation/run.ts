@@ -2,10 +2,11 @@
  * `bun run mutate [--seed n] [--count n] [--rooms policy,config] [--all]`: changes the source in small ways and runs the tests
  * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
  *
- * Mutations that do not compile are left out. Each is tested by the tests that reach its file, those of its own room first; `--all`
- * also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is left behind when it is interrupted.
+ * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one file after another: those of its
+ * own room first, and of equally near ones the quick ones. A test that fails with the mutation must pass without it. `--all` also
+ * gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is left behind when it is interrupted.
  */
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../support/claudikins.ts";
@@ -21,18 +22,29 @@ const { values } = parseArgs({
   },
 });
 
-/** The number of test files of one run. Nearly all tests reach a file of a lower layer, and one of the nearest should notice a mutation there. */
+/** The number of test files of one mutation. Nearly all tests reach a file of a lower layer, and one of the nearest should notice a mutation there. */
 const nearestTests = 25;
+/** For one test file. A mutation may make it run forever. */
+const fileTimeoutMs = 180_000;
+/** As in `npm test`. */
+const testTimeoutMs = 60_000;
 
 using folder = temporaryFolder();
 const copy = join(folder.path, "checkout");
 for (const name of readdirSync(root)) {
   if (!["node_modules", "dist", ".git"].includes(name)) cpSync(join(root, name), join(copy, name), { recursive: true });
 }
-symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+// The packages of the checkout, with a cache of its own for the executables of the mutations.
+const cache = join(copy, "node_modules", ".cache", "claudikins");
+mkdirSync(cache, { recursive: true });
+for (const name of readdirSync(join(root, "node_modules"))) {
+  if (name !== ".cache") symlinkSync(join(root, "node_modules", name), join(copy, "node_modules", name));
+}
 
-/** Whether each test passes without a mutation. */
-const healthy = new Map<string, boolean>();
+/** Test files that fail without a mutation. */
+const unhealthy = new Set<string>();
+/** How long each test file took without a failure. */
+const durations = new Map<string, number>();
 const sourceFiles = typescriptIn("src");
 const testFiles = typescriptIn("test");
 const groups = values.rooms
@@ -49,21 +61,14 @@ const survivors: Mutation[] = [];
 // More than needed, since some do not compile.
 for (const mutation of chosen(groups, Number(values.count) * 2, Number(values.seed))) {
   if (noticed + survivors.length >= Number(values.count)) break;
-  const tests = testsFor(mutation.file);
-  const path = join(copy, mutation.file);
-  const text = readFileSync(path, "utf8");
-  const lines = text.split("\n");
-  lines[mutation.line - 1] = mutation.after;
-  writeFileSync(path, lines.join("\n"));
-  try {
-    if (!compiles()) continue;
-    if (isNoticed(tests)) noticed += 1;
-    else {
-      survivors.push(mutation);
-      console.log(textOf(mutation));
-    }
-  } finally {
-    writeFileSync(path, text);
+  if (!(await withMutation(mutation, compiles))) continue;
+  const test = await firstToNotice(mutation);
+  if (test === undefined) {
+    survivors.push(mutation);
+    console.log(textOf(mutation));
+  } else {
+    noticed += 1;
+    console.error(`${mutation.file}:${mutation.line} is noticed by ${test}`);
   }
   console.error(`${noticed} noticed, ${survivors.length} not`);
 }
@@ -80,43 +85,60 @@ function typescriptIn(name: string): string[] {
     .map((file) => `${name}/${file.replaceAll("\\", "/")}`);
 }
 
-function compiles(): boolean {
-  return Bun.spawnSync([join(copy, "node_modules", ".bin", "tsc"), "--noEmit"], { cwd: copy }).exitCode === 0;
+async function withMutation<T>({ file, line, after }: Mutation, work: () => Promise<T>): Promise<T> {
+  const path = join(copy, file);
+  const text = readFileSync(path, "utf8");
+  const builds = new Set(readdirSync(cache));
+  writeFileSync(
+    path,
+    text
+      .split("\n")
+      .with(line - 1, after)
+      .join("\n"),
+  );
+  try {
+    return await work();
+  } finally {
+    writeFileSync(path, text);
+    for (const name of readdirSync(cache)) if (!builds.has(name)) rmSync(join(cache, name));
+  }
 }
 
-function isNoticed(tests: readonly string[]): boolean {
-  if (tests.length > 0 && !passes(tests)) return true;
-  return values.all && !passes([]);
+/** An import or a parameter that the mutation has left unused is no error. */
+function compiles(): Promise<boolean> {
+  const known = ["--incremental", "--tsBuildInfoFile", join(folder.path, "compiled")];
+  return succeeds([join(copy, "node_modules", ".bin", "tsc"), "--noEmit", "--noUnusedLocals", "false", ...known]);
 }
 
-/** The nearest tests of a file, without those that fail even though nothing is mutated. */
-function testsFor(file: string): string[] {
-  const isSlow = (test: string) =>
-    test.includes(".slow.") || /^test\/(?:bench|conformance|e2e|install|session)\//.test(test);
-  const tests = testsOf(file)
-    .filter((test) => !isSlow(test))
-    .slice(0, nearestTests);
-  const unknown = tests.filter((test) => !healthy.has(test));
-  if (unknown.length > 0 && passes(unknown)) for (const test of unknown) healthy.set(test, true);
-  return tests.filter(isHealthy);
+async function firstToNotice(mutation: Mutation): Promise<string | undefined> {
+  for (const test of testsOf(mutation.file).slice(0, nearestTests)) {
+    if (await withMutation(mutation, () => passes(test))) continue;
+    if (await passes(test)) return test;
+    console.error(`${test} fails without a mutation and is left out`);
+    unhealthy.add(test);
+  }
+  const isNoticed = values.all && !(await withMutation(mutation, () => succeeds(["npm", "test"], 1_200_000)));
+  return isNoticed ? "npm test" : undefined;
 }
 
-function isHealthy(test: string): boolean {
-  const known = healthy.get(test);
-  if (known !== undefined) return known;
-  const isPassing = passes([test]);
-  if (!isPassing) console.error(`${test} fails without a mutation and is left out`);
-  healthy.set(test, isPassing);
+async function passes(test: string): Promise<boolean> {
+  const start = performance.now();
+  const command = [process.execPath, "test", "--bail", "--no-isolate", "--timeout", String(testTimeoutMs), test];
+  const isPassing = await succeeds(command);
+  if (isPassing) durations.set(test, performance.now() - start);
   return isPassing;
 }
 
-/** Runs test files until one fails; all of `npm test` if none is given. */
-function passes(tests: readonly string[]): boolean {
-  const command = tests.length > 0 ? [process.execPath, "test", "--bail", "--no-isolate", ...tests] : ["npm", "test"];
-  return Bun.spawnSync(command, { cwd: copy, stdout: "ignore", stderr: "ignore", timeout: 600_000 }).exitCode === 0;
+/** Runs a program, and ends it and those that it started after the time. */
+async function succeeds(command: string[], timeoutMs = fileTimeoutMs): Promise<boolean> {
+  const child = Bun.spawn(command, { cwd: copy, stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true });
+  const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), timeoutMs);
+  const exitCode = await child.exited;
+  clearTimeout(timer);
+  return exitCode === 0;
 }
 
-/** The test files that import the file, directly or indirectly: the nearest first, and those of its own room before others. */
+/** The test files that import the file, directly or indirectly, in the order in which they are tried. */
 function testsOf(file: string): string[] {
   const distances = new Map([[file, 0]]);
   for (const [reached, distance] of distances) {
@@ -125,8 +147,20 @@ function testsOf(file: string): string[] {
     }
   }
   const room = file.split("/")[1];
-  const rank = (test: string) => (distances.get(test) ?? 0) + (test.startsWith(`test/${room}/`) ? 0 : 100);
-  return [...distances.keys()].filter((each) => each.endsWith(".test.ts")).sort((a, b) => rank(a) - rank(b));
+  const rank = (test: string) => [
+    test.startsWith(`test/${room}/`) ? 0 : 1,
+    distances.get(test) ?? 0,
+    durations.get(test) ?? 0,
+  ];
+  return [...distances.keys()]
+    .filter((each) => each.endsWith(".test.ts") && !isSlow(each) && !unhealthy.has(each))
+    .map((each) => ({ test: each, rank: rank(each) }))
+    .sort((a, b) => a.rank.map((part, index) => part - b.rank[index]!).find((difference) => difference !== 0) ?? 0)
+    .map(({ test }) => test);
+}
+
+function isSlow(test: string): boolean {
+  return test.includes(".slow.") || /^test\/(?:bench|conformance|e2e|install|session)\//.test(test);
 }
 
 /** The files that import each file, or start it as a worker by its path in `src`. */
