@@ -2,9 +2,10 @@
  * `bun run mutate [--seed n] [--count n] [--rooms policy,config] [--all]`: changes the source in small ways and runs the tests
  * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
  *
- * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one file after another: those of its
- * own room first, and of equally near ones the quick ones. A test that fails with the mutation must pass without it. `--all` also
- * gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is left behind when it is interrupted.
+ * Mutations that do not compile are left out. Each is tested by the nearest tests that reach its file, one after another: those of
+ * its own room that have run its line first, and of equally near ones the quick ones. A test that fails with the mutation must pass
+ * without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is left behind when it
+ * is interrupted.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -23,7 +24,7 @@ const { values } = parseArgs({
 });
 
 /** The number of test files of one mutation. Nearly all tests reach a file of a lower layer, and one of the nearest should notice a mutation there. */
-const nearestTests = 25;
+const nearestTests = 16;
 /** For one test file. A mutation may make it run forever. */
 const fileTimeoutMs = 180_000;
 /** As in `npm test`. */
@@ -45,6 +46,8 @@ for (const name of readdirSync(join(root, "node_modules"))) {
 const unhealthy = new Set<string>();
 /** How long each test file took without a failure. */
 const durations = new Map<string, number>();
+/** The lines that each test file ran in its own process, as `path:line`. */
+const coverage = new Map<string, Set<string>>();
 const sourceFiles = typescriptIn("src");
 const testFiles = typescriptIn("test");
 const groups = values.rooms
@@ -111,7 +114,7 @@ function compiles(): Promise<boolean> {
 }
 
 async function firstToNotice(mutation: Mutation): Promise<string | undefined> {
-  for (const test of testsOf(mutation.file).slice(0, nearestTests)) {
+  for (const test of testsOf(mutation).slice(0, nearestTests)) {
     if (await withMutation(mutation, () => passes(test))) continue;
     if (await passes(test)) return test;
     console.error(`${test} fails without a mutation and is left out`);
@@ -123,10 +126,26 @@ async function firstToNotice(mutation: Mutation): Promise<string | undefined> {
 
 async function passes(test: string): Promise<boolean> {
   const start = performance.now();
-  const command = [process.execPath, "test", "--bail", "--no-isolate", "--timeout", String(testTimeoutMs), test];
-  const isPassing = await succeeds(command);
-  if (isPassing) durations.set(test, performance.now() - start);
+  const recorded = join(folder.path, "coverage");
+  const flags = ["--bail", "--no-isolate", "--timeout", String(testTimeoutMs)];
+  const covering = ["--coverage", "--coverage-reporter=lcov", "--coverage-dir", recorded];
+  const isPassing = await succeeds([process.execPath, "test", ...flags, ...covering, test]);
+  if (isPassing) {
+    durations.set(test, performance.now() - start);
+    coverage.set(test, linesIn(readFileSync(join(recorded, "lcov.info"), "utf8")));
+  }
   return isPassing;
+}
+
+function linesIn(lcov: string): Set<string> {
+  const lines = new Set<string>();
+  let file = "";
+  for (const record of lcov.split("\n")) {
+    if (record.startsWith("SF:")) file = record.slice(3);
+    const [, line, count] = /^DA:(\d+),(\d+)/.exec(record) ?? [];
+    if (Number(count) > 0) lines.add(`${file}:${line}`);
+  }
+  return lines;
 }
 
 /** Runs a program, and ends it and those that it started after the time. */
@@ -138,8 +157,8 @@ async function succeeds(command: string[], timeoutMs = fileTimeoutMs): Promise<b
   return exitCode === 0;
 }
 
-/** The test files that import the file, directly or indirectly, in the order in which they are tried. */
-function testsOf(file: string): string[] {
+/** The test files that import the mutated file, directly or indirectly, in the order in which they are tried. */
+function testsOf({ file, line }: Mutation): string[] {
   const distances = new Map([[file, 0]]);
   for (const [reached, distance] of distances) {
     for (const importer of importers.get(reached) ?? []) {
@@ -147,8 +166,10 @@ function testsOf(file: string): string[] {
     }
   }
   const room = file.split("/")[1];
+  // A line that did not run in the process of the test may have run in a worker or in the executable.
+  const reach = (test: string) => (coverage.has(test) ? (coverage.get(test)!.has(`${file}:${line}`) ? 0 : 2) : 0.5);
   const rank = (test: string) => [
-    test.startsWith(`test/${room}/`) ? 0 : 1,
+    reach(test) + (test.startsWith(`test/${room}/`) ? 0 : 1),
     distances.get(test) ?? 0,
     durations.get(test) ?? 0,
   ];
