@@ -107,7 +107,7 @@ async function withMutation<T>({ file, line, after }: Mutation, work: () => Prom
   }
 }
 
-/** An import or a parameter that the mutation has left unused is no error. */
+/** A mutation may leave an import unused. */
 function compiles(): Promise<boolean> {
   const known = ["--incremental", "--tsBuildInfoFile", join(folder.path, "compiled")];
   return succeeds([join(copy, "node_modules", ".bin", "tsc"), "--noEmit", "--noUnusedLocals", "false", ...known]);
