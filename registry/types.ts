@@ -36,7 +36,7 @@ export interface CatalogVariable {
 export interface CatalogResult {
   /** The type of the value in TypeScript. Missing if the tool declares a type itself. */
   type?: string;
-  /** The format of a text, in one line. */
+  /** The format of a text, or what the type does not tell, in one line. */
   text?: string;
 }
 

@@ -16,22 +16,30 @@ export interface Plan {
   /** The npm package, with its exact version. */
   package: string;
   /** How the server is started, if it is not a package to install. */
-  starts?: { command: string; args: readonly string[] };
+  starts?: Start;
   /** Versions of packages that the server needs, where npm would choose another. */
   overrides?: Readonly<Record<string, string>>;
   /** Native packages that npm must build after it has installed them. */
   rebuild?: readonly string[];
   args?: (world: World) => readonly string[];
+  env?: (world: World) => Readonly<Record<string, string>>;
   /** Writes what the server works on. */
   prepare?: (world: World) => void;
   /** In this order, over one connection. */
   calls: readonly PlannedCall[];
+  /** The tools that no call can try, and why. All others are called. */
+  leftOut?: Readonly<Record<string, string>>;
+}
+
+export interface Start {
+  command: string;
+  args: readonly string[];
 }
 
 export interface PlannedCall {
   tool: string;
   args?: (world: World) => Record<string, unknown>;
-  /** The format of a text that the tool returns. */
+  /** The format of a text that the tool returns, or what the type of a value does not tell. */
   text?: TextFormat;
   /** The names of the fields are data, such as the columns of a query, so they are not written. */
   fieldsAreData?: boolean;
@@ -42,6 +50,11 @@ export interface PlannedCall {
 export interface TextFormat {
   /** One line in our own words. */
   says: string;
-  /** Every answer must match it, or `bun run results` fails: the server has changed. */
+  /** Every answer must match it, or `bun run results` fails: the server has changed. See `answerText`. */
   pattern: RegExp;
+}
+
+/** The texts of an answer, one below the other. A block without a text is its type in brackets: `[image]`. */
+export function answerText(blocks: readonly { type?: string; text?: string }[]): string {
+  return blocks.map(({ type, text }) => text ?? `[${type}]`).join("\n");
 }

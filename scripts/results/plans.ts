@@ -6,7 +6,12 @@ import { desktopCommander } from "./plans/desktop-commander.ts";
 import { eslint } from "./plans/eslint.ts";
 import { everything } from "./plans/everything.ts";
 import { filesystem } from "./plans/filesystem.ts";
+import { memory } from "./plans/memory.ts";
+import { mermaid } from "./plans/mermaid.ts";
 import { playwright } from "./plans/playwright.ts";
+import { puppeteer } from "./plans/puppeteer.ts";
+import { sequentialThinking } from "./plans/sequential-thinking.ts";
+import { shadcn } from "./plans/shadcn.ts";
 import { sqlite } from "./plans/sqlite.ts";
 
 export const plans: readonly Plan[] = [
@@ -16,6 +21,11 @@ export const plans: readonly Plan[] = [
   eslint,
   everything,
   filesystem,
+  memory,
+  mermaid,
   playwright,
+  puppeteer,
+  sequentialThinking,
+  shadcn,
   sqlite,
 ];

@@ -5,7 +5,7 @@
  * npm installs each server in a temporary folder, in the version of its plan. The servers work on files and a page that this script
  * makes. `--show` prints the answers, for writing a plan.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -17,14 +17,10 @@ import { merge, type Shape, shownShape } from "../../src/registry/observed/shape
 import { typeText } from "../../src/registry/types/one-line.ts";
 import { root } from "../../test/support/claudikins.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { install, run } from "./install.ts";
 import { pageServer } from "./page.ts";
-import type { Plan, PlannedCall, World } from "./plan.ts";
+import { answerText, type Plan, type PlannedCall, type Start, type World } from "./plan.ts";
 import { plans } from "./plans.ts";
-
-interface Start {
-  command: string;
-  args: readonly string[];
-}
 
 /** Runs the server of a plan. `show` gets each call and its answer. */
 export async function resultsOf(
@@ -42,13 +38,16 @@ export async function resultsOf(
     new StdioClientTransport({
       command: start.command,
       args: [...start.args, ...(plan.args?.(world) ?? [])],
-      env: { PATH: process.env["PATH"] ?? "", HOME: world.folder },
+      env: { PATH: process.env["PATH"] ?? "", HOME: world.folder, ...plan.env?.(world) },
       cwd: world.folder,
       stderr: show ? "inherit" : "ignore",
     }),
   );
   try {
     const { tools: listed } = await client.listTools();
+    for (const { name } of listed)
+      if (!Object.hasOwn(plan.leftOut ?? {}, name) && !plan.calls.some(({ tool }) => tool === name))
+        throw new Error(`${plan.server}: no call of ${name} is planned`);
     const declared = new Set(listed.filter(({ outputSchema }) => outputSchema).map(({ name }) => name));
     const found = new Map<string, Found>();
     for (const call of plan.calls) {
@@ -76,22 +75,6 @@ function callTool(client: Client, name: string, args: Record<string, unknown>) {
   return client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
 }
 
-/** Installs the package of a plan. Returns how it is started. */
-function install({ package: name, overrides = {}, rebuild = [] }: Plan, folder: string): Start {
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
-  run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", name], folder);
-  if (rebuild.length > 0) run(["npm", "rebuild", ...rebuild], folder);
-  const bare = name.replace(/(?<=.)@.*$/, "");
-  const { bin } = JSON.parse(readFileSync(join(folder, "node_modules", bare, "package.json"), "utf8"));
-  const path = typeof bin === "string" ? bin : String(Object.values(bin)[0]);
-  return { command: "node", args: [join(folder, "node_modules", bare, path)] };
-}
-
-function run(command: string[], cwd: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(command, { cwd });
-  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed:\n${stderr}`);
-}
-
 /** What the answers of one tool have shown so far. */
 interface Found {
   shape?: Shape;
@@ -103,16 +86,16 @@ function described(call: PlannedCall, result: object, isDeclared: boolean): Foun
   if (call.text) {
     const text = contentText(result);
     if (!call.text.pattern.test(text)) throw new Error(`${call.tool} does not match ${call.text.pattern}:\n${text}`);
-    return isDeclared ? { text: call.text.says } : { shape: { type: "string" }, text: call.text.says };
   }
-  if (isDeclared) return {};
+  const says = call.text ? { text: call.text.says } : {};
+  if (isDeclared) return says;
   const content = resultContent(result as ToolResult);
   if ("text" in content) {
     const shape = shapeOfText(content.text)?.shape;
     if (!shape) throw new Error(`${call.tool}: its text cannot be described`);
-    return { shape };
+    return { shape, ...says };
   }
-  return { shape: shapeOf("blocks" in content ? content.blocks : content.structured) };
+  return { ...says, shape: shapeOf("blocks" in content ? content.blocks : content.structured) };
 }
 
 function joined(before: Found | undefined, { shape, text }: Found, { fieldsAreData }: PlannedCall): Found {
@@ -137,8 +120,8 @@ function shown({ shape, text }: Found): CatalogResult {
 }
 
 function contentText(result: object): string {
-  const { content = [] } = result as { content?: { text?: string }[] };
-  return content.map(({ text }) => text ?? "").join("\n");
+  const { content = [] } = result as { content?: { type?: string; text?: string }[] };
+  return answerText(content);
 }
 
 function textOf({ server }: Plan, results: CatalogResults): string {
@@ -162,6 +145,10 @@ if (import.meta.main) {
     using folder = temporaryFolder();
     const start = plan.starts ?? install(plan, folder.path);
     const results = await resultsOf(plan, start, values.show ? show : undefined);
+    if (Object.keys(results.tools).length === 0) {
+      console.log(`${plan.server}: its tools declare everything`);
+      continue;
+    }
     const path = join(root, "registry", plan.server, "results.ts");
     writeFileSync(path, textOf(plan, results));
     run([join(root, "node_modules/.bin/biome"), "format", "--write", path], root);

@@ -55,16 +55,26 @@ test.each([
   expect(isKnownResult(known)).toBe(false);
 });
 
-const installed = plans.filter(({ server }) => ["files/filesystem", "testing/everything"].includes(server));
+const installed = plans.filter(({ server }) =>
+  ["files/filesystem", "knowledge/memory", "reasoning/sequential-thinking", "testing/everything"].includes(server),
+);
 
 test.each(installed.map((plan) => [plan.server, plan] as const))(
   "%s returns what the catalog says",
   async (_, plan) => {
     const known = servers.find(({ category, name }) => `${category}/${name}` === plan.server)?.results;
     const program = join(root, "node_modules", plan.package.replace(/@[^@]+$/, ""), "dist/index.js");
-    expect(await run(plan, { command: "node", args: [program] })).toEqual(known!);
+    const found = await run(plan, { command: "node", args: [program] });
+    expect(found.tools).toEqual(known?.tools ?? {});
+    if (known) expect(found).toEqual(known);
   },
 );
+
+test("a server with a tool that no call tries is refused", async () => {
+  const plan = plans.find(({ server }) => server === "testing/demo")!;
+  const calls = plan.calls.filter(({ tool }) => tool !== "get_order");
+  await expect(run({ ...plan, calls }, plan.starts!)).rejects.toThrow("testing/demo: no call of get_order is planned");
+});
 
 describe("a tool", () => {
   const tool = (more: Partial<RegistryTool>): RegistryTool => ({

@@ -1,4 +1,4 @@
-/** What the tools of eslint return. Written by `bun run results`. */
+/** The results of the tools of eslint. Written by `bun run results`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = {

@@ -1,4 +1,4 @@
-/** What the tools of sqlite return. Written by `bun run results`. */
+/** The results of the tools of sqlite. Written by `bun run results`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = {
@@ -7,18 +7,21 @@ export const results = {
   tools: {
     create_table: {
       type: "unknown[]",
+      text: "always empty",
     },
     describe_table: {
-      type: "{ cid: number; name: string; type: string; notnull: number; dflt_value: unknown; pk: number }[]",
+      type: "{ cid: number; name: string; type: string; notnull: number; dflt_value: string | null; pk: number }[]",
     },
     list_tables: {
       type: "{ name: string }[]",
     },
     read_query: {
       type: "Record<string, unknown>[]",
+      text: "one object per row, with the columns of the query as keys",
     },
     write_query: {
       type: "unknown[]",
+      text: "always empty",
     },
   },
 } satisfies CatalogResults;

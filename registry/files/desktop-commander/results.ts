@@ -1,4 +1,4 @@
-/** What the tools of desktop-commander return. Written by `bun run results`. */
+/** The results of the tools of desktop-commander. Written by `bun run results`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = {
@@ -13,8 +13,12 @@ export const results = {
       type: "string",
       text: "what read_file returns of the changed part",
     },
-    get_config: {
+    force_terminate: {
       type: "string",
+      text: "a sentence with the pid",
+    },
+    get_config: {
+      type: "{ config: { blockedCommands: string[]; defaultShell: string; allowedDirectories: unknown[]; telemetryEnabled: boolean; fileWriteLineLimit: number; fileReadLineLimit: number; pendingWelcomeOnboarding: boolean; welcomeOnboardingEligible: boolean; clientId: string; sawOnboardingPage: boolean; version: string; currentClient: { name: string; version: string }; featureFlags: Record<string, unknown>; systemInfo: { platform: string; platformName: string; defaultShell: string; pathSeparator: string; isWindows: boolean; isMacOS: boolean; isLinux: boolean; docker: { isContainer: boolean; containerType: string; orchestrator: unknown; isDocker: boolean; mountPoints: { hostPath: string; containerPath: string; type: string; readOnly: boolean; description: string }[]; containerEnvironment: { containerName: string } }; isDXT: boolean; nodeInfo: { version: string; path: string }; pythonInfo: { available: boolean; command: string; version: string }; processInfo: { pid: number; arch: string; platform: string; versions: Record<string, string> }; examplePaths: { home: string; temp: string; absolute: string; accessible: string[] }; memory: { rss: string; heapTotal: string; heapUsed: string; external: string; arrayBuffers: string } } }; uiHints: { availableShells: string[] }; entries: { key: string; value: unknown; valueType: string; editable: boolean }[] }",
       text: 'a line "Current configuration:", then JSON',
     },
     get_file_info: {
@@ -25,6 +29,10 @@ export const results = {
       type: "string",
       text: "lines that begin with Search session, Status, Runtime and Total results found; matches follow after a blank line",
     },
+    get_prompts: {
+      type: "string",
+      text: "Markdown: a prompt for the model, with a heading and a description",
+    },
     get_recent_tool_calls: {
       type: "string",
       text: 'a line "Tool Call History …", a blank line, then JSON: { timestamp, toolName, arguments, output, duration }[]',
@@ -33,9 +41,17 @@ export const results = {
       type: "string",
       text: "Markdown",
     },
+    give_feedback_to_desktop_commander: {
+      type: "string",
+      text: "Markdown with the address of a form, which it opens in a browser",
+    },
     interact_with_process: {
       type: "string",
       text: "a line that names the process, then the output",
+    },
+    kill_process: {
+      type: "string",
+      text: "a sentence with the pid",
     },
     list_directory: {
       type: "string",
@@ -65,6 +81,14 @@ export const results = {
       type: "string",
       text: 'per file a line "path: MIME type (kind)"; then per file a line "--- path contents: ---" and what read_file returns',
     },
+    read_process_output: {
+      type: "string",
+      text: 'a line "[Reading N lines …]", a blank line, then the output',
+    },
+    set_config_value: {
+      type: "string",
+      text: 'a sentence, a blank line, a line "Updated configuration:", then JSON',
+    },
     start_process: {
       type: "string",
       text: 'a line "Process started with PID N …", a line "Initial output:", then the output',
@@ -73,9 +97,17 @@ export const results = {
       type: "string",
       text: 'lines that begin with "Started … session: id", and then with Status, Runtime and Total results; matches follow',
     },
+    stop_search: {
+      type: "string",
+      text: "a sentence with the session id",
+    },
     write_file: {
       type: "string",
       text: "a sentence with the path and the number of lines",
+    },
+    write_pdf: {
+      type: "string",
+      text: "a sentence with the path",
     },
   },
 } satisfies CatalogResults;

@@ -1,4 +1,4 @@
-/** What the tools of filesystem return. Written by `bun run results`. */
+/** The results of the tools of filesystem. Written by `bun run results`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = {
@@ -29,8 +29,14 @@ export const results = {
     move_file: {
       text: "content: a sentence with both paths",
     },
+    read_file: {
+      text: "content: the text of the file",
+    },
     read_multiple_files: {
       text: 'content: per file its path, a colon and a line break, then its text; files are separated by a line "---"; a file that failed is "path: Error - reason"',
+    },
+    read_text_file: {
+      text: "content: the text of the file",
     },
     search_files: {
       text: 'content: one absolute path per line, or "No matches found"',

@@ -5,9 +5,12 @@ export const results = {
   package: "claudikins",
   version: "0.1.0",
   tools: {
+    adjust_stock: {
+      type: "{ sku: string; warehouse: string; on_hand: number; reserved: number }",
+    },
     "export-orders": {
-      type: "string",
-      text: "csv: a line of column names, then one order per line; json: JSON of an array",
+      type: "string | { id: string; customer_id: string; status: string; created_at: string; country: string; total_cents: number; currency: string; items: number }[]",
+      text: "csv: a line of column names, then one order per line; json: an array of the orders",
     },
     get_customer: {
       type: "{ id: string; name: string; email: string; country: string; segment: string; created_at: string; address: { street: string; postal_code: string; city: string; country: string }; totals: { orders: number; revenue_cents: number; last_order_at: string } }",
@@ -32,6 +35,10 @@ export const results = {
     },
     refund_order: {
       type: "{ refund_id: string; order_id: string; amount_cents: number }",
+    },
+    render_chart: {
+      type: "{ type: string; data?: string; mimeType?: string; text?: string }[]",
+      text: "an image block with the PNG in base64, then a text block with a sentence",
     },
     reply_ticket: {
       type: "{ id: string; customer_id: string; order_id?: string; subject: string; status: string; priority: string; created_at: string; messages: { author: string; created_at: string; body: string }[] }",

@@ -1,5 +1,6 @@
 /** Mermaid diagrams as pictures. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "mermaid",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "mcp-mermaid"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: ["flowchart", "sequence diagram", "entity relationship diagram", "architecture diagram", "Gantt chart"],
   notes: [
     "One tool. It draws in Playwright's headless browser. Its installation downloads that with `playwright install --with-deps chromium`: the first start is slow, and as root it also installs system packages.",

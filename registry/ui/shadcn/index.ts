@@ -1,5 +1,6 @@
 /** The registry of shadcn/ui components, and any other registry of that kind. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "shadcn",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "shadcn@latest", "mcp"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: [
     "React components",
     "Tailwind UI blocks",

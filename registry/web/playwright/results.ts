@@ -1,4 +1,4 @@
-/** What the tools of playwright return. Written by `bun run results`. */
+/** The results of the tools of playwright. Written by `bun run results`. */
 import type { CatalogResults } from "../../types.ts";
 
 export const results = {
@@ -17,9 +17,25 @@ export const results = {
       type: "string",
       text: 'Markdown section "### Result": "Total messages: N …", a blank line, then one message per line: "[LOG] text @ url:line"',
     },
+    browser_drag: {
+      type: "string",
+      text: 'Markdown sections: "### Ran Playwright code", "### Page" ("- Page URL: …", "- Page Title: …") and "### Snapshot" (a link to a file: browser_snapshot returns it in the text)',
+    },
+    browser_drop: {
+      type: "string",
+      text: 'Markdown sections: "### Ran Playwright code", "### Page" ("- Page URL: …", "- Page Title: …") and "### Snapshot" (a link to a file: browser_snapshot returns it in the text)',
+    },
+    browser_emulate_media: {
+      type: "string",
+      text: 'Markdown section "### Ran Playwright code"',
+    },
     browser_evaluate: {
       type: "string",
       text: 'Markdown sections: "### Result" with the JSON of the value, then "### Ran Playwright code"',
+    },
+    browser_file_upload: {
+      type: "string",
+      text: 'Markdown sections: "### Ran Playwright code", "### Page" ("- Page URL: …", "- Page Title: …") and "### Snapshot" (a link to a file: browser_snapshot returns it in the text)',
     },
     browser_fill_form: {
       type: "string",
@@ -28,6 +44,10 @@ export const results = {
     browser_find: {
       type: "string",
       text: 'Markdown section "### Result": the number of matches, then the parts of the tree with the matches',
+    },
+    browser_handle_dialog: {
+      type: "string",
+      text: 'Markdown section "### Page" ("- Page URL: …", "- Page Title: …")',
     },
     browser_hover: {
       type: "string",
@@ -41,6 +61,10 @@ export const results = {
       type: "string",
       text: 'Markdown sections: "### Ran Playwright code", "### Page" ("- Page URL: …", "- Page Title: …") and "### Snapshot" (a link to a file: browser_snapshot returns it in the text)',
     },
+    browser_network_request: {
+      type: "string",
+      text: 'Markdown section "### Result": "#1 [GET] url", then indented "name: value" lines below General, Request headers and Response headers; with part, only the headers ("name: value" per line) or the body',
+    },
     browser_network_requests: {
       type: "string",
       text: 'Markdown section "### Result": one request per line, "1. [GET] url => [200] OK"',
@@ -52,6 +76,10 @@ export const results = {
     browser_resize: {
       type: "string",
       text: 'Markdown section "### Ran Playwright code"',
+    },
+    browser_run_code_unsafe: {
+      type: "string",
+      text: 'Markdown sections: "### Result" with the JSON of the value, then "### Ran Playwright code"',
     },
     browser_select_option: {
       type: "string",
@@ -67,6 +95,7 @@ export const results = {
     },
     browser_take_screenshot: {
       type: "{ type: string; text?: string; data?: string; mimeType?: string }[]",
+      text: "a text block with Markdown that links the file, then an image block with the PNG in base64",
     },
     browser_type: {
       type: "string",

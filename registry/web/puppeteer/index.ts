@@ -1,5 +1,6 @@
 /** A browser, driven by Puppeteer. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "puppeteer",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-puppeteer"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],
   notes: [
     "7 tools. The old reference server: it works but is no longer maintained. playwright and chrome-devtools are maintained.",

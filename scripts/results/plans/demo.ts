@@ -1,10 +1,15 @@
-/** Calls of the built-in demo server. Its other tools declare their results. */
+/** Calls of the built-in demo server. */
 import { join } from "node:path";
 import { version } from "../../../src/version.ts";
 import { root } from "../../../test/support/claudikins.ts";
 import type { Plan } from "../plan.ts";
 
 const december = { from: "2025-12-01", to: "2025-12-31" };
+
+const exported = {
+  says: "csv: a line of column names, then one order per line; json: an array of the orders",
+  pattern: /^(?:\w+(?:,\w+)+\n|\[\{)/,
+};
 
 export const demo: Plan = {
   server: "testing/demo",
@@ -30,12 +35,18 @@ export const demo: Plan = {
       args: () => ({ ticket_id, body: "Done.", close: true }),
     })),
     { tool: "send_email", args: () => ({ to: "anna@example.com", subject: "Hello", body: "Hello" }) },
+    { tool: "export-orders", args: () => ({ format: "csv" }), text: exported },
+    { tool: "export-orders", args: () => ({ format: "json" }), text: exported },
+    { tool: "list_products" },
+    { tool: "get_stock", args: () => ({ sku: "LAMP-0003" }) },
+    { tool: "adjust_stock", args: () => ({ sku: "LAMP-0003", warehouse: "berlin", delta: 1, reason: "counted" }) },
+    { tool: "sales_report", args: () => ({ ...december, group_by: "month" }) },
     {
-      tool: "export-orders",
-      args: () => ({ format: "csv" }),
+      tool: "render_chart",
+      args: () => ({ title: "Orders", points: [{ label: "lamps", value: 3 }] }),
       text: {
-        says: "csv: a line of column names, then one order per line; json: JSON of an array",
-        pattern: /^\w+(?:,\w+)+\n/,
+        says: "an image block with the PNG in base64, then a text block with a sentence",
+        pattern: /^\[image\]\n.+$/,
       },
     },
     { tool: "get_exchange_rate", args: () => ({ from: "EUR", to: "USD" }), tries: 4 },

@@ -1,12 +1,29 @@
 /** Calls of Desktop Commander: files, searches and processes. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Plan, World } from "../plan.ts";
+import { writeChromium } from "../chromium.ts";
+import type { Plan, PlannedCall, World } from "../plan.ts";
 
 const at =
   (name: string) =>
   ({ folder }: World) => ({ path: join(folder, name) });
 const pidIn = ({ last }: World) => Number(/PID:? (\d+)/i.exec(last)?.[1]);
+
+const started = {
+  tool: "start_process",
+  text: {
+    says: 'a line "Process started with PID N …", a line "Initial output:", then the output',
+    pattern: /^Process started with PID \d+ .*\nInitial output:/,
+  },
+};
+const searched: PlannedCall = {
+  tool: "start_search",
+  args: ({ folder }) => ({ path: folder, pattern: "five", searchType: "content" }),
+  text: {
+    says: 'lines that begin with "Started … session: id", and then with Status, Runtime and Total results; matches follow',
+    pattern: /^Started \w+ search session: search_\S+\n[\s\S]*\nTotal results: \d+/,
+  },
+};
 
 export const desktopCommander: Plan = {
   server: "files/desktop-commander",
@@ -14,6 +31,7 @@ export const desktopCommander: Plan = {
   overrides: { "typedarray.prototype.slice": "1.0.5" },
   prepare({ folder }) {
     writeFileSync(join(folder, "a.txt"), "one\ntwo\nthree\n");
+    writeChromium(join(folder, ".claude-server-commander/puppeteer-cache/chrome/linux-1.0.0.0/chrome-linux64/chrome"));
   },
   calls: [
     {
@@ -72,14 +90,7 @@ export const desktopCommander: Plan = {
       args: ({ folder }) => ({ file_path: join(folder, "a.txt"), old_string: "two", new_string: "five" }),
       text: { says: "what read_file returns of the changed part", pattern: /^\[Reading \d+ lines from / },
     },
-    {
-      tool: "start_search",
-      args: ({ folder }) => ({ path: folder, pattern: "five", searchType: "content" }),
-      text: {
-        says: 'lines that begin with "Started … session: id", and then with Status, Runtime and Total results; matches follow',
-        pattern: /^Started \w+ search session: search_\S+\n[\s\S]*\nTotal results: \d+/,
-      },
-    },
+    searched,
     {
       tool: "get_more_search_results",
       args: ({ last }) => ({ sessionId: /search_[\w-]+/.exec(last)?.[0] ?? "" }),
@@ -95,14 +106,7 @@ export const desktopCommander: Plan = {
         pattern: /^Active Searches \(\d+\):\n\nSession: /,
       },
     },
-    {
-      tool: "start_process",
-      args: () => ({ command: "cat", timeout_ms: 1_000 }),
-      text: {
-        says: 'a line "Process started with PID N …", a line "Initial output:", then the output',
-        pattern: /^Process started with PID \d+ .*\nInitial output:/,
-      },
-    },
+    { ...started, args: () => ({ command: "cat", timeout_ms: 1_000 }) },
     {
       tool: "interact_with_process",
       args: (world) => ({ pid: pidIn(world), input: "hello", timeout_ms: 1_000 }),
@@ -115,12 +119,64 @@ export const desktopCommander: Plan = {
         pattern: /^PID: \d+, Blocked: \w+, Runtime: \d+s/,
       },
     },
+    { ...started, args: () => ({ command: "echo hello; sleep 30", timeout_ms: 1_000 }) },
+    {
+      tool: "read_process_output",
+      args: (world) => ({ pid: pidIn(world), offset: 0, timeout_ms: 1_000 }),
+      text: {
+        says: 'a line "[Reading N lines …]", a blank line, then the output',
+        pattern: /^\[Reading \d+ .*lines.*\]\n\n/,
+      },
+    },
+    { ...started, args: () => ({ command: "sleep 30", timeout_ms: 500 }) },
+    {
+      tool: "force_terminate",
+      args: (world) => ({ pid: pidIn(world) }),
+      text: { says: "a sentence with the pid", pattern: /^Successfully .* \d+$/ },
+    },
+    { ...started, args: () => ({ command: "sleep 30", timeout_ms: 500 }) },
+    {
+      tool: "kill_process",
+      args: (world) => ({ pid: pidIn(world) }),
+      text: { says: "a sentence with the pid", pattern: /^Successfully .* \d+$/ },
+    },
     {
       tool: "list_processes",
       text: {
         says: 'one process per line: "PID: N, Command: …, CPU: 0.4, Memory: 0.1"',
         pattern: /^(?:PID: \d+, Command: .*, CPU: [\d.]+, Memory: [\d.]+\n?)+$/,
       },
+    },
+    searched,
+    {
+      tool: "stop_search",
+      args: ({ last }) => ({ sessionId: /search_[\w-]+/.exec(last)?.[0] ?? "" }),
+      text: { says: "a sentence with the session id", pattern: /^Search session search_\S+ / },
+    },
+    {
+      tool: "write_pdf",
+      args: ({ folder }) => ({ path: join(folder, "a.pdf"), content: "# Hello" }),
+      text: { says: "a sentence with the path", pattern: /^Successfully wrote PDF to \// },
+    },
+    {
+      tool: "set_config_value",
+      args: () => ({ key: "fileReadLineLimit", value: 500 }),
+      text: {
+        says: 'a sentence, a blank line, a line "Updated configuration:", then JSON',
+        pattern: /^Successfully set .*\n\nUpdated configuration:\n\{/,
+      },
+    },
+    {
+      tool: "get_prompts",
+      args: () => ({ action: "get_prompt", promptId: "onb2_01" }),
+      text: {
+        says: "Markdown: a prompt for the model, with a heading and a description",
+        pattern: /^# .*\n\n[\s\S]*\n## Description\n/,
+      },
+    },
+    {
+      tool: "give_feedback_to_desktop_commander",
+      text: { says: "Markdown with the address of a form, which it opens in a browser", pattern: /https:\/\/\S+/ },
     },
     { tool: "get_usage_stats", text: { says: "Markdown", pattern: /Usage Summary/ } },
     {

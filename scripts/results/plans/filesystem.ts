@@ -7,6 +7,8 @@ const at =
   (name: string) =>
   ({ folder }: World) => ({ path: join(folder, name) });
 
+const file = { says: "content: the text of the file", pattern: /^one\ntwo\n$/ };
+
 export const filesystem: Plan = {
   server: "files/filesystem",
   package: "@modelcontextprotocol/server-filesystem@2026.8.31",
@@ -18,8 +20,8 @@ export const filesystem: Plan = {
     writeFileSync(join(folder, "dot.png"), Buffer.from("iVBORw0KGgo=", "base64"));
   },
   calls: [
-    { tool: "read_file", args: at("a.txt") },
-    { tool: "read_text_file", args: at("a.txt") },
+    { tool: "read_file", args: at("a.txt"), text: file },
+    { tool: "read_text_file", args: at("a.txt"), text: file },
     { tool: "read_media_file", args: at("dot.png") },
     {
       tool: "read_multiple_files",
