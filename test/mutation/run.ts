@@ -2,10 +2,10 @@
  * `bun run mutate [--seed n] [--count n] [--rooms policy,config] [--all]`: changes the source in small ways and runs the tests
  * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
  *
- * Mutations that do not compile are left out. Each is tested by the nearest tests that reach its file, one after another: those of
- * its own room that have run its line first, and of equally near ones the quick ones. A test that fails with the mutation must pass
- * without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is left behind when it
- * is interrupted.
+ * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one after another: all of its own room,
+ * and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that fails with the
+ * mutation must pass without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is
+ * left behind when it is interrupted.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -23,10 +23,11 @@ const { values } = parseArgs({
   },
 });
 
-/** The number of test files of one mutation. Nearly all tests reach a file of a lower layer, and one of the nearest should notice a mutation there. */
-const nearestTests = 16;
-/** For one test file. A mutation may make it run forever. */
-const fileTimeoutMs = 180_000;
+/** The number of test files of other rooms that a mutation is tried with. Nearly all tests reach a file of a lower layer. */
+const testsOfOthers = 6;
+/** A mutation may make a program run forever. A test file whose usual time is known gets ten times as much, if that is shorter. */
+const longestMs = 180_000;
+const shortestMs = 30_000;
 /** As in `npm test`. */
 const testTimeoutMs = 60_000;
 
@@ -114,7 +115,7 @@ function compiles(): Promise<boolean> {
 }
 
 async function firstToNotice(mutation: Mutation): Promise<string | undefined> {
-  for (const test of testsOf(mutation).slice(0, nearestTests)) {
+  for (const test of testsOf(mutation)) {
     if (await withMutation(mutation, () => passes(test))) continue;
     if (await passes(test)) return test;
     console.error(`${test} fails without a mutation and is left out`);
@@ -125,13 +126,15 @@ async function firstToNotice(mutation: Mutation): Promise<string | undefined> {
 }
 
 async function passes(test: string): Promise<boolean> {
-  const start = performance.now();
+  const startedAt = performance.now();
+  const usualMs = durations.get(test) ?? longestMs;
   const recorded = join(folder.path, "coverage");
   const flags = ["--bail", "--no-isolate", "--timeout", String(testTimeoutMs)];
   const covering = ["--coverage", "--coverage-reporter=lcov", "--coverage-dir", recorded];
-  const isPassing = await succeeds([process.execPath, "test", ...flags, ...covering, test]);
+  const timeoutMs = Math.min(longestMs, Math.max(shortestMs, 10 * usualMs));
+  const isPassing = await succeeds([process.execPath, "test", ...flags, ...covering, test], timeoutMs);
   if (isPassing) {
-    durations.set(test, performance.now() - start);
+    durations.set(test, performance.now() - startedAt);
     coverage.set(test, linesIn(readFileSync(join(recorded, "lcov.info"), "utf8")));
   }
   return isPassing;
@@ -149,7 +152,7 @@ function linesIn(lcov: string): Set<string> {
 }
 
 /** Runs a program, and ends it and those that it started after the time. */
-async function succeeds(command: string[], timeoutMs = fileTimeoutMs): Promise<boolean> {
+async function succeeds(command: string[], timeoutMs = longestMs): Promise<boolean> {
   const child = Bun.spawn(command, { cwd: copy, stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true });
   const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), timeoutMs);
   const exitCode = await child.exited;
@@ -165,19 +168,16 @@ function testsOf({ file, line }: Mutation): string[] {
       if (!distances.has(importer)) distances.set(importer, distance + 1);
     }
   }
-  const room = file.split("/")[1];
   // A line that did not run in the process of the test may have run in a worker or in the executable.
-  const reach = (test: string) => (coverage.has(test) ? (coverage.get(test)!.has(`${file}:${line}`) ? 0 : 2) : 0.5);
-  const rank = (test: string) => [
-    reach(test) + (test.startsWith(`test/${room}/`) ? 0 : 1),
-    distances.get(test) ?? 0,
-    durations.get(test) ?? 0,
-  ];
-  return [...distances.keys()]
+  const reach = (test: string) => (coverage.has(test) ? (coverage.get(test)!.has(`${file}:${line}`) ? 0 : 2) : 1);
+  const rank = (test: string) => [reach(test), distances.get(test) ?? 0, durations.get(test) ?? 0];
+  const tests = [...distances.keys()]
     .filter((each) => each.endsWith(".test.ts") && !isSlow(each) && !unhealthy.has(each))
     .map((each) => ({ test: each, rank: rank(each) }))
     .sort((a, b) => a.rank.map((part, index) => part - b.rank[index]!).find((difference) => difference !== 0) ?? 0)
     .map(({ test }) => test);
+  const isOwn = (test: string) => test.startsWith(`test/${file.split("/")[1]}/`);
+  return [...tests.filter(isOwn), ...tests.filter((test) => !isOwn(test)).slice(0, testsOfOthers)];
 }
 
 function isSlow(test: string): boolean {
