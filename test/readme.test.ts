@@ -9,7 +9,7 @@ import { claudikinsCommand } from "./support/command.ts";
 import { runProgram } from "./support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "./support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const pageOf = (name: string) => readFileSync(join(root, name), "utf8");
 const readme = pageOf("README.md");

@@ -23,7 +23,7 @@ import { root } from "../support/claudikins.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Home, homeWithHosts, secrets } from "./home.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let home: Home;

@@ -14,7 +14,7 @@ import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { networkFixture } from "../support/network.ts";
 import { fixture, memory } from "../support/servers.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

@@ -5,7 +5,7 @@ import { safeOutput } from "../../src/cli/terminal-output.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const code = "await demo.list_orders({ limit: 1 }); await new Promise((done) => setTimeout(done, 1500)); return 1";
 

@@ -203,11 +203,12 @@ test("login works for a server that lists its tools to everyone but requires a s
 });
 
 describe("login fails", () => {
-  const cases: [string, Parameters<typeof oauthFixture>[0]][] = [
+  // Three of them wait for the end of the time.
+  const cases: [string, Parameters<typeof oauthFixture>[0], timeout?: string][] = [
     ["if the person refuses", { person: "refuses" }],
-    ["if the person does not come back", { person: "away" }],
-    ["if the redirect belongs to another sign-in", { stateInRedirect: "wrong" }],
-    ["if the redirect has no state", { stateInRedirect: "missing" }],
+    ["if the person does not come back", { person: "away" }, "2s"],
+    ["if the redirect belongs to another sign-in", { stateInRedirect: "wrong" }, "2s"],
+    ["if the redirect has no state", { stateInRedirect: "missing" }, "2s"],
     ["if the redirect comes from another authorization server", { issuerInRedirect: "wrong" }],
     ["if the redirect lacks the promised issuer", { issuerInRedirect: "missing" }],
     ["if the token request is answered with 500", { tokenAnswer: "error" }],
@@ -219,10 +220,10 @@ describe("login fails", () => {
     ["if the server rejects the tokens", { door: "refuse" }],
   ];
 
-  test.each(cases)("%s", async (_, options) => {
+  test.each(cases)("%s", async (_, options, timeout = "1m") => {
     await using server = await oauthFixture(options);
     configure({ guarded: { url: server.url } });
-    const { exitCode, stdout, stderr } = await auth(["login", "guarded", "--timeout", "2s"]);
+    const { exitCode, stdout, stderr } = await auth(["login", "guarded", "--timeout", timeout]);
     expect(stdout).toBe("");
     expect(`${steady(stderr)}--- exit code ${exitCode}\n`).toMatchSnapshot();
     for (const secret of await server.secrets()) expect(stderr).not.toContain(secret);
@@ -244,7 +245,7 @@ describe("login fails", () => {
 test("login without a browser shows the address and checks what is pasted", async () => {
   await using server = await oauthFixture({ person: "away" });
   configure({ guarded: { url: server.url } });
-  const argv = ["login", "guarded", "--timeout", "2s"];
+  const argv = ["login", "guarded", "--timeout", "4s"];
   const stdin = "\nhello\nhttp://127.0.0.1:1/callback?code=a&state=b\nabc123def456\n";
   expect(await shown([...argv, "--no-browser"], { stdin })).toMatchSnapshot();
   expect(await shown(argv, { stdin, env: { BROWSER: "/no/such/browser", PATH: "/nowhere" } })).toMatchSnapshot();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { browserCommands, hasBrowser, openBrowser } from "../../src/cli/browser.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const url = new URL("https://login.example/authorize?a=1&b=%22$(touch%20x)%22;c");
 

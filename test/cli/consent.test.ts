@@ -9,7 +9,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 import { cli } from "./in-memory.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

@@ -10,7 +10,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { callOf, recordOf } from "../trace/records.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const exitCodes: Record<ErrorCode, number> = {
   UNEXPECTED: 1,

@@ -8,7 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

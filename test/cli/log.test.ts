@@ -8,7 +8,7 @@ import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 async function stderrAt(level: string): Promise<string> {
   using folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { runProgram, testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 test.skipIf(process.platform === "win32")(
   "serve at a terminal says what it waits for, and Ctrl-C ends it",

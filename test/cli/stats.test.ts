@@ -11,7 +11,7 @@ import { appendCounts, dayOf } from "../../src/ledger/store.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { openPool, plainValue, surroundings } from "../support/pool.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 test("a large answer to a cancelled call is dropped, and is never written into a log", async () => {
   using folder = temporaryFolder();

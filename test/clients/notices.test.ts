@@ -6,7 +6,7 @@ import { oneLine } from "../../src/visible-text.ts";
 import { networkFixture } from "../support/network.ts";
 import { fixture } from "../support/servers.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 /** A pool with one server, the lines of its log, and a promise of the first line that contains a text. */
 function open(entry: object) {

@@ -11,7 +11,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 /** On the command line of every server of a test. */

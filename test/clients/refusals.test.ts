@@ -9,7 +9,7 @@ import { type Project, project } from "../generation/project.ts";
 import { fixture } from "../support/servers.ts";
 
 // Processes take their time to start on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 describe("a failure counts as refused", () => {
   const seen = (text: string, isError = true) => {

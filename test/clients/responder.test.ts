@@ -12,7 +12,7 @@ import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let pool: Pool;
@@ -381,10 +381,10 @@ describe("a request that the host does not answer", () => {
     await call("wait", { ms: 0 });
     let held = 0;
     const clock = { hold: () => void held++, release: () => void held-- };
-    const asking = ask("elicitation/create", form, { timeoutMs: 300, clock });
+    const asking = ask("elicitation/create", form, { timeoutMs: 2_000, clock });
     await asked.promise;
     // This call starts meanwhile, and takes longer than its time limit.
-    expect(await call("wait", { ms: 600 }, { timeoutMs: 300 })).toBe("waited");
+    expect(await call("wait", { ms: 2_500 }, { timeoutMs: 300 })).toBe("waited");
     expect(held).toBe(1);
     reply.resolve();
     expect(await asking).toEqual({ result: { action: "decline" } });

@@ -14,7 +14,7 @@ import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surrou
 import { everything, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let logs: LogFiles;

@@ -4,7 +4,7 @@ import { NotWritten, StdioTransport } from "../../src/clients/stdio.ts";
 import { processesLeft } from "../support/process.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const ping = { jsonrpc: "2.0", method: "ping" } as const;
 

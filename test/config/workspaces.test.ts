@@ -7,7 +7,7 @@ import { type CliOptions, cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

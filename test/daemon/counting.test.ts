@@ -8,7 +8,7 @@ import { hookTexts } from "../../src/registry/hook-texts.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { runProgram } from "../support/process.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let project: GeneratedProject;
 beforeAll(async () => {

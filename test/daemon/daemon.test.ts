@@ -145,7 +145,7 @@ test("a caller that exits cancels its call", async () => {
 });
 
 test("the daemon and its servers end after the idle time", async () => {
-  const daemon = await runByHand(["--idle", "300ms"]);
+  const daemon = await runByHand(["--idle", "3s"]);
   const { pid } = await seen();
   expect(await daemon.exited).toBe(0);
   expect(await project.left()).toEqual([]);
@@ -153,8 +153,8 @@ test("the daemon and its servers end after the idle time", async () => {
 });
 
 test("a call that takes longer than the idle time finishes", async () => {
-  const daemon = await runByHand(["--idle", "100ms"]);
-  expect(await project.value("wait", { ms: 1_000 })).toBe("waited");
+  const daemon = await runByHand(["--idle", "1s"]);
+  expect(await project.value("wait", { ms: 2_500 })).toBe("waited");
   expect(await daemon.exited).toBe(0);
 });
 
@@ -389,7 +389,7 @@ describe("claudikins daemon", () => {
 
   test("stop waits for calls, except with --now", async () => {
     await seen();
-    const call = project.value("wait", { ms: 1_000 });
+    const call = project.value("wait", { ms: 2_500 });
     await runningCalls(1);
     expect(await project.claudikins("daemon", "stop")).toMatchObject({
       exitCode: 0,

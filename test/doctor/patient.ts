@@ -30,7 +30,7 @@ export interface Patient {
 /** A new folder for each test of a file. */
 export function patient(): Patient {
   // Processes start slowly on a small machine.
-  setDefaultTimeout(30_000);
+  setDefaultTimeout(60_000);
   let folder: TemporaryFolder;
   beforeEach(() => {
     folder = temporaryFolder();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder.write("claudikins.json", {
     mcpServers: {
       crashes: byHand("missing-key"),
-      hangs: { ...byHand("hangs"), startTimeoutMs: 800 },
+      hangs: { ...byHand("hangs"), startTimeoutMs: 3_000 },
       refuses: byHand("refuses"),
       cannotList: byHand("cannot-list"),
       notThere: { command: "no-such-command-anywhere", args: [secret] },

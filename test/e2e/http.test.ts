@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await door[Symbol.asyncDispose]();
-  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });
 

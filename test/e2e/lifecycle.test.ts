@@ -46,11 +46,7 @@ function start(folder: TemporaryFolder, args: string[]) {
 
 /** Waits until the five servers and the stubborn server's child run. */
 async function allRunning(folder: TemporaryFolder): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (processesWith(folder.path).length < 6) {
-    if (performance.now() > deadline) throw new Error(`only ${processesWith(folder.path).length} processes run`);
-    await Bun.sleep(20);
-  }
+  while (processesWith(folder.path).length < 6) await Bun.sleep(20);
 }
 
 const request = (id: number, method: string, params: object) =>
@@ -94,7 +90,8 @@ describe("exec", () => {
     await reader.read();
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
-    expect(await processesLeft(folder.path, 500)).toEqual([]);
+    // The watchdog would wait for a second.
+    expect(await processesLeft(folder.path, 900)).toEqual([]);
   });
 });
 

@@ -121,15 +121,15 @@ describe.each(["stdio", "http"])("a server over %s", (way) => {
 test("the time limit of an execution pauses while a person answers", async () => {
   await serve({ asker: asker() }, { elicitation: {} }, (client) => {
     client.setRequestHandler(ElicitRequestSchema, async () => {
-      await Bun.sleep(3_000);
+      await Bun.sleep(5_000);
       return { action: "accept", content: { count: 5 } };
     });
   });
   await execute("return asker.seen()");
-  expect(await execute(ask("elicitation/create", form), { timeout_ms: 1_500 })).toContain('"count": 5');
+  expect(await execute(ask("elicitation/create", form), { timeout_ms: 4_000 })).toContain('"count": 5');
   // And continues afterwards.
   const late = `await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })}); await new Promise(() => setTimeout(() => {}, 60_000))`;
-  expect(await execute(late, { timeout_ms: 1_500 })).toContain("Failed (timeout)");
+  expect(await execute(late, { timeout_ms: 4_000 })).toContain("Failed (timeout)");
 });
 
 test("cancelling a call cancels the server's request at the host", async () => {

@@ -27,7 +27,7 @@ test("code that calls no server starts neither a server nor the watchdog", async
     stdio: ["ignore", "ignore", "ignore"],
   });
   await Bun.sleep(500);
-  expect(processesWith(`claudikins-watchdog ${child.pid}`)).toEqual([]);
+  expect(processesWith(`claudikins-watchdog ${child.pid} `)).toEqual([]);
   child.kill("SIGKILL");
   await child.exited;
 });

@@ -113,7 +113,7 @@ export async function zombieRound(plan: Plan): Promise<Round> {
   else if (death !== "normal exit") child.kill(death === "crash while connecting" ? "SIGABRT" : death);
   const ended = await eventually(() => child.exitCode !== null || child.signalCode !== null, endsWithinMs);
   const endedAt = performance.now();
-  const marks = [folder.path, `claudikins-watchdog ${child.pid}`];
+  const marks = [folder.path, `claudikins-watchdog ${child.pid} `];
   const pids = (await Promise.all(marks.map((mark) => processesLeft(mark)))).flat();
   const goneMs = Math.round(performance.now() - endedAt);
   const left = Bun.spawnSync(["ps", "-o", "pid=,ppid=,pgid=,stat=,args=", "-p", pids.join(",")]).stdout.toString();

@@ -8,7 +8,7 @@ import { project } from "../generation/project.ts";
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const scale = { type: "string", enum: ["css", "device"], default: "css" };
 const screenshot = {

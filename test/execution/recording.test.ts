@@ -10,7 +10,7 @@ import { httpServe } from "../support/http-serve.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const secret = "s3cr3t-t0k3n-0123456789";
 

@@ -8,7 +8,7 @@ import { type Project, project } from "../generation/project.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(async () => {

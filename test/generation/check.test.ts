@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { execute } from "../../src/execution/execute.ts";
 import { type Project, project } from "./project.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

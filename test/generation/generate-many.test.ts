@@ -11,7 +11,7 @@ import { fixture, tiny } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { fixture, memory } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

@@ -7,7 +7,7 @@ import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox;

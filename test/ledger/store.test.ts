@@ -10,7 +10,7 @@ import { silentLog } from "../../src/log.ts";
 import { root } from "../support/claudikins.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let temporary: TemporaryFolder;
 let folder: string;

@@ -11,7 +11,7 @@ import { shownLine } from "../../src/visible-text.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let logs: string;

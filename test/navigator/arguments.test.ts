@@ -8,7 +8,7 @@ import { Recorded } from "../policy/recorded.ts";
 import { type Answer, ScriptedModel } from "./scripted-model.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let recorded: Recorded;
 let model: ScriptedModel;

@@ -13,7 +13,7 @@ import { demoEntry } from "./demo-requests.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox | undefined;
@@ -167,7 +167,7 @@ describe("a tool that never answers", () => {
     const tools = [{ name: "hang", inputSchema: { type: "object" }, ...more }];
     const script = { answers: { "tools/list": { tools }, "tools/call": { $never: true } } };
     const file = folder.write("script.json", script);
-    await open({ silent: { ...fixture("scripted", file), callTimeoutMs: 200 } });
+    await open({ silent: { ...fixture("scripted", file), callTimeoutMs: 1_000 } });
     const outcome = await run({});
     expect(outcome).toMatchObject({ success: false, tool_used: "silent.hang", error: { type: "CALL_TIMEOUT" } });
     expect(readFileSync(`${file}.log`, "utf8").match(/"tools\/call"/g)).toHaveLength(calls);

@@ -8,7 +8,7 @@ import { openAiModel } from "../../src/navigator/openai-model.ts";
 import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";
 import { failureOf } from "../support/pool.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const key = "f9a8c7e6d5b4a3f2";
 const strict = {

@@ -11,7 +11,7 @@ import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 import { optionsOf } from "./stand-in.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox | undefined;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Person, Recorded } from "./recorded.ts";
 import { ways } from "./ways.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const recorded = new Recorded();
 beforeAll(() => recorded.project);

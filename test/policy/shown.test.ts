@@ -12,7 +12,7 @@ import { cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { Recorded } from "./recorded.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const recorded = new Recorded();
 afterAll(() => recorded[Symbol.asyncDispose]());

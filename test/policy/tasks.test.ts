@@ -8,7 +8,7 @@ import { cli } from "../cli/in-memory.ts";
 import { type Llm, startLlm } from "../support/llm.ts";
 import { Person, Recorded } from "./recorded.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const recorded = new Recorded();
 beforeAll(() => recorded.project);

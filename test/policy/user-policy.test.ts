@@ -6,7 +6,7 @@ import { type CliResult, cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { cases } from "../support/schema-cases.ts";
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const declared = (schema: unknown, name = "T") => declareType(schema, name, new Set());
 

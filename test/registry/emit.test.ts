@@ -9,7 +9,7 @@ import { errorsInFiles } from "../support/typescript.ts";
 import { importEmitted, writeEmitted } from "./emitted.ts";
 
 // The compiler runs as a separate program.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const shop: RegistryServer = {
   name: "shop",

@@ -5,7 +5,7 @@ import { cases } from "../support/schema-cases.ts";
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 test.each(Object.entries(cases))("typeText writes %s", (_, { schema, type }) => {
   expect(typeText(schema)).toBe(type);

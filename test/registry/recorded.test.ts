@@ -16,7 +16,7 @@ import { errorsInFiles, typeErrors } from "../support/typescript.ts";
 import { importEmitted, writeEmitted } from "./emitted.ts";
 
 // The compiler runs as a separate program, and there are nearly a thousand tools.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const lists = join(root, "..", "shared", "servers", "lists");
 const recorded = existsSync(lists) ? readdirSync(lists).sort().map(load) : [];

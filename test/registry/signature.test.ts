@@ -5,7 +5,7 @@ import { exampleCall, exampleOf, firstSentence, signature, tellingSentences } fr
 import { typeErrors } from "../support/typescript.ts";
 
 // The compiler runs as a separate program.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const server = { name: "shop", jsName: "shop" };
 const text = { type: "string" };

@@ -5,7 +5,7 @@ import type { BindingCall } from "../../src/sandbox/contract.ts";
 import { runProgram } from "../support/process.ts";
 import { answer, Harness } from "./harness.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
@@ -30,11 +30,11 @@ describe("the next execution gets a free worker", () => {
     ["calls without end", "for (;;) test.echo({})"],
     ["lines without end", "for (;;) console.log('x')"],
   ])("after %s", async (_, later) => {
-    await runEverywhere(goesOn(later), 20_000);
+    await runEverywhere(goesOn(later), 50_000);
     const startedAt = performance.now();
     const next = await Promise.all([harness.run("return 1"), harness.run("return 2")]);
     expect(next.map((outcome) => outcome.ok && outcome.value)).toEqual([1, 2]);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 });
 

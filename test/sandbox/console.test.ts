@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Harness } from "./harness.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());

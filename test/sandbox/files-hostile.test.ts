@@ -16,7 +16,7 @@ import { descriptorsHaveNames } from "../../src/open-folder.ts";
 import { root } from "../support/claudikins.ts";
 import { bothWays, GuestFiles } from "./guest-files.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 /** A path, and the result of every operation on it. */
 const paths: [string, string, string][] = [
@@ -334,7 +334,8 @@ describe.if(descriptorsHaveNames)("a race", () => {
     using _ = meanwhile(swapping, inside("x"), inside("link"), inside("held"), target);
     const seen = new Map<string, number>();
     const until = performance.now() + 1_500;
-    while (performance.now() < until) {
+    // On a busy machine, the other process may have its first turn late.
+    while (performance.now() < until || !seen.has("EACCES")) {
       const { value, error } = files.run("readFile", path);
       const answer = error?.code ?? String(value);
       seen.set(answer, (seen.get(answer) ?? 0) + 1);
@@ -343,7 +344,6 @@ describe.if(descriptorsHaveNames)("a race", () => {
     expect([...seen.keys()].filter((answer) => !/^(?:mine)+$|^(?:EACCES|ENOENT|EISDIR|ENOTDIR)$/.test(answer))).toEqual(
       [],
     );
-    expect(seen.get("EACCES") ?? 0).toBeGreaterThan(0);
     expect(readFileSync(join(files.around.path, "secret.txt"), "utf8")).toBe("s3cret");
   });
 });

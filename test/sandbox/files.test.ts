@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Files } from "../../src/sandbox/host/files.ts";
 import { bothWays, GuestFiles } from "./guest-files.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 describe.each(bothWays)("with byDescriptor=%p", (byDescriptor) => {
   let files: GuestFiles;

@@ -6,7 +6,7 @@ import { runProgram } from "../support/process.ts";
 import { expectSame } from "./compare.ts";
 import { Harness } from "./harness.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());

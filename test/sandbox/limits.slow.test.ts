@@ -42,7 +42,7 @@ describe("the limit of", () => {
   });
 
   test("CPU time does not include waiting", async () => {
-    expect(await harness.value("await test.slow({ ms: 300 }); return 1", { cpuMs: 150 })).toBe(1);
+    expect(await harness.value("await test.slow({ ms: 2_000 }); return 1", { cpuMs: 1_000 })).toBe(1);
   });
 });
 
@@ -262,7 +262,7 @@ describe("cancelling ends", () => {
     controller.abort();
     const outcome = failed(await running);
     // This takes milliseconds; the test only checks that it does not wait for something to end by itself.
-    expect(performance.now() - cancelledAt).toBeLessThan(2_000);
+    expect(performance.now() - cancelledAt).toBeLessThan(9_000);
     expect(outcome.reason).toBe("cancelled");
   });
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BindingValue } from "../../src/sandbox/contract.ts";
 import { Harness, megabyte } from "./harness.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expectSame } from "./compare.ts";
 import { Harness } from "./harness.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());

@@ -10,7 +10,7 @@ import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { Harness, megabyte } from "./harness.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const script: string = guestScript();
 const endAddress = await findEndAddress(await compiledEngine());

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { CallWatcher } from "../../src/sandbox/contract.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let harness: Harness;
 beforeAll(() => {

@@ -7,7 +7,7 @@ import { search } from "../../src/search/search.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox;

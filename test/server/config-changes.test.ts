@@ -1,5 +1,6 @@
 /** Changes of the config reach a `serve` that runs: over stdio and HTTP, in code mode and in direct mode. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost, type TestHost } from "../support/host.ts";
@@ -77,8 +78,10 @@ test("a call that is running when its server is removed finishes", async () => {
   write({ slow: fixture("protocol", "stdio", folder.path) });
   await using host = await openHost(folder);
   expect(await execute(host, "return await slow.wait({ ms: 1 })")).toStartWith("waited");
-  const running = execute(host, "return await slow.wait({ ms: 1500 })");
-  await Bun.sleep(300);
+  // The server answers the second call when it has received the first one.
+  const code = `const wait = slow.wait({ ms: 1500 }); await slow.seen(); fs.writeFileSync("./workspace/begun", ""); return await wait`;
+  const running = execute(host, code);
+  while (!existsSync(join(folder.path, ".claudikins", "workspace", "begun"))) await Bun.sleep(10);
   write({ more: added() });
   expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
   expect(await running).toStartWith("waited");

@@ -12,7 +12,7 @@ import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

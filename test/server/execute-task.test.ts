@@ -26,7 +26,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(async () => {
-  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });
 

@@ -11,7 +11,7 @@ import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const inputSchema = { type: "object" as const };
 const known = {

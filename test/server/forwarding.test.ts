@@ -20,7 +20,7 @@ beforeEach(() => {
   folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
 });
 afterEach(async () => {
-  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });
 

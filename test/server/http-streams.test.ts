@@ -9,7 +9,7 @@ import { Refusal } from "../../src/server/http/refusal.ts";
 import { SessionTransport, type TransportOptions } from "../../src/server/http/transport.ts";
 import { eventsOf } from "../support/http-serve.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let close = async () => {};
 afterEach(() => close());

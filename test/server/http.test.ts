@@ -4,6 +4,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { lean } from "../../src/server/http/body.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import {
+  afterSignal,
   eventsOf,
   executeRequest,
   httpServe,
@@ -12,6 +13,7 @@ import {
   rawSession,
   resultText,
   sdkHost,
+  signalFile,
 } from "../support/http-serve.ts";
 import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -25,7 +27,7 @@ beforeEach(() => {
   folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
 });
 afterEach(async () => {
-  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });
 
@@ -119,11 +121,12 @@ describe("sessions", () => {
   test("cancel only their own requests, even if other sessions use the same ids", async () => {
     await using door = await httpServe(folder);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
-    const code = "await new Promise((resolve) => setTimeout(resolve, 1_500)); return 7";
+    const code = afterSignal("7");
     const [a, b] = await Promise.all([one.post(executeRequest(5, code)), two.post(executeRequest(5, code))]);
     await one.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
     // Its stream ends without an answer.
     expect(await resultText(a)).toBe("(no result)");
+    folder.write(signalFile, "");
     expect(await resultText(b)).toBe("7");
   });
 
@@ -178,20 +181,20 @@ describe("sessions", () => {
   test("with a running call are never ended at the limit", async () => {
     await using door = await httpServe(folder, ["--max-sessions", "1"]);
     const session = await rawSession(door.url);
-    const wait = "await new Promise((resolve) => setTimeout(resolve, 3000)); return 'whole'";
-    const answer = await session.post(executeRequest(3, wait));
+    const answer = await session.post(executeRequest(3, afterSignal("'whole'")));
     const refused = await begin(door.url);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
     expect(await refused.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
+    folder.write(signalFile, "");
     expect(await resultText(answer)).toBe("whole");
   });
 
   test("end when they are idle, and listening counts as use", async () => {
-    await using door = await httpServe(folder, ["--session-idle", "300ms"]);
+    await using door = await httpServe(folder, ["--session-idle", "2s"]);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
     const listening = await one.get();
     // A request would count as use.
-    await Bun.sleep(1_500);
+    await Bun.sleep(4_000);
     expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
     await listening.body?.cancel();
   });

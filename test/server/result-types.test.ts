@@ -6,7 +6,7 @@ import { type Project, project } from "../generation/project.ts";
 import { root } from "../support/claudikins.ts";
 
 // Processes take their time to start on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox;

@@ -12,7 +12,7 @@ import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 let toolbox: Toolbox;

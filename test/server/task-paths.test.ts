@@ -17,7 +17,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(async () => {
-  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });
 
@@ -190,7 +190,7 @@ describe("a task with an endpoint", () => {
     ["fails after 401", [{ status: 401 }], { error: { type: "AUTH_REQUIRED" } }, 1],
   ])("%s", async (_, replies, expected, requests) => {
     await using llm = startLlm(replies, null);
-    configure({ baseUrl: llm.baseUrl, model: "m", timeoutMs: 500 });
+    configure({ baseUrl: llm.baseUrl, model: "m", timeoutMs: 2_000 });
     await using host = await openHost(folder);
     expect((await execute(host)).value).toMatchObject(expected);
     expect(llm.requests).toHaveLength(requests);

@@ -10,7 +10,7 @@ import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let env: Record<string, string>;

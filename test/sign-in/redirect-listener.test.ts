@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { RedirectListener, redirectPage } from "../../src/sign-in/redirect-listener.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const listens = (port: string) =>
   new Promise<boolean>((resolve) => {

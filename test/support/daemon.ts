@@ -86,7 +86,7 @@ export async function generatedProject(
       const notes = join(folder.path, "data", "claudikins", "registries");
       return join(notes, readdirSync(notes)[0] ?? "none");
     },
-    left: () => processesLeft(folder.path, 5_000),
+    left: () => processesLeft(folder.path),
     async [Symbol.asyncDispose]() {
       await runProgram([...claudikinsCommand, "daemon", "stop", "--all", "--now"], { cwd: folder.path, env });
       const left = await project.left();

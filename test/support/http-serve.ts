@@ -107,6 +107,13 @@ export function executeRequest(id: number, code: string, more: object = {}): obj
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name: "execute_code", arguments: { code }, ...more } };
 }
 
+/** Code that waits for a file in the workspace, and returns the value. `folder.write(signalFile, "")` lets it end. */
+export const afterSignal = (value: string) =>
+  `while (!fs.existsSync("./workspace/signal")) await new Promise((resolve) => setTimeout(resolve, 20)); return ${value};`;
+
+/** Below the folder of the config. */
+export const signalFile = ".claudikins/workspace/signal";
+
 export interface RawSession {
   id: string;
   post(message: unknown, more?: RequestInit): Promise<Response>;

@@ -43,8 +43,8 @@ export function processesWith(text: string): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Waits until no such process is left, at most `withinMs`, and returns those that are left. */
-export async function processesLeft(text: string, withinMs = 2_000): Promise<number[]> {
+/** Waits until no such process is left, at most `withinMs`, and returns those that are left. A busy machine ends processes late. */
+export async function processesLeft(text: string, withinMs = 30_000): Promise<number[]> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const left = processesWith(text);

@@ -10,7 +10,7 @@ import { type Project, project } from "../generation/project.ts";
 import { fixture } from "../support/servers.ts";
 
 // Processes start slowly on a small machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: Project;
 beforeEach(() => {

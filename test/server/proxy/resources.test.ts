@@ -5,7 +5,7 @@ import { processesLeft } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let host: TestHost | undefined;
