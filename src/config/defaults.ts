@@ -46,6 +46,7 @@ export const defaultSettings = {
   observe: true,
   /** Limit for everything that an agent loads from `serve`: the tools and the instructions. */
   surfaceTokens: 600,
+  surfaceLearns: true,
   mode: "code",
   prefix: "on-collision",
   /** Two percent of a context of 200,000 tokens: the size of the definitions of a few small servers. */

@@ -205,6 +205,8 @@ const configFields = {
    * agents read.
    */
   surfaceTokens: z.int().min(400).max(2_000).default(defaultSettings.surfaceTokens),
+  /** Whether the instructions of `serve` show how to call the tools that programs called most. It needs `stats`. */
+  surfaceLearns: z.boolean().default(defaultSettings.surfaceLearns),
   /**
    * `code`: agents of `serve` get search_tools and execute_code. `direct`: they get the servers' own tools. `auto`: direct if these
    * are few.

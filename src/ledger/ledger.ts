@@ -2,7 +2,8 @@
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { Counts, type Sums, type ToolUse } from "./counts.ts";
-import { appendCounts, foldLedger } from "./store.ts";
+import { appendCounts, foldLedger, readCounts } from "./store.ts";
+import { toolWeights } from "./tool-weights.ts";
 
 /** A crash loses at most the counts of this time. */
 const writeAfterMs = 2_000;
@@ -44,6 +45,19 @@ export class Ledger {
   later(count: () => void): void {
     if (!this.#counts()) return;
     this.#later.push(count);
+  }
+
+  /** The weights of tools that were called before, by server and tool. Empty if nothing is counted or the counts cannot be read. */
+  weightsOf(servers: readonly string[], now = new Date()): Map<string, Map<string, number>> {
+    const { folder, log } = this.#options;
+    if (folder === undefined) return new Map();
+    try {
+      const { periods } = readCounts(folder);
+      return new Map(servers.map((server) => [server, toolWeights(periods, server, now)]));
+    } catch (error) {
+      log.debug(`Cannot read the ledger: ${messageOf(error)}`);
+      return new Map();
+    }
   }
 
   /** Writes the remaining counts and stops counting. Never rejects. */

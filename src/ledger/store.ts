@@ -78,11 +78,8 @@ export async function readLedger(folder: string, now: Date): Promise<LedgerConte
   if (namesIn(folder).length === 0) return { periods: new Map(), problems: [] };
   const problems: string[] = [];
   const read = () => {
-    const { periods, summed } = readTotals(folder, problems);
-    for (const name of hoursIn(folder)) {
-      if (!summed.includes(name)) problems.push(...addHour(folder, name, periods));
-    }
-    return { periods, problems: [...new Set(problems)] };
+    const content = readCounts(folder);
+    return { ...content, problems: [...new Set([...problems, ...content.problems])] };
   };
   try {
     return await withLock(
@@ -98,6 +95,16 @@ export async function readLedger(folder: string, now: Date): Promise<LedgerConte
     // The folder is read-only or locked for long: read it without summing up.
     return read();
   }
+}
+
+/** Reads all counts and changes nothing. Throws FILE_NOT_FOUND if they cannot be read. */
+export function readCounts(folder: string): LedgerContent {
+  const problems: string[] = [];
+  const { periods, summed } = readTotals(folder, problems);
+  for (const name of hoursIn(folder)) {
+    if (!summed.includes(name)) problems.push(...addHour(folder, name, periods));
+  }
+  return { periods, problems };
 }
 
 /** Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */

@@ -5,6 +5,7 @@ import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { oneLine } from "../visible-text.ts";
+import { type EverydayTool, everydayTools, fittingCalls } from "./everyday-tools.ts";
 
 /** Claude Code and other agents cut instructions at this length. */
 const maxChars = 2_048;
@@ -14,6 +15,7 @@ const maxDirectChars = 1_500;
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
+const noSearch = "Calls shown here need no search; an argument without a type is a string";
 const locked =
   "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
@@ -35,24 +37,53 @@ interface Entry {
   known: RegistryServer | undefined;
 }
 
-type Fits = (text: string) => boolean;
-
-/** The instructions in code mode, within a token budget. Names every server before describing any, and describes them before adding signatures. */
+/**
+ * The instructions in code mode, within a token budget. Every server is named before the calls of everyday tools are shown; then come
+ * the servers' descriptions, and then signatures of small servers.
+ */
 export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
   if (toolbox.isLocked) return locked;
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
   const entries = open.map((name) => entryOf(name, toolbox));
   if (entries.length === 0) return none;
-  // The estimate of such short words may be a little low.
-  const fits: Fits = (text) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
+  // The estimate of rare words is too low.
+  const fits = (text: string) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
+  const tools = everydayTools(toolbox, open);
   const labels = entries.map(({ label }) => label);
-  return fits(withLines(labels)) ? withSignatures(entries, withWords(entries, fits), fits) : inOneLine(entries, fits);
+  if (fits(listText(labels))) {
+    const textWith = (calls: Calls) => (lines: string[]) =>
+      listText(
+        lines.map((line, at) => line + callsBelow(entries[at]!, calls)),
+        calls.size > 0,
+      );
+    const calls = fittingCalls(tools, (some) => fits(textWith(some)(labels)));
+    const textOf = textWith(calls);
+    const fit = (lines: string[]) => fits(textOf(lines));
+    const described = withWords(entries, fit);
+    const others = entries.map((entry) => (callsBelow(entry, calls) === "" ? entry.known : undefined));
+    return textOf(withSignatures(others, described, fit));
+  }
+  // Calls take half of the room at most, so that many servers are named too.
+  const textOf = (calls: Calls) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
+  const text = textOf(fittingCalls(tools, (calls) => fits(head + textOf(calls).repeat(2))));
+  return inOneLine(entries, (names) => fits(names + text)) + text;
 }
 
-const withLines = (lines: string[]) => [head, ...lines.map((line) => `- ${line}`)].join("\n");
+type Calls = ReadonlyMap<EverydayTool, string>;
+
+/** The calls of one server's tools, without its name if the code has the same. */
+function callsBelow({ name, known }: Entry, calls: Calls): string {
+  const prefix = known?.jsName === name ? `${name}.` : "";
+  const own = [...calls].filter(([{ server }]) => server === known?.name);
+  return own.length === 0 ? "" : `\n  ${own.map(([, call]) => call.slice(prefix.length)).join("; ")}`;
+}
+
+function listText(lines: string[], hasCalls = false): string {
+  return [hasCalls ? `${head} ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
+}
 
 /** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */
-function inOneLine(entries: Entry[], fits: Fits): string {
+function inOneLine(entries: Entry[], fits: (text: string) => boolean): string {
   const labels = `${head}\n${entries.map(({ label }) => label).join(", ")}`;
   if (fits(labels)) return labels;
   const first = (count: number) => {
@@ -66,10 +97,10 @@ function inOneLine(entries: Entry[], fits: Fits): string {
 }
 
 /** Describes each server within the same number of tokens, the largest that fits. */
-function withWords(entries: Entry[], fits: Fits): string[] {
+function withWords(entries: Entry[], fit: (lines: string[]) => boolean): string[] {
   for (let share = maxWordTokens; share >= minWordTokens; share--) {
     const labels = entries.map((entry) => describedLabel(entry, share));
-    if (fits(withLines(labels))) return labels;
+    if (fit(labels)) return labels;
   }
   return entries.map(({ label }) => label);
 }
@@ -87,19 +118,23 @@ function describedLabel({ label, pieces, separator }: Entry, share: number): str
 }
 
 /** Shows all signatures of a server or none: a few would look like all. The smallest servers come first. */
-function withSignatures(entries: Entry[], labels: string[], fits: Fits): string {
+function withSignatures(
+  servers: (RegistryServer | undefined)[],
+  labels: string[],
+  fit: (lines: string[]) => boolean,
+): string[] {
   let lines = labels;
-  const bySize = entries
-    .flatMap(({ known }, at) => (known && known.tools.length > 0 ? [{ at, known }] : []))
-    .sort((a, b) => a.known.tools.length - b.known.tools.length);
-  for (const { at, known } of bySize) {
+  const bySize = servers
+    .flatMap((server, at) => (server && server.tools.length > 0 ? [{ at, server }] : []))
+    .sort((a, b) => a.server.tools.length - b.server.tools.length);
+  for (const { at, server } of bySize) {
+    const withTexts = (texts: string[]) => lines.with(at, [labels[at], ...texts].join("\n  "));
     // No signature is shorter than this, so more tools cannot fit.
-    if (!fits(`${withLines(lines)}${"\n f()".repeat(known.tools.length)}`)) break;
-    const signatures = known.tools.map((tool) => oneLine(signature(known, tool), 1_000));
-    const longer = lines.with(at, [labels[at], ...signatures].join("\n  "));
-    if (fits(withLines(longer))) lines = longer;
+    if (!fit(withTexts(server.tools.map(() => "f()")))) break;
+    const longer = withTexts(server.tools.map((tool) => oneLine(signature(server, tool), 1_000)));
+    if (fit(longer)) lines = longer;
   }
-  return withLines(lines);
+  return lines;
 }
 
 function entryOf(name: string, toolbox: Toolbox): Entry {

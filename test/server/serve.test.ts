@@ -55,7 +55,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
         "inputSchema": {
           "properties": {
             "detail": {
-              "default": "signatures",
               "enum": [
                 "names",
                 "signatures",
@@ -65,8 +64,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
             },
             "limit": {
               "default": 5,
-              "maximum": 50,
-              "minimum": 1,
               "type": "integer",
             },
             "queries": {
@@ -76,7 +73,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
               "type": "array",
             },
             "query": {
-              "description": "What the tool should do",
               "type": "string",
             },
             "server": {
@@ -94,10 +90,7 @@ test("serve has two tools, and instructions that name the servers", async () => 
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "annotations": {
-          "openWorldHint": true,
-        },
-        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Only what it returns or logs is shown, so filter and combine in the code. Top-level await and return work; Promise.all runs calls in parallel.",
+        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Do as much of a task as possible in one program. Only what it returns or logs is shown, so filter in the code. Top-level await and return work; wrong names are refused before any call.",
         "inputSchema": {
           "properties": {
             "code": {
@@ -106,7 +99,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
             "timeout_ms": {
               "default": 30000,
               "maximum": 600000,
-              "minimum": 1,
               "type": "integer",
             },
           },

@@ -6,6 +6,9 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { fingerprintOf } from "../../src/catalog/config-entry.ts";
 import { readTools } from "../../src/clients/result.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { ledgerFolder } from "../../src/config/locations.ts";
+import { Counts } from "../../src/ledger/counts.ts";
+import { appendCounts } from "../../src/ledger/store.ts";
 import { silentLog } from "../../src/log.ts";
 import type { RegistryTool } from "../../src/registry/model.ts";
 import { assignNames } from "../../src/registry/names.ts";
@@ -22,8 +25,18 @@ interface Given {
   description?: string;
 }
 
-/** The surface for a config with these servers; those with tools are in the registry too. */
-async function surfaceWith(servers: Record<string, Given>, settings: object = {}): Promise<Surface> {
+/** Calls of tools on a day, by `server.tool`. */
+type History = Record<string, number>;
+
+/**
+ * The surface for a config with these servers; those with tools are in the registry too, and those with a history were called a
+ * week ago.
+ */
+async function surfaceWith(
+  servers: Record<string, Given>,
+  settings: object = {},
+  history: History = {},
+): Promise<Surface> {
   using folder = temporaryFolder();
   const entries = Object.entries(servers).map(([name, { description }]) => [
     name,
@@ -43,6 +56,12 @@ async function surfaceWith(servers: Record<string, Given>, settings: object = {}
     return { name, ...named, category: "other", description, folder: `other/${name}`, fingerprint, tools };
   });
   writeIndex(config.folders.registry, known);
+  const counts = new Counts();
+  for (const [id, calls] of Object.entries(history)) {
+    const [server = "", tool = ""] = id.split(".");
+    counts.addUse(server, tool, { calls, failures: 0, durationMs: 1, resultChars: 1, takenChars: 1, argumentChars: 1 });
+  }
+  if (!counts.isEmpty) appendCounts(ledgerFolder(env), counts, new Date(Date.now() - 7 * 86_400_000));
   await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);
   return surfaceOf(toolbox);
 }
@@ -119,6 +138,79 @@ describe("the surface stays within its budget", () => {
   });
 });
 
+/** Every third tool of these servers was called, some of them often. */
+const historyOf = (servers: Record<string, Given>): History =>
+  Object.fromEntries(
+    Object.entries(servers)
+      .flatMap(([name, { tools = [] }]) => tools.map((each) => `${name}.${each.name}`))
+      .flatMap((id, at) => (at % 3 === 0 ? [[id, 1 + (at % 40)]] : [])),
+  );
+
+describe("the surface with a history", () => {
+  const shop = {
+    tools: [
+      tool("get_order", {
+        outputSchema: { type: "object", properties: { status: { type: "string" } }, required: ["status"] },
+      }),
+      tool("list_orders"),
+      tool("drop_orders"),
+    ],
+  };
+
+  test.each([1, 16, 100])("stays within its budget for %p servers", async (count) => {
+    const servers = many(count);
+    const surface = await surfaceWith(servers, {}, historyOf(servers));
+    expect(tokensOf(surface)).toBeLessThanOrEqual(600);
+    expect(surface.instructions.length).toBeLessThanOrEqual(2_048);
+    expect(surface.instructions).toContain("Calls shown here need no search");
+    if (count === 16) for (const name of Object.keys(servers)) expect(surface.instructions).toContain(`\n- ${name}`);
+  });
+
+  test("is the same in two sessions", async () => {
+    const servers = many(16);
+    expect(await surfaceWith(servers, {}, historyOf(servers))).toEqual(
+      await surfaceWith(servers, {}, historyOf(servers)),
+    );
+  });
+
+  test("shows how to call the tools that were called, below their server", async () => {
+    const { instructions } = await surfaceWith(
+      { shop, "my-files": { tools: [tool("read")] } },
+      {},
+      {
+        "shop.get_order": 4,
+        "my-files.read": 1,
+        "my-files.gone": 1,
+        "other.tool": 9,
+      },
+    );
+    expect(instructions.split("\n").slice(1)).toEqual([
+      "- shop (3): get_order, list_orders, drop_orders",
+      "  get_order({ id }): { status }",
+      "- my-files (1): read",
+      "  my_files.read({ id })",
+    ]);
+  });
+
+  test("shows no denied tool, and nothing that was learned if surfaceLearns or stats is off", async () => {
+    const history = { "shop.drop_orders": 9 };
+    for (const settings of [{ policy: { deny: ["*.drop_*"] } }, { surfaceLearns: false }, { stats: false }]) {
+      const { instructions } = await surfaceWith({ shop }, settings, history);
+      expect(instructions).toBe((await surfaceWith({ shop }, settings)).instructions);
+      expect(instructions).not.toContain("Calls shown here");
+    }
+    expect((await surfaceWith({ shop }, {}, history)).instructions).toContain("drop_orders({ id })");
+  });
+
+  test("names the tools of very many servers in full, and half of the room is left for servers", async () => {
+    const servers = many(100);
+    const { instructions } = await surfaceWith(servers, {}, historyOf(servers));
+    const [, names = "", calls = ""] = instructions.split("\n");
+    expect(names.split(", ").length).toBeGreaterThan(30);
+    expect(calls).toMatch(/: (\w+)\.\1_operation_\d+\(\{ id \}\); /);
+  });
+});
+
 describe("execute_task", () => {
   const on = { executeTask: true };
   const llm = { preset: "cerebras" };
@@ -177,8 +269,9 @@ describe.skipIf(!existsSync(lists))("the surface of real servers", () => {
       return text.length < 200 ? [] : [estimateTokens(text) / countTokens(text)];
     });
     ratios.sort((a, b) => a - b);
-    expect(ratios[0]).toBeGreaterThan(0.9);
-    expect(ratios[Math.floor(ratios.length / 2)]).toBeLessThan(1.2);
+    expect(ratios[0]).toBeGreaterThan(0.85);
+    expect(ratios[Math.floor(ratios.length / 20)]).toBeGreaterThan(0.95);
+    expect(ratios[Math.floor(ratios.length / 2)]).toBeLessThan(1.1);
   });
 });
 
@@ -225,29 +318,29 @@ describe("the instructions", () => {
   test("give each of 16 servers a part of the budget", async () => {
     expect((await surfaceWith(many(16))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
-      - github (14): Reads and writes what is kept in github, and …
-      - slack (14): slack_operation_0 …
-      - linear (14): linear_operation_0 …
-      - notion (14): Reads and writes what is kept in notion, and …
-      - sentry (14): sentry_operation_0 …
-      - stripe (14): stripe_operation_0 …
+      - github (14): Reads and writes what is kept in github, and more.
+      - slack (14): slack_operation_0, slack_operation_1 …
+      - linear (14): linear_operation_0, linear_operation_1 …
+      - notion (14): Reads and writes what is kept in notion, and more.
+      - sentry (14): sentry_operation_0, sentry_operation_1 …
+      - stripe (14): stripe_operation_0, stripe_operation_1 …
       - jira
-      - figma (14): figma_operation_0 …
-      - postgres (14): postgres_operation_0 …
-      - grafana (14): Reads and writes what is kept in grafana, and …
-      - drive (14): drive_operation_0 …
-      - calendar (14): calendar_operation_0 …
-      - mail (14): Reads and writes what is kept in mail, and …
+      - figma (14): figma_operation_0, figma_operation_1 …
+      - postgres (14): postgres_operation_0, postgres_operation_1 …
+      - grafana (14): Reads and writes what is kept in grafana, and more.
+      - drive (14): drive_operation_0, drive_operation_1 …
+      - calendar (14): calendar_operation_0, calendar_operation_1 …
+      - mail (14): Reads and writes what is kept in mail, and more.
       - maps
-      - search (14): search_operation_0 …
-      - files (14): Reads and writes what is kept in files, and …"
+      - search (14): search_operation_0, search_operation_1 …
+      - files (14): Reads and writes what is kept in files, and more."
     `);
   });
 
   test("name as many of 100 servers as fit, and count the others", async () => {
     expect((await surfaceWith(many(100))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
-      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4 and 33 more"
+      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4, jira-4, figma-4, postgres-4 and 27 more"
     `);
   });
 

@@ -36,7 +36,8 @@ export async function playCode({ binary, folder }: Places): Promise<Played> {
   const [world, home] = [folder(), folder()];
   const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
   writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
-  await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"] } }, home);
+  const env = { XDG_DATA_HOME: join(home, "data") };
+  await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"], env } }, home);
   const coder = new CodeAgent(agent);
   return await play(agent, (task) => task.code(coder));
 }

@@ -33,6 +33,7 @@ const harmlessOfConfig = [
   "check",
   "observe",
   "surfaceTokens",
+  "surfaceLearns",
   "mode",
   "prefix",
   "directTokens",

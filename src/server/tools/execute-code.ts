@@ -16,17 +16,17 @@ export const executeCode: Tool = {
   name: "execute_code",
   title: "Execute code",
   description:
-    "Run TypeScript that calls tools: `const { orders } = await server.tool({ ... })`. Only what it returns or logs is shown, " +
-    "so filter and combine in the code. Top-level await and return work; Promise.all runs calls in parallel.",
+    "Run TypeScript that calls tools: `const { orders } = await server.tool({ ... })`. Do as much of a task as possible in one " +
+    "program. Only what it returns or logs is shown, so filter in the code. Top-level await and return work; wrong names are " +
+    "refused before any call.",
   inputSchema: {
     type: "object",
     properties: {
       code: { type: "string" },
-      timeout_ms: { type: "integer", minimum: 1, maximum: maxTimeoutMs, default: 30_000 },
+      timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
     },
     required: ["code"],
   },
-  annotations: { openWorldHint: true },
 };
 
 export async function callExecuteCode(

@@ -34,11 +34,11 @@ export const searchTools: Tool = {
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool should do" },
+      query: { type: "string" },
       queries: { type: "array", items: { type: "string" } },
       server: { type: "string", description: "Only this server; alone, lists its tools" },
-      limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
-      detail: { type: "string", enum: [...details], default: "signatures" },
+      limit: { type: "integer", default: defaultLimit },
+      detail: { type: "string", enum: [...details] },
     },
   },
   annotations: { readOnlyHint: true, openWorldHint: false },

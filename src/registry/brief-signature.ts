@@ -1,0 +1,61 @@
+/** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
+import type { RegistryTool } from "./model.ts";
+import { observedType } from "./signature.ts";
+import { typeText } from "./types/one-line.ts";
+
+export interface BriefSignature {
+  /** `({ sku, warehouse? })`: an argument without a type is a string, and an optional one perhaps one of a few. */
+  args: string;
+  /** `{ sku, levels: { on_hand }[] }`: the names of the fields. Undefined if the result is not known. */
+  result: string | undefined;
+}
+
+export function briefSignature(tool: RegistryTool): BriefSignature {
+  const args = typeText(tool.inputSchema, "arguments");
+  return { args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`, result: briefResult(tool) };
+}
+
+function briefResult({ outputSchema, observed, known }: RegistryTool): string | undefined {
+  const type = outputSchema ? typeText(outputSchema) : observed ? observedType(observed) : known?.type;
+  if (type === undefined || type === "unknown") return undefined;
+  // A sentence is written for people: programs do not read it.
+  const format = known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
+  return `${briefType(type)}${format}`;
+}
+
+const literal = String.raw`"(?:[^"\\]|\\.)*"`;
+const literals = String.raw`${literal}(?: \| ${literal})*`;
+const fieldEnd = "(?=;| })";
+
+/** Comments, optional lists of texts, lists of texts, texts, strings, and separators. */
+const argumentParts = new RegExp(
+  String.raw`( ?\/\*.*?\*\/)|\?(: ${literals})${fieldEnd}|(${literals})|(: string)${fieldEnd}|(;)`,
+  "g",
+);
+
+/** More values of an argument are not shown. */
+const maxValues = 6;
+
+function briefArguments(type: string): string {
+  return type.replace(argumentParts, (_, comment?: string, optional?: string, values?: string, text?: string) => {
+    if (comment !== undefined || text !== undefined) return "";
+    if (optional !== undefined) return "?";
+    if (values === undefined) return ",";
+    const all = values.split(" | ");
+    return all.length <= maxValues ? values : [all[0], "…"].join(" | ");
+  });
+}
+
+/** Comments, texts with their types, and separators. */
+const resultParts = new RegExp(
+  String.raw`( ?\/\*.*?\*\/)|(: (?:string|number|boolean|${literals}))${fieldEnd}|(${literals})|(;)`,
+  "g",
+);
+
+/** The names of the fields, without the types of plain values. */
+function briefType(type: string): string {
+  return type.replace(resultParts, (_, comment?: string, plain?: string, values?: string) => {
+    if (comment !== undefined || plain !== undefined) return "";
+    return values ?? ",";
+  });
+}
