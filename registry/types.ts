@@ -46,6 +46,8 @@ export interface CatalogResults {
   package: string;
   version: string;
   tools: Readonly<Record<string, CatalogResult>>;
+  /** The tools of most tasks, with their arguments as agents see them: `({ path, content })`. */
+  usual?: Readonly<Record<string, string>>;
 }
 
 export interface CatalogServer {

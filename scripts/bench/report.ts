@@ -122,6 +122,7 @@ const order = [
   "no servers",
   "bare SDK server",
   "direct",
+  "with a ledger",
   "tool search",
   "raw client",
   "mcporter",

@@ -13,6 +13,8 @@ const window = 200_000;
 
 interface Round {
   code: Played;
+  /** The same tasks again, with the ledger of the first run. */
+  again: Played;
   direct: Played;
 }
 
@@ -22,34 +24,50 @@ export const measureTasks: Measure = async (bench) => {
   // The first round warms the machine's caches: its tokens count, its times do not.
   for (let round = 0; round <= count; round++) {
     const direct = await playDirect(bench);
-    rounds.push({ code: await playCode(bench), direct });
+    const { first, again } = await playCode(bench);
+    rounds.push({ code: first, again, direct });
   }
-  const [{ code, direct }] = rounds as [Round];
+  const [{ code, again, direct }] = rounds as [Round];
   const searched = withToolSearch(direct);
   const counted = "once";
-  const row = (what: string, unit: Row["unit"], ours: number, theirs: number, found: number): Row => ({
+  const row = (what: string, unit: Row["unit"], [ours, later, theirs, found]: Figures): Row => ({
     what,
     unit,
     ours,
-    others: { direct: beside(ours, theirs), [toolSearch]: { ...beside(ours, found), how: "computed" } },
+    others: {
+      [withLedger]: beside(ours, later),
+      direct: beside(ours, theirs),
+      [toolSearch]: { ...beside(ours, found), how: "computed" },
+    },
     counted,
   });
   const ofEach = (what: string, unit: Row["unit"], pick: Pick): Row[] => {
-    const values = [code, direct, searched].map((way) => way.costs.map((cost) => pick(cost, way)));
-    const [ours = [], theirs = [], found = []] = values;
+    const values = [code, again, direct, searched].map((way) => way.costs.map((cost) => pick(cost, way)));
+    const [ours = [], later = [], theirs = [], found = []] = values;
+    const figures = (of: (all: number[]) => number): Figures => [of(ours), of(later), of(theirs), of(found)];
     const middle = (others: number[]): Other => ({
       value: median(others),
       ratio: median(ours.map((value, index) => value / others[index]!)),
     });
     return [
-      ...tasks.map(({ name }, index) => row(`${name}: ${what}`, unit, ours[index]!, theirs[index]!, found[index]!)),
+      ...tasks.map(({ name }, index) =>
+        row(
+          `${name}: ${what}`,
+          unit,
+          figures((all) => all[index]!),
+        ),
+      ),
       {
-        ...row(`all ${tasks.length} tasks: ${what}`, unit, sum(ours), sum(theirs), sum(found)),
+        ...row(`all ${tasks.length} tasks: ${what}`, unit, figures(sum)),
         id: `all ${what}`,
       },
       {
-        ...row(`the median task: ${what}`, unit, median(ours), median(theirs), median(found)),
-        others: { direct: middle(theirs), [toolSearch]: { ...middle(found), how: "computed" } },
+        ...row(`the median task: ${what}`, unit, figures(median)),
+        others: {
+          [withLedger]: middle(later),
+          direct: middle(theirs),
+          [toolSearch]: { ...middle(found), how: "computed" },
+        },
         id: `median ${what}`,
       },
     ];
@@ -62,7 +80,12 @@ export const measureTasks: Measure = async (bench) => {
   const tooLarge = tasks.filter((_, index) => inContext(direct.costs[index]!, direct) > window);
   return {
     rows: [
-      row("definitions, before any work", "tokens", ...definitionsOf(code, direct, searched)),
+      row("definitions, before any work", "tokens", [
+        code.definitionTokens,
+        again.definitionTokens,
+        direct.definitionTokens,
+        searched.definitionTokens,
+      ]),
       ...ofEach("tokens in the context", "tokens", inContext),
       ...ofEach("tokens without the definitions", "tokens", work),
       ...ofEach("round trips", "round trips", turns),
@@ -92,6 +115,8 @@ export const measureTasks: Measure = async (bench) => {
     ],
     notes: [
       "Each task is a scripted transcript over real connections to the demo, filesystem, memory and everything servers. No model is involved. All ways must give the same answer.",
+      "The first figure is a first day: nothing was called before, and agents know the usual calls of well-known servers. With a ledger: the same tasks after one earlier run, whose calls the surface shows.",
+      "A task is done without a search if the surface shows how all of its tools are called. Its program then reads the fields that a model guessed which had seen only the surface; where a guess was wrong, the look at the data is counted.",
       "Counted with the o200k tokenizer: tool names, descriptions and argument schemas, instructions, the request, each call as written, and the text of each result. Calls that do not depend on each other share one round trip. The final answer is one round trip.",
       "Tool search is computed from the direct transcripts for a host that shows all tool names first and loads definitions by search. It is the best case: one search per task, which finds exactly the tools the task uses. The host's own search tool is not counted.",
       "Where results are small, searching and writing code cost more than a direct call whose definition is already loaded.",
@@ -105,6 +130,12 @@ export const measureTasks: Measure = async (bench) => {
 
 type Way = Played | Searched;
 type Pick = (cost: Searched["costs"][number], way: Way) => number;
+
+/** Of claudikins, of claudikins with the ledger of an earlier run, of direct calls, and of tool search. */
+type Figures = [ours: number, later: number, theirs: number, found: number];
+
+/** The surface shows the calls of the tools that were called most. */
+const withLedger = "with a ledger";
 
 /** Hosts that load definitions by search. */
 const toolSearch = "tool search";
@@ -120,9 +151,6 @@ const winsIn = (what: string, count: number): Row => ({
 
 /** The definitions and the whole work. */
 const inContext: Pick = (cost, way) => way.definitionTokens + cost.workTokens;
-
-const definitionsOf = (...ways: [Way, Way, Way]) =>
-  ways.map(({ definitionTokens }) => definitionTokens) as [number, number, number];
 
 const beside = (ours: number, theirs: number): Other => ({ value: theirs, ratio: ours / theirs });
 

@@ -14,16 +14,20 @@ export interface AboutServer {
   description: string;
   /** The results of its tools, from the server catalog. Empty for other servers. */
   results: CatalogResults["tools"];
+  /** The arguments of its usual tools, from the server catalog. Empty for other servers. */
+  usual: NonNullable<CatalogResults["usual"]>;
 }
 
 /** Takes what the config leaves out, and the results of the tools, from the server catalog. */
 export async function aboutServer(config: ServerConfig): Promise<AboutServer> {
   const { recognise, resultsOf } = await import("../registry/server-catalog.ts");
   const known = recognise(config);
+  const { tools = {}, usual = {} } = resultsOf(config) ?? {};
   return {
     category: config.category ?? known?.category ?? defaultCategory,
     description: config.description ?? known?.description ?? "",
-    results: resultsOf(config)?.tools ?? {},
+    results: tools,
+    usual,
   };
 }
 

@@ -212,7 +212,7 @@ function isLittle({ tools }: RegistryServer): boolean {
 
 function registryServer(
   config: ServerConfig,
-  { results, ...about }: AboutServer,
+  { results, usual, ...about }: AboutServer,
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
@@ -224,7 +224,12 @@ function registryServer(
   const tools = sorted.map((tool) => {
     const jsName = jsNames.get(tool.name);
     const known = Object.hasOwn(results, tool.name) ? results[tool.name] : undefined;
-    return { ...tool, ...(jsName === undefined ? {} : { jsName }), ...(known ? { known } : {}) };
+    return {
+      ...tool,
+      ...(jsName === undefined ? {} : { jsName }),
+      ...(known ? { known } : {}),
+      ...(Object.hasOwn(usual, tool.name) ? { usual: true } : {}),
+    };
   });
   return {
     whole: {

@@ -16,6 +16,8 @@ export interface RegistryTool {
   observed?: JsonObject;
   /** What the tool of a well-known server returns. Observed shapes come first: another version may return something else. */
   known?: CatalogResult;
+  /** Whether most tasks with the server need the tool, from the server catalog. */
+  usual?: boolean;
   annotations?: JsonObject;
   icons?: unknown[];
   _meta?: JsonObject;

@@ -11,7 +11,7 @@ import { typeText } from "./types/one-line.ts";
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 
 /** `demo.get_order`, or with brackets if a name is not an identifier: `servers["fs"].read`. */
-export function callPath(server: ServerNames, tool: RegistryTool): string {
+export function callPath(server: ServerNames, tool: Pick<RegistryTool, "name" | "jsName">): string {
   const object = server.jsName ?? `servers[${JSON.stringify(server.name)}]`;
   return tool.jsName ? `${object}.${tool.jsName}` : `${object}[${JSON.stringify(tool.name)}]`;
 }

@@ -57,8 +57,20 @@ export function isKnownResult(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
   const { type = "", text = "" } = value;
-  const isType = typeof type === "string" && /^[\w$ {}[\]|;:?<>,]*$/.test(type);
-  return isType && typeof text === "string" && !/[\n\r]|\*\//.test(text);
+  return typeof type === "string" && isType(type) && typeof text === "string" && !/[\n\r]|\*\//.test(text);
+}
+
+/** Whether a text stays a type between other source text: its brackets are closed, and it is one type. */
+function isType(text: string): boolean {
+  const plain = text.replace(/"[\w .-]*"/g, "");
+  if (!/^[\w$ {}[\]()|;:?<>,]*$/.test(plain)) return false;
+  let depth = 0;
+  for (const character of plain) {
+    if ("{[(<".includes(character)) depth += 1;
+    if ("}])>".includes(character)) depth -= 1;
+    if (depth < 0 || (depth === 0 && character === ";")) return false;
+  }
+  return depth === 0;
 }
 
 /** The index, or why it is damaged; neither if nothing was generated yet. */

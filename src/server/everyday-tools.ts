@@ -1,6 +1,8 @@
-/** The tools of everyday work, which agents call without a search: those that programs called most, by the ledger. */
+/** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
+import { denialOf } from "../policy/decision.ts";
 import { briefSignature } from "../registry/brief-signature.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
+import { toIdentifier } from "../registry/names.ts";
 import { callPath } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -16,6 +18,9 @@ export interface EverydayTool {
   worth: number;
 }
 
+/** What is shown of each tool. */
+export type Calls = ReadonlyMap<EverydayTool, string>;
+
 /** Longer calls are left to the search. */
 const maxChars = 400;
 
@@ -23,7 +28,7 @@ const maxChars = 400;
 const maxTools = 60;
 
 /** The tools of these servers that programs called most, sorted by server and name. Recent calls count more. */
-export function everydayTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
+export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
   if (!config.surfaceLearns) return [];
   const used = [...ledger.weightsOf(servers)].flatMap(([name, weights]) => {
     const server = catalog.find(name);
@@ -33,39 +38,74 @@ export function everydayTools({ ledger, catalog, config }: Toolbox, servers: rea
     });
   });
   const most = new Set(used.toSorted((a, b) => b.weight - a.weight).slice(0, maxTools));
-  return used.flatMap((each) => (most.has(each) ? (everydayTool(each.server, each.tool, each.weight) ?? []) : []));
+  return used.flatMap((each) => (most.has(each) ? everydayTool(each.server, each.tool, each.weight) : []));
 }
 
-function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool | undefined {
+/** The usual tools of well-known servers, by the server catalog. Servers that were not asked yet are `recognised`. */
+export function usualTools(
+  { catalog, config }: Toolbox,
+  servers: readonly string[],
+  recognised: ReadonlyMap<string, Recognised>,
+): EverydayTool[] {
+  return servers.flatMap((name) => {
+    const server = catalog.find(name);
+    if (server) return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, usualWeight) : []));
+    const { usual = {} } = recognised.get(name) ?? {};
+    const jsName = catalog.jsNameOf(name);
+    const policy = config.servers.get(name)?.policy;
+    const allowed = Object.entries(usual)
+      .sort()
+      .filter(([tool]) => !policy || denialOf(policy, tool) === undefined);
+    return allowed.map(([tool, args]) => {
+      const path = callPath(jsName === undefined ? { name } : { name, jsName }, {
+        name: tool,
+        jsName: toIdentifier(tool),
+      });
+      return everyday(name, `${path}${args}`, undefined, usualWeight);
+    });
+  });
+}
+
+/** What the server catalog says of a server that was not asked yet. */
+export interface Recognised {
+  description: string;
+  usual: Readonly<Record<string, string>>;
+}
+
+/** All usual tools weigh the same, so the shortest calls come first. */
+const usualWeight = 1;
+
+function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
   const { args, result } = briefSignature(tool);
   const call = oneLine(`${callPath(server, tool)}${args}`, maxChars + 1);
-  if (call.length > maxChars) return undefined;
-  const whole = result === undefined ? call : oneLine(`${call}: ${result}`, maxChars + 1);
-  return {
-    server: server.name,
-    call,
-    whole: whole.length > maxChars ? call : whole,
-    worth: weight / estimateTokens(call),
-  };
+  return call.length > maxChars ? [] : [everyday(server.name, call, result, weight)];
 }
 
-/**
- * The calls to show: as many as fit, those of the greatest worth first. Names of arguments cannot be guessed, so results take only
- * the room that is left.
- */
-export function fittingCalls(
-  tools: readonly EverydayTool[],
-  fits: (calls: ReadonlyMap<EverydayTool, string>) => boolean,
-): ReadonlyMap<EverydayTool, string> {
-  const byWorth = tools.toSorted((a, b) => b.worth - a.worth);
-  let calls: ReadonlyMap<EverydayTool, string> = new Map();
-  for (const part of ["call", "whole"] as const) {
-    for (const tool of byWorth) {
-      if (part === "whole" && !calls.has(tool)) continue;
-      const more = new Map(calls).set(tool, tool[part]);
-      if (fits(more)) calls = more;
-    }
-  }
-  // In the order of the servers, whatever was used most.
-  return new Map(tools.flatMap((tool) => (calls.has(tool) ? [[tool, calls.get(tool)!]] : [])));
+function everyday(server: string, call: string, result: string | undefined, weight: number): EverydayTool {
+  const whole = result === undefined ? call : oneLine(`${call}: ${result}`, maxChars + 1);
+  const worth = weight / estimateTokens(call);
+  return { server, call, whole: whole.length > maxChars ? call : whole, worth };
 }
+
+/** The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. */
+export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
+  const shown = new Set<EverydayTool>();
+  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.call]] : [])));
+  for (const tool of byWorth(tools)) {
+    shown.add(tool);
+    if (!fits(calls())) shown.delete(tool);
+  }
+  return calls();
+}
+
+/** The calls with as many results as fit. Unlike an argument, a field can be guessed, and a wrong guess calls nothing. */
+export function withResults(calls: Calls, fits: (calls: Calls) => boolean): Calls {
+  let longer = calls;
+  for (const tool of byWorth([...calls.keys()])) {
+    const more = new Map(longer).set(tool, tool.whole);
+    if (fits(more)) longer = more;
+  }
+  return longer;
+}
+
+const byWorth = (tools: readonly EverydayTool[]) => tools.toSorted((a, b) => b.worth - a.worth);

@@ -1,11 +1,12 @@
 /** The instructions that an agent gives to its model: the servers and how to use them. */
+import { aboutServer } from "../catalog/config-entry.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { oneLine } from "../visible-text.ts";
-import { type EverydayTool, everydayTools, fittingCalls } from "./everyday-tools.ts";
+import { type Calls, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 
 /** Claude Code and other agents cut instructions at this length. */
 const maxChars = 2_048;
@@ -28,6 +29,8 @@ const maxWordTokens = 40;
 const minWordTokens = 4;
 
 interface Entry {
+  server: string;
+  /** The name as it is shown. */
   name: string;
   /** The name, with the number of tools if it is known. */
   label: string;
@@ -41,41 +44,55 @@ interface Entry {
  * The instructions in code mode, within a token budget. Every server is named before the calls of everyday tools are shown; then come
  * the servers' descriptions, and then signatures of small servers.
  */
-export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
+export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Promise<string> {
   if (toolbox.isLocked) return locked;
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
-  const entries = open.map((name) => entryOf(name, toolbox));
+  const recognised = await recognisedServers(toolbox, open);
+  const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description));
   if (entries.length === 0) return none;
   // The estimate of rare words is too low.
   const fits = (text: string) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
-  const tools = everydayTools(toolbox, open);
+  const used = usedTools(toolbox, open);
   const labels = entries.map(({ label }) => label);
-  if (fits(listText(labels))) {
-    const textWith = (calls: Calls) => (lines: string[]) =>
-      listText(
-        lines.map((line, at) => line + callsBelow(entries[at]!, calls)),
-        calls.size > 0,
-      );
-    const calls = fittingCalls(tools, (some) => fits(textWith(some)(labels)));
-    const textOf = textWith(calls);
-    const fit = (lines: string[]) => fits(textOf(lines));
-    const described = withWords(entries, fit);
-    const others = entries.map((entry) => (callsBelow(entry, calls) === "" ? entry.known : undefined));
-    return textOf(withSignatures(others, described, fit));
+  if (!fits(listText(labels))) {
+    // Calls take half of the room at most, so that many servers are named too.
+    const textOf = (calls: Calls) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
+    const text = textOf(fittingCalls(used, (calls) => fits(head + textOf(calls).repeat(2))));
+    return inOneLine(entries, (names) => fits(names + text)) + text;
   }
-  // Calls take half of the room at most, so that many servers are named too.
-  const textOf = (calls: Calls) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
-  const text = textOf(fittingCalls(tools, (calls) => fits(head + textOf(calls).repeat(2))));
-  return inOneLine(entries, (names) => fits(names + text)) + text;
+  const textOf = (lines: string[], calls: Calls) =>
+    listText(
+      lines.map((line, at) => line + callsBelow(entries[at]!, calls)),
+      calls.size > 0,
+    );
+  const usedCalls = fittingCalls(used, (calls) => fits(textOf(labels, calls)));
+  const described = withWords(entries, (lines) => fits(textOf(lines, usedCalls)));
+  const fresh = open.filter((name) => !used.some(({ server }) => server === name));
+  const usual = usualTools(toolbox, fresh, recognised);
+  const usualCalls = fittingCalls(usual, (calls) => fits(textOf(described, new Map([...usedCalls, ...calls]))));
+  const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fits(textOf(described, longer)));
+  const others = entries.map((entry) => (callsBelow(entry, calls) === "" ? entry.known : undefined));
+  return textOf(
+    withSignatures(others, described, (lines) => fits(textOf(lines, calls))),
+    calls,
+  );
 }
 
-type Calls = ReadonlyMap<EverydayTool, string>;
+/** What the server catalog says of servers that were not asked yet. It takes 3 ms to load, so it is left if all were asked. */
+async function recognisedServers(
+  { catalog, config }: Toolbox,
+  servers: readonly string[],
+): Promise<ReadonlyMap<string, Recognised>> {
+  const unknown = servers.flatMap((name) => (catalog.find(name) ? [] : config.servers.get(name)!));
+  const about = unknown.map(async (server) => [server.name, await aboutServer(server)] as const);
+  return new Map(await Promise.all(about));
+}
 
 /** The calls of one server's tools, without its name if the code has the same. */
-function callsBelow({ name, known }: Entry, calls: Calls): string {
-  const prefix = known?.jsName === name ? `${name}.` : "";
-  const own = [...calls].filter(([{ server }]) => server === known?.name);
-  return own.length === 0 ? "" : `\n  ${own.map(([, call]) => call.slice(prefix.length)).join("; ")}`;
+function callsBelow({ server, name }: Entry, calls: Calls): string {
+  const own = [...calls].filter(([tool]) => tool.server === server);
+  const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
+  return texts.length === 0 ? "" : `\n  ${texts.join("; ")}`;
 }
 
 function listText(lines: string[], hasCalls = false): string {
@@ -137,10 +154,10 @@ function withSignatures(
   return lines;
 }
 
-function entryOf(name: string, toolbox: Toolbox): Entry {
+function entryOf(name: string, toolbox: Toolbox, usualDescription: string | undefined): Entry {
   const known = toolbox.catalog.find(name);
   const problem = stateProblem(toolbox.pool.state(name));
-  const description = toolbox.config.servers.get(name)?.description || known?.description || "";
+  const description = toolbox.config.servers.get(name)?.description || known?.description || usualDescription || "";
   // A server that cannot be used is not described: its problem is, so that the user can solve it.
   const sentence = problem ?? firstSentence(description, 200);
   const tools = known?.tools.slice(0, maxWordTokens) ?? [];
@@ -148,6 +165,7 @@ function entryOf(name: string, toolbox: Toolbox): Entry {
   const separator = sentence ? " " : ", ";
   const shown = oneLine(name, maxName);
   return {
+    server: name,
     name: shown,
     label: known && problem === undefined ? `${shown} (${known.tools.length})` : shown,
     pieces: texts.map((text) => ({ text, tokens: estimateTokens(` ${text}${separator.trim()}`) })),

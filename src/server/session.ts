@@ -15,7 +15,7 @@ import { hostRequestsOf } from "./host.ts";
 import { ProgressReporter } from "./progress.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import { SessionCount } from "./session-count.ts";
-import { capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+import { capabilities, type Surface, serverInfo, toolsFor } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -35,23 +35,21 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 ]);
 
 /**
- * Makes the SDK's server of one session, not connected yet. Calls use `toolbox`. They are cancelled when the session ends and when
- * `closing` aborts.
+ * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `toolbox`.
+ * They are cancelled when the session ends and when `closing` aborts.
  */
 export function createSession(
   toolbox: Toolbox,
   closing: AbortSignal,
-  mode: "code" | "direct",
-  surface?: Surface,
+  surface: Surface | undefined,
   counted?: SessionCount,
 ): Server {
-  if (mode === "direct") return createDirectSession(toolbox, closing);
-  const known = surface ?? surfaceOf(toolbox);
-  const { instructions } = known;
+  if (!surface) return createDirectSession(toolbox, closing);
+  const { instructions } = surface;
   let current = toolbox;
   let count = counted ?? new SessionCount(toolbox, instructions);
   const server = new Server(serverInfo, { capabilities, instructions });
-  const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
+  const toolsOfHost = () => toolsFor(surface, server.getClientCapabilities());
   /** Replaces a locked toolbox once its config is trusted. Throws CONFIG_NOT_TRUSTED until then. */
   const unlocked = async (signal: AbortSignal): Promise<Toolbox> => {
     const opened = await current.unlock(signal);

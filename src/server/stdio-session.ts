@@ -18,7 +18,7 @@ export interface Begun {
   listed: Surface["tools"] | undefined;
 }
 
-/** The parts of a session in code mode before the SDK is loaded. */
+/** The parts of a session in code mode before the SDK is loaded. Empty in direct mode. */
 interface Beginning {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;
@@ -28,11 +28,10 @@ interface Beginning {
 /** Serves until `over` aborts, which also happens when the connection is closed from inside. */
 export async function serveSession(
   toolbox: Toolbox,
-  mode: "code" | "direct",
   { surface, count, begun }: Beginning,
   over: AbortController,
 ): Promise<void> {
-  const server = createSession(toolbox, over.signal, mode, surface, count);
+  const server = createSession(toolbox, over.signal, surface, count);
   toolbox.pool.responder = hostOf(server);
   server.onclose = () => over.abort();
   await server.connect(begun ? new BegunTransport(begun) : new StdioServerTransport());

@@ -22,17 +22,16 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   interrupted.addEventListener("abort", end, { once: true });
   // Reading from a terminal would keep the process alive, so it is not read at all.
   if (over.signal.aborted) return void process.stdin.destroy();
-  const mode = sessionMode(toolbox);
-  const beginning = mode === "code" ? await beginCode(toolbox, over.signal) : {};
+  const beginning = sessionMode(toolbox) === "code" ? await beginCode(toolbox, over.signal) : {};
   if (!over.signal.aborted) {
     const { serveSession } = await import("./stdio-session.ts");
-    await serveSession(toolbox, mode, beginning, over);
+    await serveSession(toolbox, beginning, over);
   }
   process.stdin.destroy();
 }
 
 async function beginCode(toolbox: Toolbox, over: AbortSignal) {
-  const surface = surfaceOf(toolbox);
+  const surface = await surfaceOf(toolbox);
   const count = new SessionCount(toolbox, surface.instructions);
   const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilities, ...surface }, over);
   if (begun.listed) count.listed(begun.listed);

@@ -24,13 +24,13 @@ export interface Surface {
 }
 
 /** Made once per session, because agents do not read it again. Limited by `surfaceTokens` of the config. */
-export function surfaceOf(toolbox: Toolbox): Surface {
+export async function surfaceOf(toolbox: Toolbox): Promise<Surface> {
   const { limits, surfaceTokens } = toolbox.config;
   const toolsOf = (host: { sampling: boolean }) => {
     const task = offersTasks(toolbox.config, host) ? [executeTask] : [];
     return [searchTools, executeCode, ...task].map((tool) => withMeta(tool, limits.outputChars));
   };
-  const instructions = instructionsFor(toolbox, surfaceTokens - definitionTokens);
+  const instructions = await instructionsFor(toolbox, surfaceTokens - definitionTokens);
   return { tools: toolsOf({ sampling: false }), toolsWithSampling: toolsOf({ sampling: true }), instructions };
 }
 

@@ -50,9 +50,9 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
       expect(JSON.stringify(content)).toContain("read");
       expect(JSON.stringify(content)).not.toMatch(hidden);
     }
-    expect(surfaceOf(toolbox).instructions).toContain("- rec (4)");
-    expect(instructionsFor(toolbox, 2_000)).toContain("read");
-    expect(instructionsFor(toolbox, 2_000)).not.toMatch(hidden);
+    expect((await surfaceOf(toolbox)).instructions).toContain("- rec (4)");
+    expect(await instructionsFor(toolbox, 2_000)).toContain("read");
+    expect(await instructionsFor(toolbox, 2_000)).not.toMatch(hidden);
     expect(
       JSON.stringify(
         await value("return [await tools.list(), await tools.list('rec'), await tools.search('remove it', 50)]"),

@@ -45,6 +45,8 @@ test("the demo server returns what the catalog says", async () => {
 test.each([
   { type: 'unknown; import "./evil.ts"' },
   { type: "unknown; evil()" },
+  { type: "unknown>; evil(); type T = Set<unknown" },
+  { type: "{ a: string" },
   { type: "unknown = `${evil}`" },
   { type: 1 },
   { text: "ends the comment */ evil()" },

@@ -220,8 +220,8 @@ test("servers that cannot be used are named once in a session, and again if the 
   expect(await lines("zzqqvv")).toEqual([missing]);
 });
 
-test("the instructions say why a server cannot be used, and how to fix it", () => {
-  expect(instructionsFor(toolbox, 1_500)).toContain(`- needy: ${problem}`);
+test("the instructions say why a server cannot be used, and how to fix it", async () => {
+  expect(await instructionsFor(toolbox, 1_500)).toContain(`- needy: ${problem}`);
 });
 
 describe("without a match", () => {

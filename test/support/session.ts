@@ -9,6 +9,7 @@ import { silentLog } from "../../src/log.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { createSession } from "../../src/server/session.ts";
+import { surfaceOf } from "../../src/server/surface.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 /** The counts in the ledger of a home, for all days together. */
@@ -24,7 +25,8 @@ export async function inSession<T>(folder: string, work: (client: Client, toolbo
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env });
   await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog });
-  const server = createSession(toolbox, new AbortController().signal, sessionMode(toolbox));
+  const surface = sessionMode(toolbox) === "code" ? await surfaceOf(toolbox) : undefined;
+  const server = createSession(toolbox, new AbortController().signal, surface);
   const client = new Client({ name: "test", version: "1" });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);

@@ -45,4 +45,9 @@ export const results = {
       text: "content: a sentence with the path",
     },
   },
+  usual: {
+    read_text_file: "({ path, tail?: number, head?: number })",
+    write_file: "({ path, content })",
+    list_directory: "({ path })",
+  },
 } satisfies CatalogResults;

@@ -1,5 +1,6 @@
 /** A memory in a file: things, what is known of them, and how they relate. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "memory",
@@ -15,6 +16,7 @@ export const server = {
     { name: "MEMORY_FILE_PATH", required: false, what: "the absolute path of the file that stores everything" },
   ],
   signIn: "none",
+  results,
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],
   notes: [
     "9 tools; three of them delete.",

@@ -49,4 +49,8 @@ export const results = {
       text: "a sentence with the duration and the number of steps",
     },
   },
+  usual: {
+    echo: "({ message })",
+    "get-sum": "({ a: number, b: number })",
+  },
 } satisfies CatalogResults;

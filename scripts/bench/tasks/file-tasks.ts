@@ -16,16 +16,18 @@ const filteredLog: Task = {
     return counts;
   },
   async code(agent) {
-    await agent.search("read a text file", 2);
-    await agent.execute(`return (await files.read_text_file({ path: "access.jsonl", head: 2 })).content;`);
-    return agent.execute(`
+    if (!agent.shows("files.read_text_file")) await agent.search("read a text file", 1);
+    const found = await agent.execute(`
 const { content } = await files.read_text_file({ path: "access.jsonl" });
+const lines = content.split("\\n").filter(Boolean);
 const counts: Record<string, number> = {};
-for (const line of content.split("\\n").filter(Boolean)) {
-  const { status, route } = JSON.parse(line);
-  if (status === 500) counts[route] = (counts[route] ?? 0) + 1;
+for (const line of lines) {
+  const e = JSON.parse(line);
+  const route = e.route ?? e.path ?? e.url;
+  if (Number(e.status) === 500) counts[route] = (counts[route] ?? 0) + 1;
 }
-return counts;`);
+return { counts, sample: lines[0] };`);
+    return (found as { counts: unknown }).counts;
   },
 };
 
@@ -39,7 +41,8 @@ const copiedExport: Task = {
     return content.trim().split("\n").length;
   },
   async code(agent) {
-    await agent.search(["export all orders", "write a file"], 1);
+    if (!agent.shows("demo.export_orders", "files.write_file"))
+      await agent.search(["export all orders", "write a file"], 1);
     return agent.execute(`
 const csv = await servers.demo["export-orders"]({ format: "csv" });
 await files.write_file({ path: "orders.csv", content: csv });
@@ -74,7 +77,7 @@ const writtenReport: Task = {
     return content.length;
   },
   async code(agent) {
-    await agent.search(["sales report", "write a file"], 1);
+    if (!agent.shows("demo.sales_report", "files.write_file")) await agent.search(["sales report", "write a file"], 1);
     return agent.execute(`
 const period = { from: "2025-01-01", to: "2025-12-31" };
 const [byMonth, byCountry] = await Promise.all([
@@ -110,7 +113,8 @@ const collectedTodos: Task = {
     return text.split("\n").filter((line) => line.startsWith("TODO"));
   },
   async code(agent) {
-    await agent.search("list a folder and read the files in it");
+    if (!agent.shows("files.list_directory", "files.read_text_file"))
+      await agent.search(["list a folder", "read a text file"], 1);
     return agent.execute(`
 const { content: list } = await files.list_directory({ path: "notes" });
 const names = list.split("\\n").filter((l) => l.startsWith("[FILE]")).map((l) => l.slice(7).trim());
@@ -131,7 +135,8 @@ const editedConfig: Task = {
     return Number(/^\+.*"retries": (\d+)/m.exec(diff)?.[1]);
   },
   async code(agent) {
-    await agent.search("read and edit a text file", 3);
+    if (!agent.shows("files.read_text_file", "files.write_file"))
+      await agent.search(["read a text file", "write a file"], 1);
     return agent.execute(`
 const { content } = await files.read_text_file({ path: "config.json" });
 const config = JSON.parse(content);

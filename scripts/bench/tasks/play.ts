@@ -1,6 +1,6 @@
 /** Plays every task in both ways, each in its own world; both must return the same known answer. */
 import { deepStrictEqual } from "node:assert";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent, type Cost, type Shown } from "./agent.ts";
 import { fileTasks } from "./file-tasks.ts";
@@ -31,15 +31,20 @@ export async function playDirect({ binary, folder }: Places): Promise<Played> {
   return await play(agent, (task) => task.direct(agent));
 }
 
-/** Plays with the same servers behind claudikins. */
-export async function playCode({ binary, folder }: Places): Promise<Played> {
+/** Plays with the same servers behind claudikins: without any history, and again with the ledger of that run. */
+export async function playCode({ binary, folder }: Places): Promise<{ first: Played; again: Played }> {
   const [world, home] = [folder(), folder()];
-  const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
-  writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
   const env = { XDG_DATA_HOME: join(home, "data") };
-  await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"], env } }, home);
-  const coder = new CodeAgent(agent);
-  return await play(agent, (task) => task.code(coder));
+  const playOnce = async () => {
+    rmSync(world, { recursive: true });
+    mkdirSync(world);
+    const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
+    writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+    await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"], env } }, home);
+    const coder = new CodeAgent(agent);
+    return await play(agent, (task) => task.code(coder));
+  };
+  return { first: await playOnce(), again: await playOnce() };
 }
 
 async function play(agent: Agent, run: (task: Task) => Promise<unknown>): Promise<Played> {

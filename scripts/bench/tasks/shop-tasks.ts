@@ -17,7 +17,18 @@ const waitingCustomers: Task = {
       .sort();
   },
   async code(agent) {
-    await agent.search("support tickets and the customers who wrote them");
+    if (agent.shows("demo.list_tickets", "demo.get_customer")) {
+      const found = await agent.execute(`
+const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
+const who = await Promise.all(tickets.map(async (t: any) => {
+  const c: any = await demo.get_customer({ customer_id: t.customer_id });
+  return { name: c.name, country: c.country ?? c.address?.country };
+}));
+return { who, sample: tickets[0] };`);
+      const { who } = found as { who: { name: string; country: string }[] };
+      return who.map(({ name, country }) => `${name} (${country})`).sort();
+    }
+    await agent.search(["list support tickets", "look up a customer"], 1);
     return agent.execute(`
 const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
 const ids = [...new Set(tickets.map((t) => t.customer_id))];
@@ -49,8 +60,8 @@ const revenueBySegment: Task = {
     return sums;
   },
   async code(agent) {
-    await agent.search("list orders and customers");
-
+    if (!agent.shows("demo.list_orders", "demo.list_customers"))
+      await agent.search(["list orders", "list customers"], 1);
     return agent.execute(`
 const [{ orders }, { customers }] = await Promise.all([
   demo.list_orders({ from: "2025-12-01", to: "2025-12-31" }),
@@ -93,7 +104,23 @@ const stockOfFifty: Task = {
       .slice(0, 3);
   },
   async code(agent) {
-    await agent.search("products and their stock in the warehouses", 3);
+    if (agent.shows("demo.list_products", "demo.get_stock")) {
+      const found = await agent.execute(`
+const { products } = await demo.list_products({});
+const price = (p: any) => p.price_cents ?? p.price;
+const dearest = products.sort((a, b) => price(b) - price(a) || a.sku.localeCompare(b.sku)).slice(0, 50);
+let sample: any;
+const rows = await Promise.all(dearest.map(async (p: any) => {
+  const stock: any = await demo.get_stock({ sku: p.sku });
+  sample ??= stock;
+  const levels = Object.values(stock).find(Array.isArray) as any[] ?? [stock];
+  return [p.sku, levels.reduce((sum, l) => sum + l.on_hand - (l.reserved ?? 0), 0)];
+}));
+rows.sort((a, b) => a[1] - b[1]);
+return { fewest: rows.slice(0, 3), product: products[0], sample };`);
+      return (found as { fewest: unknown[] }).fewest;
+    }
+    await agent.search(["list products", "stock of a product"], 1);
     return agent.execute(`
 const { products } = await demo.list_products({});
 const dearest = products
@@ -133,7 +160,8 @@ const retriedRates: Task = {
     return Object.fromEntries(currencies.map((to) => [to, Math.round((cents / 100) * rates.get(to)!)]));
   },
   async code(agent) {
-    await agent.search(["exchange rate between currencies", "revenue of a month"], 2);
+    if (!agent.shows("demo.sales_report", "demo.get_exchange_rate"))
+      await agent.search(["exchange rate between currencies", "sales report by month"], 1);
     return agent.execute(`
 async function withRetry<T>(fn: () => Promise<T>, attempts = 4): Promise<T> {
   for (let i = 1; ; i++) {
@@ -177,7 +205,35 @@ const checkedReport: Task = {
     );
   },
   async code(agent) {
-    await agent.search("sales report by month, list of orders");
+    if (agent.shows("demo.sales_report", "demo.list_orders")) {
+      const found = await agent.execute(`
+const period = { from: "2025-10-01", to: "2025-12-31" };
+const report: any = await demo.sales_report({ ...period, group_by: "month" });
+const orders: any[] = [];
+let cursor: string | undefined;
+do {
+  const page: any = await demo.list_orders({ ...period, cursor });
+  orders.push(...page.orders);
+  cursor = page.next_cursor ?? undefined;
+} while (cursor);
+const counts: Record<string, any> = {};
+for (const o of orders) {
+  const month = (counts[o.created_at.slice(0, 7)] ??= {});
+  month[o.status] = (month[o.status] ?? 0) + 1;
+}
+return { report, counts, sample: orders[0] };`);
+      const { report, counts } = found as {
+        report: { rows: { key: string; orders: number }[] };
+        counts: Record<string, Record<string, number>>;
+      };
+      const valid = (month: string) =>
+        Object.entries(counts[month]!).reduce(
+          (sum, [status, n]) => sum + (/^(?:cancel|refund)/.test(status) ? 0 : n),
+          0,
+        );
+      return Object.fromEntries(report.rows.map(({ key, orders }) => [key, [orders, valid(key)]]));
+    }
+    await agent.search(["sales report by month", "list orders"], 1);
     return agent.execute(`
 const period = { from: "2025-10-01", to: "2025-12-31" };
 const [{ rows }, { orders }] = await Promise.all([
@@ -205,7 +261,10 @@ const reorderMail: Task = {
     return lines.length;
   },
   async code(agent) {
-    await agent.search(["products with low stock", "send an e-mail"], 2);
+    // The names of the fields tell what is missing, and nothing is sent before they are known.
+    if (agent.shows("demo.list_products", "demo.send_email"))
+      await agent.execute(`return (await demo.list_products({ low_stock: true })).products?.slice(0, 2);`);
+    else await agent.search(["list products with low stock", "send an e-mail"], 1);
     return agent.execute(`
 const { products } = await demo.list_products({ low_stock: true });
 const lines = products.map((p) => \`\${p.sku}: \${p.reorder_at - p.stock}\`);
@@ -228,16 +287,17 @@ const refundChain: Task = {
     return `${ticket.id} ${status}`;
   },
   async code(agent) {
-    await agent.search(["list and answer support tickets", "refund an order"], 3);
-    await agent.execute(`return await demo.list_tickets({ status: "open", priority: "urgent" });`);
-    return agent.execute(`
-await demo.refund_order({ order_id: "ord_02329", reason: "asked for by the customer" });
-const ticket = await demo.reply_ticket({
-  ticket_id: "tkt_0310",
-  body: "We have refunded your order.",
-  close: true,
-});
-return \`\${ticket.id} \${ticket.status}\`;`);
+    if (!agent.shows("demo.list_tickets", "demo.reply_ticket", "demo.refund_order"))
+      await agent.search(["list support tickets", "answer a support ticket", "refund an order"], 1);
+    const done = await agent.execute(`
+const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
+const asking = tickets.filter((t) => /refund/i.test(t.subject));
+if (asking.length !== 1 || !asking[0].order_id) return { nothingDone: true, tickets };
+const [{ id, order_id }] = asking;
+const refund = await demo.refund_order({ order_id, reason: "asked for by the customer" });
+const ticket = await demo.reply_ticket({ ticket_id: id, body: "We have refunded your order.", close: true });
+return { ticket: \`\${id} \${ticket.status}\`, refund };`);
+    return (done as { ticket: string }).ticket;
   },
 };
 

@@ -19,6 +19,15 @@ export class CodeAgent {
     this.#agent = agent;
   }
 
+  /** Whether the instructions show how these tools are called, so that a program can be written without a search. */
+  shows(...tools: string[]): boolean {
+    const blocks = this.#agent.shown.instructions.split("\n- ");
+    return tools.every((id) => {
+      const [server = "", tool = ""] = id.split(".");
+      return blocks.some((block) => /^[\w-]+/.exec(block)?.[0] === server && block.includes(` ${tool}({`));
+    });
+  }
+
   /** One search for a need, or for several. */
   async search(needs: string | string[], limit?: number): Promise<void> {
     const asked = typeof needs === "string" ? { query: needs } : { queries: needs };

@@ -10,6 +10,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
+import { surfaceOf } from "../surface.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -125,7 +126,8 @@ export class Sessions {
     // Whether servers are shared is not known before the config is trusted.
     const hasOwnPool = canBeAsked || mode === "direct" || arePrivate || this.#toolbox.isLocked;
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
-    const server = createSession(toolbox, this.#closing.signal, mode);
+    const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
+    const server = createSession(toolbox, this.#closing.signal, surface);
     if (canBeAsked) toolbox.pool.responder = hostOf(server);
     server.onclose = () => {
       this.#sessions.delete(transport.sessionId);

@@ -1,0 +1,14 @@
+/** The results of the tools of memory. Written by `bun run results`. */
+import type { CatalogResults } from "../../types.ts";
+
+export const results = {
+  package: "@modelcontextprotocol/server-memory",
+  version: "2026.8.31",
+  tools: {},
+  usual: {
+    add_observations: "({ observations: { entityName, contents: string[] }[] })",
+    create_entities: "({ entities: { name, entityType, observations: string[] }[] })",
+    create_relations: "({ relations: { from, to, relationType }[] })",
+    search_nodes: "({ query })",
+  },
+} satisfies CatalogResults;
