@@ -131,7 +131,7 @@ export const measureTasks: Measure = async (bench) => {
 type Way = Played | Searched;
 type Pick = (cost: Searched["costs"][number], way: Way) => number;
 
-/** Of claudikins, of claudikins with the ledger of an earlier run, of direct calls, and of tool search. */
+/** The figures of claudikins, of claudikins with the ledger of an earlier run, of direct calls, and of tool search. */
 type Figures = [ours: number, later: number, theirs: number, found: number];
 
 /** The surface shows the calls of the tools that were called most. */

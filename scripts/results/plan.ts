@@ -27,6 +27,8 @@ export interface Plan {
   prepare?: (world: World) => void;
   /** In this order, over one connection. */
   calls: readonly PlannedCall[];
+  /** The tools of most tasks, which agents see on the first day, if they recognise the server. A few with short arguments. */
+  usual?: readonly string[];
   /** The tools that no call can try, and why. All others are called. */
   leftOut?: Readonly<Record<string, string>>;
 }

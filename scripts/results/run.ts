@@ -12,6 +12,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CatalogResult, CatalogResults } from "../../registry/types.ts";
 import { resultContent, type ToolResult } from "../../src/clients/result.ts";
+import { briefSignature } from "../../src/registry/brief-signature.ts";
+import type { RegistryTool } from "../../src/registry/model.ts";
 import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
 import { merge, type Shape, shownShape } from "../../src/registry/observed/shape.ts";
 import { typeText } from "../../src/registry/types/one-line.ts";
@@ -65,7 +67,17 @@ export async function resultsOf(
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, result]) => [name, shown(result)] as const);
     const [, version = ""] = /@([^@]+)$/.exec(plan.package) ?? [];
-    return { package: plan.package.slice(0, -version.length - 1), version, tools: Object.fromEntries(tools) };
+    const usual = (plan.usual ?? []).toSorted().map((name) => {
+      const tool = listed.find((each) => each.name === name);
+      if (!tool) throw new Error(`${plan.server}: there is no tool ${name}`);
+      return [name, briefSignature({ description: "", ...tool } as RegistryTool).args] as const;
+    });
+    return {
+      package: plan.package.slice(0, -version.length - 1),
+      version,
+      tools: Object.fromEntries(tools),
+      ...(usual.length > 0 ? { usual: Object.fromEntries(usual) } : {}),
+    };
   } finally {
     await client.close();
   }
@@ -145,7 +157,7 @@ if (import.meta.main) {
     using folder = temporaryFolder();
     const start = plan.starts ?? install(plan, folder.path);
     const results = await resultsOf(plan, start, values.show ? show : undefined);
-    if (Object.keys(results.tools).length === 0) {
+    if (Object.keys(results.tools).length === 0 && !results.usual) {
       console.log(`${plan.server}: its tools declare everything`);
       continue;
     }

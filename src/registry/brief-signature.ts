@@ -27,35 +27,32 @@ const literal = String.raw`"(?:[^"\\]|\\.)*"`;
 const literals = String.raw`${literal}(?: \| ${literal})*`;
 const fieldEnd = "(?=;| })";
 
-/** Comments, optional lists of texts, lists of texts, texts, strings, and separators. */
-const argumentParts = new RegExp(
-  String.raw`( ?\/\*.*?\*\/)|\?(: ${literals})${fieldEnd}|(${literals})|(: string)${fieldEnd}|(;)`,
-  "g",
-);
+const comments = new RegExp(String.raw`(${literal})| ?\/\*.*?\*\/`, "g");
+const withoutComments = (type: string) => type.replace(comments, (_, text?: string) => text ?? "");
+
+/** The values of an optional argument, other values, the type of a string, and separators. */
+const argumentParts = new RegExp(String.raw`\?(: ${literals})${fieldEnd}|(${literals})|(: string)${fieldEnd}|(;)`, "g");
 
 /** More values of an argument are not shown. */
 const maxValues = 6;
 
 function briefArguments(type: string): string {
-  return type.replace(argumentParts, (_, comment?: string, optional?: string, values?: string, text?: string) => {
-    if (comment !== undefined || text !== undefined) return "";
+  return withoutComments(type).replace(argumentParts, (_, optional?: string, values?: string, text?: string) => {
     if (optional !== undefined) return "?";
+    if (text !== undefined) return "";
     if (values === undefined) return ",";
     const all = values.split(" | ");
-    return all.length <= maxValues ? values : [all[0], "…"].join(" | ");
+    return all.length <= maxValues ? values : `${all[0]} | …`;
   });
 }
 
-/** Comments, texts with their types, and separators. */
-const resultParts = new RegExp(
-  String.raw`( ?\/\*.*?\*\/)|(: (?:string|number|boolean|${literals}))${fieldEnd}|(${literals})|(;)`,
-  "g",
-);
+/** The types of plain values, values, and separators. */
+const resultParts = new RegExp(`(: (?:string|number|boolean|${literals}))${fieldEnd}|(${literals})|(;)`, "g");
 
 /** The names of the fields, without the types of plain values. */
 function briefType(type: string): string {
-  return type.replace(resultParts, (_, comment?: string, plain?: string, values?: string) => {
-    if (comment !== undefined || plain !== undefined) return "";
+  return withoutComments(type).replace(resultParts, (_, plain?: string, values?: string) => {
+    if (plain !== undefined) return "";
     return values ?? ",";
   });
 }

@@ -66,7 +66,7 @@ export function usualTools(
   });
 }
 
-/** What the server catalog says of a server that was not asked yet. */
+/** The server catalog's entry for a server that was not asked yet. */
 export interface Recognised {
   description: string;
   usual: Readonly<Record<string, string>>;

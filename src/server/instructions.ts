@@ -78,7 +78,7 @@ export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Prom
   );
 }
 
-/** What the server catalog says of servers that were not asked yet. It takes 3 ms to load, so it is left if all were asked. */
+/** The server catalog's entries for servers that were not asked yet. The catalog takes 3 ms to load, so it is loaded only for these. */
 async function recognisedServers(
   { catalog, config }: Toolbox,
   servers: readonly string[],

@@ -43,6 +43,16 @@ test.each<[string, string, string]>([
     brief({ by: { enum: ["a: string; b", "c"] } }, ["by"]),
     '({ by: "a: string; b" | "c" })',
   ],
+  [
+    "no formats, bounds and defaults",
+    brief({ id: { type: "string", format: "uuid" }, n: { type: "integer", maximum: 9 } }, ["id"]),
+    "({ id, n?: number })",
+  ],
+  [
+    "a value that looks like a comment, as it is",
+    brief({ by: { enum: ["/* a */", "b"] } }, ["by"]),
+    '({ by: "/* a */" | "b" })',
+  ],
   ["names that are not identifiers", brief({ "a-b": text }, ["a-b"]), '({ "a-b" })'],
   [
     "fields of the result by name",

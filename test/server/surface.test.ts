@@ -211,6 +211,51 @@ describe("the surface with a history", () => {
   });
 });
 
+/** The surface for a config with this entry, whose server was never asked. */
+async function firstSurface(entry: object, settings: object = {}): Promise<string> {
+  using folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { notes: entry }, ...settings });
+  const env = { HOME: folder.path, CI: "true" };
+  const config = await loadConfig({ cwd: folder.path, env });
+  const options = { env, cwd: folder.path, log: silentLog };
+  await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);
+  return (await surfaceOf(toolbox)).instructions;
+}
+
+describe("a well-known server that was never asked", () => {
+  const memory = { command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] };
+
+  test("is described, and its usual calls are shown", async () => {
+    expect((await firstSurface(memory)).split("\n").slice(1)).toEqual([
+      expect.stringMatching(/^- notes: Remembers facts/),
+      expect.stringMatching(/^ {2}add_observations\(.*; create_entities\(.*; search_nodes\(\{ query \}\)$/),
+    ]);
+    const described = await firstSurface({ ...memory, description: "My notes" });
+    expect(described).toContain("\n- notes: My notes\n");
+  });
+
+  test("does not show denied calls", async () => {
+    const text = await firstSurface(memory, { policy: { deny: ["notes.create_*"] } });
+    expect(text).toContain("search_nodes({ query })");
+    expect(text).not.toContain("create_");
+  });
+
+  test("has no calls if another package serves the same thing, and no description if it is unknown", async () => {
+    const other = await firstSurface({ command: "npx", args: ["-y", "some-other-memory"] });
+    expect(other).toEndWith("\n- notes");
+  });
+});
+
+test("a well-known server keeps its usual calls once it was asked, until one of its tools was called", async () => {
+  const tools = [tool("create_entities"), tool("search_nodes", { usual: true })];
+  const { instructions } = await surfaceWith({ notes: { tools } });
+  expect(instructions).toContain("\n  search_nodes({ id })");
+  expect(instructions).not.toContain("create_entities(");
+  const used = await surfaceWith({ notes: { tools } }, {}, { "notes.create_entities": 1 });
+  expect(used.instructions).toContain("\n  create_entities({ id })");
+  expect(used.instructions).not.toContain("search_nodes(");
+});
+
 describe("execute_task", () => {
   const on = { executeTask: true };
   const llm = { preset: "cerebras" };

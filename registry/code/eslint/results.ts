@@ -10,4 +10,7 @@ export const results = {
       text: "a sentence, then one line of JSON per file with a problem: { filePath, messages: { ruleId, severity: 1 | 2, message, line, column }[], errorCount, warningCount }, then a sentence",
     },
   },
+  usual: {
+    "lint-files": "({ filePaths: string[] })",
+  },
 } satisfies CatalogResults;

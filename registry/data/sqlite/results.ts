@@ -24,4 +24,9 @@ export const results = {
       text: "always empty",
     },
   },
+  usual: {
+    describe_table: "({ table_name })",
+    list_tables: "()",
+    read_query: "({ query })",
+  },
 } satisfies CatalogResults;

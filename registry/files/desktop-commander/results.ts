@@ -110,4 +110,11 @@ export const results = {
       text: "a sentence with the path",
     },
   },
+  usual: {
+    edit_block:
+      "({ file_path, old_string?, new_string?, expected_replacements?: number, range?, content?: unknown, options?: Record<string, unknown>, origin? })",
+    read_file:
+      "({ path, isUrl?: boolean, offset?: number, length?: number, sheet?, range?, options?: Record<string, unknown>, origin? })",
+    start_process: "({ command, timeout_ms: number, shell?, verbose_timing?: boolean, origin? })",
+  },
 } satisfies CatalogResults;

@@ -134,4 +134,13 @@ export const results = {
       text: "a sentence, then what take_snapshot returns",
     },
   },
+  usual: {
+    click: "({ pageId: number, uid, dblClick?: boolean, includeSnapshot?: boolean })",
+    evaluate_script:
+      "({ pageId: number, function?, sourcePath?, format?, args?: string[], filePath?, dialogAction?, waitForStableDom?: boolean })",
+    fill: "({ pageId: number, uid, value, includeSnapshot?: boolean })",
+    list_pages: "()",
+    new_page: "({ url, background?: boolean, isolatedContext?, timeout?: number })",
+    take_snapshot: "({ pageId: number, verbose?: boolean, filePath? })",
+  },
 } satisfies CatalogResults;

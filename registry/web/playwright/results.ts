@@ -106,4 +106,12 @@ export const results = {
       text: 'Markdown sections "### Result", "### Ran Playwright code", "### Page" and "### Snapshot"',
     },
   },
+  usual: {
+    browser_click:
+      '({ element?, target, doubleClick?: boolean, button?, modifiers?: ("Alt" | "Control" | "ControlOrMeta" | "Meta" | "Shift")[] })',
+    browser_navigate: "({ url })",
+    browser_snapshot: "({ target?, filename?, depth?: number, boxes?: boolean })",
+    browser_take_screenshot: '({ element?, target?, type?, filename?, fullPage?: boolean, scale?: "css" | "device" })',
+    browser_type: "({ element?, target, text, submit?: boolean, slowly?: boolean })",
+  },
 } satisfies CatalogResults;

@@ -34,4 +34,9 @@ export const results = {
       text: "a sentence",
     },
   },
+  usual: {
+    puppeteer_evaluate: "({ script })",
+    puppeteer_navigate: "({ url, launchOptions?: Record<string, unknown>, allowDangerous?: boolean })",
+    puppeteer_screenshot: "({ name, selector?, width?: number, height?: number, encoded?: boolean })",
+  },
 } satisfies CatalogResults;

@@ -29,6 +29,7 @@ const trace = {
 export const chromeDevtools: Plan = {
   server: "web/chrome-devtools",
   package: "chrome-devtools-mcp@1.11.0",
+  usual: ["list_pages", "new_page", "take_snapshot", "click", "fill", "evaluate_script"],
   args: () => [
     "--headless",
     "--isolated",

@@ -28,6 +28,7 @@ const searched: PlannedCall = {
 export const desktopCommander: Plan = {
   server: "files/desktop-commander",
   package: "@wonderwhy-er/desktop-commander@0.2.52",
+  usual: ["start_process", "read_file", "edit_block"],
   overrides: { "typedarray.prototype.slice": "1.0.5" },
   prepare({ folder }) {
     writeFileSync(join(folder, "a.txt"), "one\ntwo\nthree\n");

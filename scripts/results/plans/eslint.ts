@@ -6,6 +6,7 @@ import type { Plan } from "../plan.ts";
 export const eslint: Plan = {
   server: "code/eslint",
   package: "@eslint/mcp@0.3.13",
+  usual: ["lint-files"],
   prepare({ folder }) {
     writeFileSync(join(folder, "eslint.config.js"), 'module.exports = [{ rules: { "no-unused-vars": "error" } }];\n');
     writeFileSync(join(folder, "a.js"), "const unused = 1;\n");

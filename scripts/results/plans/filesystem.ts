@@ -12,6 +12,7 @@ const file = { says: "content: the text of the file", pattern: /^one\ntwo\n$/ };
 export const filesystem: Plan = {
   server: "files/filesystem",
   package: "@modelcontextprotocol/server-filesystem@2026.8.31",
+  usual: ["read_text_file", "write_file", "list_directory"],
   args: ({ folder }) => [folder],
   prepare({ folder }) {
     mkdirSync(join(folder, "notes"));

@@ -17,6 +17,7 @@ const evaluated = {
 export const playwright: Plan = {
   server: "web/playwright",
   package: "@playwright/mcp@0.0.83",
+  usual: ["browser_navigate", "browser_snapshot", "browser_click", "browser_type", "browser_take_screenshot"],
   args: () => ["--headless", "--isolated", "--no-sandbox", "--executable-path", chromium],
   prepare: ({ folder }) => writeFileSync(join(folder, "page.json"), "{}"),
   calls: [

@@ -7,6 +7,7 @@ const done = { says: "a sentence", pattern: /^(?:Navigated|Clicked|Filled|Select
 export const puppeteer: Plan = {
   server: "web/puppeteer",
   package: "@modelcontextprotocol/server-puppeteer@2025.5.12",
+  usual: ["puppeteer_navigate", "puppeteer_screenshot", "puppeteer_evaluate"],
   env: () => ({
     PUPPETEER_EXECUTABLE_PATH: chromium,
     PUPPETEER_LAUNCH_OPTIONS: JSON.stringify({ headless: true, args: ["--no-sandbox"] }),

@@ -7,6 +7,7 @@ const empty = { says: "always empty", pattern: /^\[\s*\]$/ };
 export const sqlite: Plan = {
   server: "data/sqlite",
   package: "mcp-server-sqlite-npx@0.8.0",
+  usual: ["read_query", "list_tables", "describe_table"],
   rebuild: ["sqlite3"],
   args: ({ folder }) => [join(folder, "shop.db")],
   calls: [
