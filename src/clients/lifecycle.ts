@@ -285,14 +285,10 @@ export class Lifecycle {
 
   #close(connection: Promise<Connection>, why?: string): void {
     const before = this.#ending;
-    const ending = connection
+    this.#ending = connection
       .then((each) => each.close(why))
       .catch(() => {})
-      .then(() => before)
-      .then(() => {
-        if (this.#ending === ending) this.#ending = undefined;
-      });
-    this.#ending = ending;
+      .then(() => before);
   }
 }
 

@@ -136,7 +136,7 @@ describe("redaction", () => {
     );
     const text = `${"lorem ipsum s3cr3 dolor ".repeat(170_000)}${env["TOKEN_7"]}`;
     expect(redact({ env }, text).endsWith("dolor ***")).toBe(true);
-  }, 5_000);
+  }, 20_000);
 
   test("is as quick for a long secret as for a short one", () => {
     const long = `${"a1".repeat(5_000)}${"1".repeat(50_000)}!`;
