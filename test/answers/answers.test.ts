@@ -14,7 +14,7 @@ const answers = new Answers();
 afterAll(() => answers[Symbol.asyncDispose]());
 
 async function expectAnswer({ code, must, stops }: Pick<Wrong, "code" | "must" | "stops">): Promise<void> {
-  const { text } = await answers.run(code, stops ? 2_500 : 20_000);
+  const { text } = await answers.run(code, stops ? 2_500 : 50_000);
   expect(text).toMatchSnapshot();
   for (const phrase of must) expect(text).toContain(phrase);
 }
@@ -33,7 +33,7 @@ describe("programs that agents wrote", () => {
 
 describe("correct programs", () => {
   test.each(right)("run without warnings: %s", async (_, code) => {
-    const { outcome } = await answers.run(code, 20_000);
+    const { outcome } = await answers.run(code, 50_000);
     expect(outcome.ok ? "ran" : outcome.error).toBe("ran");
     expect(outcome.logs.filter(({ level }) => level === "warn")).toEqual([]);
   });

@@ -33,7 +33,7 @@ const deaths = ["normal exit", "EOF", "SIGINT", "SIGTERM", "SIGKILL", "crash whi
 const whenAtWork = 6;
 
 /** The maximum time of an orderly end. */
-const endsWithinMs = 10_000;
+const endsWithinMs = 30_000;
 
 export function planOf(seed: number, index: number): Plan {
   const random = new Random(seed, index);
@@ -102,10 +102,10 @@ export async function zombieRound(plan: Plan): Promise<Round> {
   const { death } = plan;
   const isConnecting = death === "crash while connecting";
   const enough = () => child.exitCode !== null || processesWith(folder.path).length >= (isConnecting ? 1 : whenAtWork);
-  if (!(await eventually(enough, 15_000))) {
+  if (!(await eventually(enough, 30_000))) {
     child.kill("SIGKILL");
     const had = processesWith(folder.path).length;
-    return { ...plan, had, goneMs: 0, left: [`only ${had} processes had been started after 15 s`] };
+    return { ...plan, had, goneMs: 0, left: [`only ${had} processes had been started after 30 s`] };
   }
   if (death !== "normal exit") await Bun.sleep(plan.delayMs);
   const had = processesWith(folder.path).length;

@@ -7,14 +7,27 @@ export interface Mutation {
   line: number;
   before: string;
   after: string;
+  /** The result may not compile. */
+  mayBreakTypes: boolean;
 }
 
-/** The pattern to replace, and its replacement. The first group is kept. */
-const rules: readonly { pattern: RegExp; replacement: string }[] = [
+interface Rule {
+  pattern: RegExp;
+  /** The first group of the pattern is kept. */
+  replacement: string;
+}
+
+/** Types are narrowed by these. */
+const conditions: readonly Rule[] = [
   { pattern: /( )===(?= )/g, replacement: "$1!==" },
   { pattern: /( )!==(?= )/g, replacement: "$1===" },
   { pattern: /( )&&(?= )/g, replacement: "$1||" },
   { pattern: /( )\|\|(?= )/g, replacement: "$1&&" },
+  { pattern: /((?:if|while) \()!(?=[\w(])/g, replacement: "$1" },
+  { pattern: /((?:if|while) \()(?=\w[\w.?]*\) )/g, replacement: "$1!" },
+];
+
+const others: readonly Rule[] = [
   { pattern: /( )<(?= )/g, replacement: "$1<=" },
   { pattern: /( )<=(?= )/g, replacement: "$1<" },
   { pattern: /( )>(?= )/g, replacement: "$1>=" },
@@ -23,24 +36,27 @@ const rules: readonly { pattern: RegExp; replacement: string }[] = [
   { pattern: /( )-(?= \d)/g, replacement: "$1+" },
   { pattern: /\b(return )true(?=;)/g, replacement: "$1false" },
   { pattern: /\b(return )false(?=;)/g, replacement: "$1true" },
-  { pattern: /((?:if|while) \()!(?=[\w(])/g, replacement: "$1" },
-  { pattern: /((?:if|while) \()(?=\w[\w.?]*\) )/g, replacement: "$1!" },
   { pattern: /(\.)some(?=\()/g, replacement: "$1every" },
   { pattern: /(\.)every(?=\()/g, replacement: "$1some" },
   // A call whose result is not used.
   { pattern: /^(\s+)(?:await )?(?:this\.)?#?[\w.]+\([^{}]*\);$/g, replacement: "$1;" },
 ];
 
+const rules = [
+  ...conditions.map((rule) => ({ ...rule, mayBreakTypes: true })),
+  ...others.map((rule) => ({ ...rule, mayBreakTypes: false })),
+];
+
 /** Every mutation of a source text, in the order of its lines. */
 export function mutationsOf(file: string, text: string): Mutation[] {
   return text.split("\n").flatMap((before, index) => {
     if (/^\s*(?:\/\/|\*|\/\*|import |export (?:type|interface) |type |interface )/.test(before)) return [];
-    return rules.flatMap(({ pattern, replacement }) =>
+    return rules.flatMap(({ pattern, replacement, mayBreakTypes }) =>
       [...before.matchAll(pattern)].map((match) => {
         const [whole, kept = ""] = match;
         const changed = replacement.replace("$1", kept);
         const after = before.slice(0, match.index) + changed + before.slice(match.index + whole.length);
-        return { file, line: index + 1, before, after };
+        return { file, line: index + 1, before, after, mayBreakTypes };
       }),
     );
   });

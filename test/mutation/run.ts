@@ -65,7 +65,7 @@ const survivors: Mutation[] = [];
 // More than needed, since some do not compile.
 for (const mutation of chosen(groups, Number(values.count) * 2, Number(values.seed))) {
   if (noticed + survivors.length >= Number(values.count)) break;
-  if (!(await withMutation(mutation, compiles))) continue;
+  if (mutation.mayBreakTypes && !(await withMutation(mutation, compiles))) continue;
   const test = await firstToNotice(mutation);
   if (test === undefined) {
     survivors.push(mutation);
