@@ -28,6 +28,12 @@ describe("a secret is removed:", () => {
     ["a token with a known prefix", { args: ["ghp_0123456789abcdef"] }, "ghp_0123456789abcdef", "***"],
     ["a password in an address", { env: { DB: "pg://me:pa55@h/db" } }, "pg://me:pa55@h/db", "pg://***@h/db"],
     ["the longer of two secrets", { env: { A: "q7w8e9r0", B: "q7w8e9r0t1" } }, "q7w8e9r0t1 q7w8e9r0", "*** ***"],
+    [
+      "a secret that is the end of another one",
+      { variables: { LONG: "a1b2c3q7w8e9r0t1u2", SHORT: "q7w8e9r0t1u2" } },
+      "q7w8e9r0t1u2",
+      "${SHORT}",
+    ],
     ["text with special characters of regular expressions", { env: { A: "(a+)+$[x" } }, "(a+)+$[x", "***"],
     [
       "each line of a multi-line value",

@@ -34,7 +34,9 @@ const testTimeoutMs = 60_000;
 using folder = temporaryFolder();
 const copy = join(folder.path, "checkout");
 for (const name of readdirSync(root)) {
-  if (!["node_modules", "dist", ".git"].includes(name)) cpSync(join(root, name), join(copy, name), { recursive: true });
+  // Builds write files here for a moment.
+  const isLeftOut = ["node_modules", "dist", ".git"].includes(name) || name.endsWith(".bun-build");
+  if (!isLeftOut) cpSync(join(root, name), join(copy, name), { recursive: true });
 }
 // The packages of the checkout, with a cache of its own for the executables of the mutations.
 const cache = join(copy, "node_modules", ".cache", "claudikins");

@@ -338,6 +338,11 @@ export const cases: Record<string, Case> = {
     valid: [{ a: "x" }],
     invalid: [{ a: 1 }, {}],
   },
+  "any keys without a type": {
+    schema: { properties: {}, additionalProperties: {} },
+    type: "unknown",
+    valid: [{ a: 1 }, "x"],
+  },
   "no further keys": {
     schema: { type: "object", properties: { a: text }, additionalProperties: false },
     type: "{ a?: string }",
