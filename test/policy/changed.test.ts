@@ -47,6 +47,14 @@ describe("a grant for the session", () => {
     expect(recorded.got()).toHaveLength(2);
   });
 
+  test("ends in the same way if only destructive tools are asked about", async () => {
+    const person = await opened({ confirm: "destructive" }, "session", "no");
+    expect([await call(), await call()]).toMatchObject([{ ok: true }, { ok: true }]);
+    offer({ ...tool, description: "Removes the whole account." });
+    expect(await call()).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
+    expect(person.asked).toHaveLength(2);
+  });
+
   test("remains if other tools or the order of keys change", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     await call();

@@ -283,3 +283,34 @@ describe("an example call is telling", () => {
     );
   });
 });
+
+test.each([
+  ["mode", { type: "string", examples: [] }, '"mode"'],
+  ["list", { type: "array", items: { type: "string", examples: ["fast"], default: "slow" } }, '["fast"]'],
+  ["list", { type: "array", items: { type: "string", default: "slow", enum: ["fast"] } }, '["slow"]'],
+  ["mode", { type: "string", enum: ["fast", "slow"] }, '"fast"'],
+  ["mode", { type: "string", enum: [] }, '"mode"'],
+  ["mode", { const: 7, examples: [8] }, "7"],
+  ["mode", { type: ["null", "boolean"] }, "true"],
+  ["mode", { type: "null" }, "null"],
+  ["mode", {}, "{}"],
+  ["count", { type: "integer" }, "1"],
+  ["count", { type: "integer", minimum: 3, exclusiveMinimum: 8 }, "3"],
+  ["count", { type: "number", exclusiveMinimum: 8 }, "9"],
+  ["count", { type: "number", maximum: 0 }, "0"],
+  ["count", { type: "number", maximum: 5 }, "1"],
+  ["list", { type: "array", items: { type: "string" } }, '["value"]'],
+  ["either", { anyOf: [{ type: "null" }, { type: "integer" }] }, "1"],
+  ["both", { allOf: [{ properties: { a: { type: "null" } }, required: ["a"] }] }, "{ a: null }"],
+  ["date", { type: "string" }, '"2025-01-31"'],
+  ["startDate", { type: "string" }, '"2025-01-31"'],
+  ["candidate", { type: "string" }, '"candidate"'],
+  ["from", { type: "string", description: "The first day." }, '"2025-01-31"'],
+  ["from", { type: "string", description: "The sender." }, '"from"'],
+  ["page_url", { type: "string" }, '"https://example.com"'],
+  ["branch", { type: "string", description: "For example: feature/login." }, '"feature/login"'],
+  ["branch", { type: "string", description: "A thing, e.g. a branch." }, '"branch"'],
+])("an example call has a value for %s of %j", (name, property, value) => {
+  const inputSchema = { type: "object", properties: { [name]: property }, required: [name] };
+  expect(exampleCall(server, tool(inputSchema))).toBe(`await shop.find({ ${name}: ${value} })`);
+});

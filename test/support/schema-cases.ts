@@ -199,6 +199,12 @@ export const cases: Record<string, Case> = {
     valid: [{ id: "a", n: 1 }],
     invalid: [{ n: 1 }],
   },
+  "properties beside allOf": {
+    schema: { properties: { id: text }, required: ["id"], allOf: [{ properties: { n: { type: "number" } } }] },
+    type: "{ id: string; n?: number }",
+    valid: [{ id: "a", n: 1 }],
+    invalid: [{ n: 1 }],
+  },
   "list of both": {
     schema: { type: "array", items: { allOf: [id, { $ref: "#/items/allOf/0" }] } },
     type: "{ id: string }[]",
