@@ -49,7 +49,7 @@ export class Desk implements AsyncDisposable {
 
   /** Signs in like `claudikins auth login`, with a person who agrees. */
   async signIn(name = "far", change: (redirect: URL) => void = () => {}): Promise<void> {
-    const options = { redirectUrl, signal: AbortSignal.timeout(20_000) };
+    const options = { redirectUrl, signal: AbortSignal.timeout(60_000) };
     const begun = await beginSignIn(this.server(name), this.store, options);
     if (!begun) return;
     const page = await fetch(begun.authorizationUrl, { redirect: "manual" });

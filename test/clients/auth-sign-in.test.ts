@@ -26,7 +26,7 @@ async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}):
   return server;
 }
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const clientDocuments = {
   "https://example.com/client.json": {
     client_id: "https://example.com/client.json",

@@ -80,7 +80,7 @@ async function signIn(): Promise<void> {
   await new Promise((listening) => listener.once("listening", listening));
   const redirectUrl = new URL(`http://127.0.0.1:${(listener.address() as { port: number }).port}/callback`);
   try {
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(60_000);
     const begun = await beginSignIn(server, new CredentialStore(credentialsFile), { redirectUrl, signal });
     if (!begun) return;
     await (await fetch(begun.authorizationUrl)).text();
