@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { looksLikeData } from "../../src/registry/observed/data-keys.ts";
 import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
-import { merge, readShape, type Shape, shallow, shownShape } from "../../src/registry/observed/shape.ts";
+import { merge, objectShape, readShape, type Shape, shallow, shownShape } from "../../src/registry/observed/shape.ts";
 import { signature } from "../../src/registry/signature.ts";
 
 /** The shape as search shows it. */
@@ -215,6 +215,19 @@ describe("reading a result", () => {
     const tree = (depth: number): object =>
       Object.fromEntries(words.slice(0, 40).map((word, at) => [word, depth > 0 && at % 2 ? tree(depth - 1) : 1]));
     expect(JSON.stringify(shapeOf(tree(3))).length).toBeLessThanOrEqual(4_000);
+  });
+
+  test("keeps the fields that are always there, and then the first by name", () => {
+    const names = Array.from(
+      { length: 100 },
+      (_, at) => `${"zyxwvutsrq"[at % 10]}${"abcdefghij"[Math.floor(at / 10)]}`,
+    );
+    const required = names.filter((name) => name.startsWith("z"));
+    const found = Object.fromEntries(names.map((name) => [name, shapeOf(1)]));
+    const { properties, required: always } = objectShape(found, required, undefined, Number.POSITIVE_INFINITY);
+    const others = names.filter((name) => !required.includes(name)).sort();
+    expect(Object.keys(properties ?? {}).sort()).toEqual([...others.slice(0, 54), ...required].sort());
+    expect(always).toEqual(required);
   });
 
   test("needs only the beginning of a long text, which is closed", () => {

@@ -1,5 +1,6 @@
 /** Unclear errors of the engine get a hint, from the code, the tools and their results. */
 import { afterAll, expect, test } from "bun:test";
+import { otherLanguage } from "../../src/sandbox/code/other-languages.ts";
 import type { BindingCall, Bindings } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { someLimits } from "./some-limits.ts";
@@ -109,4 +110,12 @@ test.each(cases)("the error of a program has a hint: %s", async (_, source, hint
     check: "error",
   });
   expect(outcome.ok ? "ran" : (outcome.error.hint ?? outcome.error.message)).toBe(hint);
+});
+
+test("forms of another language are named in the order of their lines, at most four", () => {
+  const source =
+    "# totals\ntotals = {}\nfor o in orders:\n    if o is None:\n        print 'none'\n    elif o:\n        pass";
+  expect(otherLanguage(source, 1)).toBe(
+    "This is Python; TypeScript is expected. Write on line 1: // for a comment; line 3: for (const each of list) { … }; line 4: if (…) { … }; line 4: === null, !list.includes(…), && and ||.",
+  );
 });
