@@ -336,7 +336,7 @@ describe("a lost call", () => {
       return opened.at(-1) as Connection;
     });
     const request = { method: "tools/call", params: { name: "starts", arguments: {} } };
-    const ask = () => life.use((each) => each.request(request, { what: "x", timeoutMs: 10_000 }), { what: "x" });
+    const ask = () => life.use((each) => each.request(request, { what: "x", timeoutMs: 60_000 }), { what: "x" });
     expect(await ask()).toMatchObject({ content: [{ text: "1" }] });
     await opened[0]?.close();
     const lost = await failure(opened[0]?.request(request, { what: "x", timeoutMs: 1_000 }) ?? Promise.resolve());

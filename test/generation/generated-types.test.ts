@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(servers.filter(({ problem, tools }) => problem || tools === 0)).toEqual([]);
   // Some results are observed, and get a type from that.
   const source = "await everything['get-sum']({ a: 1, b: 2 }); await files.list_allowed_directories(); 1";
-  expect(await execute({ source, limits: { timeoutMs: 20_000 } }, toolbox)).toMatchObject({ ok: true });
+  expect(await execute({ source, limits: { timeoutMs: 60_000 } }, toolbox)).toMatchObject({ ok: true });
 });
 afterAll(() => folder[Symbol.dispose]());
 

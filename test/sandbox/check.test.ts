@@ -59,7 +59,7 @@ afterAll(() => sandbox[Symbol.dispose]());
 const run = (source: string, check: CheckMode = "error") =>
   sandbox.execute(source, {
     bindings,
-    limits: someLimits({ timeoutMs: 5_000 }),
+    limits: someLimits({ timeoutMs: 50_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     check,
   });
@@ -74,6 +74,16 @@ test("the first of many mistakes are listed, and the others counted", async () =
 
 describe("a program is refused", () => {
   const wrong: [string, string, string, object?][] = [
+    [
+      "a promise that is compared",
+      "const asked = shop.list_orders({});\nreturn asked > 1",
+      "asked is a promise and not a number or string: write await before shop.list_orders(…) on line 1",
+    ],
+    [
+      "a promise as a condition",
+      "if (shop.list_orders({})) return 1",
+      "shop.list_orders(…) is a promise and is always true: write await shop.list_orders(…)",
+    ],
     [
       "an unknown tool",
       "const a = 1;\nawait shop.listOrders({});",
@@ -176,6 +186,9 @@ describe("a program is not refused", () => {
     "const { list_orders } = { list_orders: (x) => x }; return list_orders(5)",
     "return typeof shop.nope",
     "return (shop.nope ?? shop.list_orders)({})",
+    "const asked = shop.list_orders({}); if (asked) await asked;",
+    "const asked = shop.list_orders({}); const text = `${asked}`; await asked;",
+    "const asked = shop.list_orders({}); asked.at = 1; return [asked.at, await asked];",
   ];
   test.each(right)("%s", async (source) => {
     const outcome = await run(source);

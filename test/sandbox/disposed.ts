@@ -5,7 +5,7 @@ import { someLimits } from "./some-limits.ts";
 const sandbox = new Sandbox();
 const execution = sandbox.execute("return 'done'", {
   bindings: { namespaces: [], call: async () => ({ json: "1" }) },
-  limits: someLimits({ timeoutMs: 10_000, memoryBytes: 32 * 1_048_576 }),
+  limits: someLimits({ timeoutMs: 60_000, memoryBytes: 32 * 1_048_576 }),
   mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
   check: "off",
 });

@@ -48,7 +48,7 @@ const bindings: Bindings = {
 async function warningsOf(source: string, check: CheckMode = "error"): Promise<string[]> {
   const outcome = await sandbox.execute(source, {
     bindings,
-    limits: someLimits({ timeoutMs: 5_000 }),
+    limits: someLimits({ timeoutMs: 50_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     check,
   });
