@@ -396,11 +396,12 @@ return sum;`,
     mistake: "Slow calls one after the other.",
     ideal: "How many were made; run them together.",
     code: `const results = [];
-for (const seconds of [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]) {
+const waits = Array.from({ length: 100 }, () => 0.1);
+for (const seconds of waits) {
   results.push(await demo.slow_audit({ seconds }));
 }
 return results.length;`,
-    must: ["demo.slow_audit", "(line 3)", "Promise.all"],
+    must: ["demo.slow_audit", "(line 4)", "Promise.all"],
   },
   {
     id: "slow-call",
