@@ -2,13 +2,13 @@
  * `bun run mutate [--seed n] [--count n] [--rooms policy,config] [--all]`: changes the source in small ways and runs the tests
  * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
  *
- * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one after another: all of its own room,
- * and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that fails with the
+ * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one after another: all of its own room
+ * or of its name, and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that fails with the
  * mutation must pass without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is
  * left behind when it is interrupted.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -178,7 +178,9 @@ function testsOf({ file, line }: Mutation): string[] {
     .map((each) => ({ test: each, rank: rank(each) }))
     .sort((a, b) => a.rank.map((part, index) => part - b.rank[index]!).find((difference) => difference !== 0) ?? 0)
     .map(({ test }) => test);
-  const isOwn = (test: string) => test.startsWith(`test/${file.split("/")[1]}/`);
+  // `test/daemon/policy.test.ts` is about `src/policy` too.
+  const parts = file.replace(".ts", "").split("/");
+  const isOwn = (test: string) => test.startsWith(`test/${parts[1]}/`) || parts.includes(basename(test, ".test.ts"));
   return [...tests.filter(isOwn), ...tests.filter((test) => !isOwn(test)).slice(0, testsOfOthers)];
 }
 
