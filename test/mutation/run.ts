@@ -3,9 +3,9 @@
  * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
  *
  * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one after another: all of its own room
- * or of its name, and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that fails with the
- * mutation must pass without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout, so nothing is
- * left behind when it is interrupted.
+ * or of its name, and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that
+ * fails with the mutation must pass without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout,
+ * so nothing is left behind when it is interrupted.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
