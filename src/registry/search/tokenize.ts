@@ -26,12 +26,36 @@ const stems = new Map<string, string>();
 export function stemOf(word: string): string {
   let stem = stems.get(word);
   if (stem === undefined) {
-    stem = /^[a-z]+$/.test(word) ? stemmer(american(word)) : word;
+    stem = /^[a-z]+$/.test(word) ? stemOfForm(irregular.get(word) ?? word) : word;
     if (stems.size >= 100_000) stems.clear();
     stems.set(word, stem);
   }
   return stem;
 }
+
+function stemOfForm(word: string): string {
+  const singular = word.replace(/ies$/, "y").replace(/([^s])s$/, "$1");
+  return apart.has(word) ? word : apart.has(singular) ? singular : stemmer(american(word));
+}
+
+/** Words that the stemmer takes for forms of a word with another meaning: `news` for `new`, `customer` for `custom`. */
+const apart: ReadonlySet<string> = new Set(
+  `news rating setting listing building meaning recording shipping university universe universal organ
+  organic general generic business important importance author past experience community animal physical executive objective
+  customer marketing direction computer`.split(/\s+/),
+);
+
+/** Forms that the stemmer cannot reduce, each with its base form. */
+const irregular: ReadonlyMap<string, string> = new Map(
+  `sent:send bought:buy paid:pay wrote:write written:write made:make built:build kept:keep sold:sell spent:spend found:find ran:run
+  took:take taken:take gave:give given:give spoke:speak spoken:speak drew:draw drawn:draw chose:choose chosen:choose broke:break
+  broken:break hidden:hide met:meet lost:lose held:hold taught:teach thought:think brought:bring began:begin begun:begin shown:show
+  seen:see said:say told:tell heard:hear won:win fell:fall flew:fly drove:drive driven:drive ate:eat eaten:eat slept:sleep
+  people:person children:child men:man women:woman indices:index matrices:matrix vertices:vertex businesses:business
+  analyses:analysis hypotheses:hypothesis`
+    .split(/\s+/)
+    .map((entry) => entry.split(":") as [string, string]),
+);
 
 /** The stems of a table's entry: `sign_in` gives two, separated by a space. */
 export function stemsOfEntry(entry: string): string {
