@@ -1,7 +1,7 @@
 /** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
 
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
-import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
+import { commonWords, stemOf, weakWords, wordsOf } from "./tokenize.ts";
 
 /** A word of a query with its alternatives. A tool with the word itself counts a bit more. */
 export interface Concept {
@@ -32,6 +32,9 @@ const topicWeight = 1.2;
 const nearShare = 0.6;
 const joinedWeight = 0.8;
 const partShare = 0.55;
+/** The share of a weak word's weight. */
+const weakShare = 0.6;
+const weakStems = new Set(Array.from(weakWords, stemOf));
 /** Each later word counts less by this share. */
 const laterLoss = 0.02;
 /** Only this much of a query is read. */
@@ -55,7 +58,8 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
     const clauseWords = wordsOf(clause);
     for (const [index, word] of clauseWords.entries()) {
       if (onlyCommon || !commonWords.has(word)) {
-        const weight = onlyCommon ? 1 : 1 / (1 + laterLoss * concepts.size);
+        const full = onlyCommon ? 1 : 1 / (1 + laterLoss * concepts.size);
+        const weight = weakStems.has(stemOf(word)) ? weakShare * full : full;
         meet(stemOf(word), () => conceptOf(word, weight, vocabulary));
       }
       const next = clauseWords[index + 1];

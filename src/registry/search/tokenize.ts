@@ -103,3 +103,13 @@ export const commonWords: ReadonlySet<string> = new Set(
   related relating regarding concerning based following specific specifically various several currently provide assist
   something anything everything someone really actually possible available including include`.split(/\s+/),
 );
+
+/** Words that many requests have and that rarely decide between tools. They count less. */
+export const weakWords: ReadonlySet<string> = new Set(
+  `create make add generate use run start keep set try work learn discover explore identify determine ensure understand manage handle
+  process perform prepare need plan access current latest recent new best top good great better popular full complete detailed detail
+  specific similar different multiple comprehensive professional perfect real personal favorite interesting effective quality high low
+  big small large simple easy quick easily quickly main key important relevant related common basic own exact accurate additional extra
+  possible certain particular entire whole total first second next last now day way thing type kind number name people person example
+  two three`.split(/\s+/),
+);
