@@ -27,7 +27,11 @@ export interface Vocabulary {
   near(word: string): string[];
 }
 
-const synonymShare = 0.5;
+/** The share of an alternative in a query of a few words. */
+const synonymShare = 0.6;
+/** A longer query has more words that match by themselves: each word after the first few lowers the share of alternatives. */
+const synonymLoss = 0.02;
+const fewWords = 4;
 const topicWeight = 1.2;
 const nearShare = 0.6;
 const joinedWeight = 0.8;
@@ -46,6 +50,8 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
   const request = kindsOfValues(text.slice(0, maxCharacters));
   const words = wordsOf(request);
   const onlyCommon = words.every((word) => commonWords.has(word));
+  const telling = words.filter((word) => !commonWords.has(word)).length;
+  const share = synonymShare / (1 + synonymLoss * Math.max(0, telling - fewWords));
   const concepts = new Map<string, Concept>();
   const clauses = clausesOf(request).map((clause) => {
     const inClause = new Map<string, Concept>();
@@ -60,14 +66,14 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
       if (onlyCommon || !commonWords.has(word)) {
         const full = onlyCommon ? 1 : 1 / (1 + laterLoss * concepts.size);
         const weight = weakStems.has(stemOf(word)) ? weakShare * full : full;
-        meet(stemOf(word), () => conceptOf(word, weight, vocabulary));
+        meet(stemOf(word), () => conceptOf(word, weight, share, vocabulary));
       }
       const next = clauseWords[index + 1];
       if (next === undefined) continue;
       const joined = stemOf(word + next);
       if (vocabulary.has(joined)) meet(joined, () => ({ term: joined, weight: joinedWeight, others: new Map() }));
       const pair = `${stemOf(word)} ${stemOf(next)}`;
-      if (synonymsOf(pair).size > 0) meet(pair, () => ({ term: pair, weight: 1, others: synonymShares(pair) }));
+      if (synonymsOf(pair).size > 0) meet(pair, () => ({ term: pair, weight: 1, others: synonymShares(pair, share) }));
     }
     return [...inClause.values()];
   });
@@ -75,22 +81,22 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
   return { clauses: clauses.filter((clause) => clause.length > 0), topics: topicConcepts(concepts), acts };
 }
 
-function conceptOf(word: string, weight: number, vocabulary: Vocabulary): Concept {
+function conceptOf(word: string, weight: number, share: number, vocabulary: Vocabulary): Concept {
   const term = stemOf(word);
-  const others = synonymShares(term);
+  const others = synonymShares(term, share);
   if (vocabulary.has(term)) return { term, weight, others };
   for (const part of partsOf(word, vocabulary)) others.set(part, partShare);
   if (![...others.keys()].some((other) => vocabulary.has(other))) {
     for (const near of vocabulary.near(word)) {
-      for (const [other, share] of synonymShares(near)) others.set(other, nearShare * share);
+      for (const other of synonymsOf(near)) others.set(other, nearShare * share);
       others.set(near, nearShare);
     }
   }
   return { term, weight, others };
 }
 
-function synonymShares(term: string): Map<string, number> {
-  return new Map(Array.from(synonymsOf(term), (synonym) => [synonym, synonymShare]));
+function synonymShares(term: string, share: number): Map<string, number> {
+  return new Map(Array.from(synonymsOf(term), (synonym) => [synonym, share]));
 }
 
 /** The parts of a compound, such as `filesystem` for tools that say `file system`. */

@@ -92,10 +92,9 @@ export class Ranking {
         if (!tools) continue;
         const score = factor * strengthOf(step);
         for (const tool of tools) {
-          if (scores[tool] === 0) {
-            touched.push(tool);
-            scores[tool] = score;
-          } else scores[tool]! += score * furtherShare;
+          const before = scores[tool]!;
+          if (before === 0) touched.push(tool);
+          scores[tool] = Math.max(before, score) + Math.min(before, score) * furtherShare;
         }
       }
     };

@@ -1,11 +1,12 @@
 /** Looks up the synonyms, topics and kind of act of a stem. */
+import { everydayTable } from "./everyday.ts";
 import { synonymTable } from "./synonyms.ts";
 import { stemOf, stemsOfEntry } from "./tokenize.ts";
 import { topicTable } from "./topics.ts";
 
-/** The synonyms of one stem, or of two with a space between them. */
+/** The synonyms of one stem, or of two with a space between them, and the more general words for what it means. */
 export function synonymsOf(stem: string): ReadonlySet<string> {
-  synonyms ??= synonymsFrom(synonymTable);
+  synonyms ??= synonymsFromTables();
   return synonyms.get(stem) ?? none;
 }
 
@@ -41,16 +42,20 @@ let acts: Map<string, string> | undefined;
 let endings: Set<string> | undefined;
 let asking: Set<string> | undefined;
 
-function synonymsFrom(table: readonly string[][]): Map<string, Set<string>> {
+function synonymsFromTables(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
-  for (const group of table) {
+  const add = (stem: string, others: readonly string[]) => {
+    const known = found.get(stem) ?? new Set();
+    for (const other of others) if (other !== stem && !other.includes(" ")) known.add(other);
+    found.set(stem, known);
+  };
+  for (const group of synonymTable) {
     const stems = group.map(stemsOfEntry);
-    const single = stems.filter((stem) => !stem.includes(" "));
-    for (const stem of stems) {
-      const others = found.get(stem) ?? new Set();
-      for (const other of single) if (other !== stem) others.add(other);
-      found.set(stem, others);
-    }
+    for (const stem of stems) add(stem, stems);
+  }
+  for (const { asked, meant } of everydayTable) {
+    const stems = meant.map(stemsOfEntry);
+    for (const stem of asked.map(stemsOfEntry)) add(stem, stems);
   }
   return found;
 }
