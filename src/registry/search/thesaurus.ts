@@ -1,4 +1,5 @@
 /** Looks up the synonyms, topics and kind of act of a stem. */
+import { chineseTable } from "./chinese.ts";
 import { everydayTable } from "./everyday.ts";
 import { synonymTable } from "./synonyms.ts";
 import { stemOf, stemsOfEntry } from "./tokenize.ts";
@@ -56,6 +57,10 @@ function synonymsFromTables(): Map<string, Set<string>> {
   for (const { asked, meant } of everydayTable) {
     const stems = meant.map(stemsOfEntry);
     for (const stem of asked.map(stemsOfEntry)) add(stem, stems);
+  }
+  for (const [english = "", ...chinese] of chineseTable) {
+    add(stemOf(english), chinese);
+    for (const word of chinese) add(word, [stemOf(english)]);
   }
   return found;
 }
