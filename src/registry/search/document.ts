@@ -15,6 +15,8 @@ const fields = {
   parameters: { weight: 0.3, length: 0.6 },
   server: { weight: 3, length: 0.3 },
   about: { weight: 0.5, length: 0.6 },
+  /** Consecutive words of the name. */
+  pairs: { weight: 1, length: 0.3 },
 } as const;
 type Field = keyof typeof fields;
 const fieldNames = Object.keys(fields) as Field[];
@@ -50,6 +52,7 @@ export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocu
       details: telling(rest),
       parameters: telling(wordsOf(parametersText(tool))),
       server: telling(wordsOf(server.name)),
+      pairs: nameStems.slice(1).map((stem, at) => `${nameStems[at]} ${stem}`),
       about: telling(wordsOf(`${server.category} ${server.description.slice(0, maxCharacters)}`)),
     },
     words: [...name, ...title, ...first, ...rest],

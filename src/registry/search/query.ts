@@ -35,6 +35,8 @@ const fewWords = 4;
 const topicWeight = 1.2;
 const nearShare = 0.6;
 const joinedWeight = 0.8;
+/** The weight of two words that are consecutive in a tool's name too. */
+const pairWeight = 0.3;
 const partShare = 0.55;
 /** The share of a weak word's weight. */
 const weakShare = 0.6;
@@ -73,7 +75,9 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
       const joined = stemOf(word + next);
       if (vocabulary.has(joined)) meet(joined, () => ({ term: joined, weight: joinedWeight, others: new Map() }));
       const pair = `${stemOf(word)} ${stemOf(next)}`;
-      if (synonymsOf(pair).size > 0) meet(pair, () => ({ term: pair, weight: 1, others: synonymShares(pair, share) }));
+      const others = synonymShares(pair, share);
+      if (others.size > 0) meet(pair, () => ({ term: pair, weight: 1, others }));
+      else if (vocabulary.has(pair)) meet(pair, () => ({ term: pair, weight: pairWeight, others }));
     }
     return [...inClause.values()];
   });

@@ -20,7 +20,7 @@ const otherActLoss = 0.2;
 /** The share of the other tools' scores of the same server. */
 const serverShare = 0.15;
 /** The share of the best clause, if there are several. */
-const clauseShare = 0.2;
+const clauseShare = 0.1;
 
 export class Ranking {
   readonly #tools: readonly RankedTool[];
