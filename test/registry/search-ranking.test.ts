@@ -35,6 +35,17 @@ describe("the weight of words", () => {
     expect(ids(search, "zebra lion")).toEqual(["s.zebra", "s.lion"]);
   });
 
+  test("words that many requests have count less", () => {
+    const search = searchOf(serverOf("s", { latest_lion: "", old_zebra: "" }));
+    expect(ids(search, "latest zebra")).toEqual(["s.old_zebra", "s.latest_lion"]);
+  });
+
+  test("words that are consecutive in the name count more", () => {
+    const search = searchOf(serverOf("s", { ape_bear_lion: "", lion_ape_bear: "", zebra: "" }));
+    expect(ids(search, "the lion ape and a zebra")[0]).toBe("s.lion_ape_bear");
+    expect(ids(search, "the bear lion and a zebra")[0]).toBe("s.ape_bear_lion");
+  });
+
   test("rare words count more than common ones", () => {
     const search = searchOf(serverOf("s", { get_item_a: "", get_item_b: "", get_item_c: "", pay: "An invoice" }));
     expect(ids(search, "item invoice")[0]).toBe("s.pay");

@@ -37,6 +37,25 @@ test.each([
   expect(stemOf(a)).toBe(stemOf(b));
 });
 
+test.each([
+  ["news", "new"],
+  ["universities", "universal"],
+  ["business", "busy"],
+  ["customers", "custom"],
+  ["rating", "rate"],
+])("stemOf keeps %s and %s apart", (a, b) => {
+  expect(stemOf(a)).not.toBe(stemOf(b));
+});
+
+test.each([
+  ["sent", "sends"],
+  ["bought", "buying"],
+  ["people", "persons"],
+  ["communities", "community"],
+])("stemOf is the same for the irregular forms %s and %s", (a, b) => {
+  expect(stemOf(a)).toBe(stemOf(b));
+});
+
 test.each([["list"], ["promise"], ["noise"], ["advise"]])("stemOf does not turn %s into another word", (word) => {
   expect(stemOf(word)).toStartWith(word.slice(0, -1));
 });
@@ -121,6 +140,28 @@ describe("synonyms", () => {
     const both = searchOf({ remove_note: "One note", delete_note: "One note" });
     expect(names(both, "remove note")).toEqual(["remove_note", "delete_note"]);
     expect(names(both, "delete note")).toEqual(["delete_note", "remove_note"]);
+  });
+
+  test("an everyday word means a more general one, and not the reverse", () => {
+    const fair = searchOf({ random_pick: "Of some", hold_raffle: "For a club", get_price: "Of one thing" });
+    expect(names(fair, "a raffle")).toEqual(["hold_raffle", "random_pick"]);
+    expect(names(fair, "random")).toEqual(["random_pick"]);
+    expect(names(fair, "how much is it", 1)).toEqual(["get_price"]);
+    const shop = searchOf({ drop_row: "Of a table", delete_row: "Of a table", keep_row: "Of a table" });
+    expect(names(shop, "get rid of the row")[0]).toBe("delete_row");
+  });
+
+  test("a tool with several of the alternatives ranks above a tool with one", () => {
+    const several = searchOf({ a_price: "Of one", b_price: "The cost of one" });
+    expect(names(several, "how much")[0]).toBe("b_price");
+  });
+
+  test("tools that are described in Chinese are found in English, and the reverse", () => {
+    const both = searchOf({ a1: "获取今日新闻", a2: "查询火车票余票", a3: "返回城市的天气" });
+    expect(names(both, "latest news", 1)).toEqual(["a1"]);
+    expect(names(both, "train ticket", 1)).toEqual(["a2"]);
+    const english = searchOf({ weather: "Of a town", trains: "To a town" });
+    expect(names(english, "查询天气", 1)).toEqual(["weather"]);
   });
 
   test("a topic finds its tools without a common word", () => {

@@ -49,7 +49,7 @@ export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
 }
 
 /** The version of the file. Increase it with every change of tokenizing, weights or tables. */
-const format = 3;
+const format = 4;
 
 /** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
