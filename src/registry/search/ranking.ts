@@ -11,6 +11,8 @@ export interface RankedTool {
   act: string | undefined;
 }
 
+/** With few tools, counts say little. The rarity of a word assumes this many more tools without it. */
+const unseenTools = 10;
 /** The share that a second word for the same concept adds. */
 const furtherShare = 0.5;
 /** The bonus for a tool whose whole name is in the query. */
@@ -142,7 +144,7 @@ export class Ranking {
 
   #rarity(posting: Posting | undefined): number {
     if (!posting) return 0;
-    return Math.log(1 + this.#tools.length / (posting.count + 0.5));
+    return Math.log(1 + (this.#tools.length + unseenTools) / (posting.count + 0.5));
   }
 }
 

@@ -111,5 +111,5 @@ export const weakWords: ReadonlySet<string> = new Set(
   specific similar different multiple comprehensive professional perfect real personal favorite interesting effective quality high low
   big small large simple easy quick easily quickly main key important relevant related common basic own exact accurate additional extra
   possible certain particular entire whole total first second next last now day way thing type kind number name people person example
-  two three recommend suggest suggestion advise advice`.split(/\s+/),
+  two three list find check display view recommend suggest suggestion advise advice`.split(/\s+/),
 );
