@@ -21,7 +21,7 @@ export function onlyFence(text: string): { code: string } | undefined {
     const next = text.indexOf("\n", at) + 1 || text.length + 1;
     const line = text.slice(at, Math.min(next - 1, at + maxMark)).trimStart();
     if (open === undefined) {
-      if (line.startsWith("```") && next <= text.length) open = next;
+      if (line.startsWith("```")) open = next;
     } else if (line.trimEnd() === "```") {
       if (only) return undefined;
       only = { start: open, end: at };
