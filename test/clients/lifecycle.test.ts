@@ -10,6 +10,7 @@ import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import {
   failureOf as failure,
+  failureText,
   openPool,
   plainValue,
   type ServerEntry,
@@ -109,9 +110,12 @@ describe("the state", () => {
     ]);
   });
 
-  test("is not defined for an unknown server", () => {
+  test("is not defined for an unknown server", async () => {
     open({});
     expect(() => pool.state("__proto__")).toThrow('No server is called "__proto__"');
+    expect(failureText(await failure(pool.listTools("x")))).toBe(
+      'SERVER_NOT_FOUND: No server is called "x"\nhint: The config has no servers.',
+    );
   });
 
   test("does not count a start that is cancelled by the end of claudikins as a failure", async () => {

@@ -187,6 +187,8 @@ describe("the first sentence", () => {
     ["🎯 Purpose:\n      1. Gets an engagement by its id.\n   📦 Returns:\n 1. It.", "Gets an engagement by its id."],
     ["🛡️ Guardrails:\n 1. Be careful.\n🎯 Purpose:\n 1. Changes it.", "Changes it."],
     ["# Search\n\n- **Finds** things", "**Finds** things"],
+    ["How it works:\nFinds orders.", "Finds orders."],
+    ["This is how it works:\nIt finds orders.", "This is how it works: It finds orders."],
     ["Inspects the state. Returns:\n  • `ok`", "Inspects the state."],
     ["# Only a heading", "Only a heading"],
     ["  ", ""],

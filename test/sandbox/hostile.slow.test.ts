@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { Harness, megabyte } from "./harness.ts";
 import { hostile } from "./hostile.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const harness = new Harness();
 // Programs that the check would refuse must be harmless too.
@@ -12,7 +12,7 @@ harness.check = "off";
 afterAll(() => harness[Symbol.dispose]());
 
 /** Enough time for programs that reach another limit, and little for the others. */
-const timeoutMs: Record<string, number> = { floods: 300 };
+const timeoutMs: Record<string, number> = { floods: 300, memory: 110_000 };
 const memoryBytes: Record<string, number> = { memory: 32 * megabyte };
 
 /** Text of this process that must not appear in any answer. */
