@@ -119,8 +119,9 @@ class Daemon {
       held: options.held,
       refuseDenied: (server, request) => toolbox.pool.refuseRequest(server, request),
       isLeaving: (asked) => this.#makesRoomFor(asked),
-      onChange: () => {
+      onUse: () => {
         this.#lastCallAt = performance.now();
+        toolbox.restTimer.restart();
       },
     });
     this.#server = Bun.serve<SocketState>({
@@ -133,6 +134,7 @@ class Daemon {
       renameSync(made, socket);
       this.#own = statSync(socket);
     }
+    toolbox.restTimer.restart();
     this.#watch = setInterval(() => this.#look(), Math.min(lookMs, options.idleMs ?? lookMs));
   }
 
@@ -213,6 +215,7 @@ class Daemon {
       return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
     }
     this.#running += 1;
+    using _ = this.#toolbox.restTimer.running();
     try {
       const wanted = callIn(await bodyOf(request));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);

@@ -1,7 +1,7 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { startWorker } from "../off-thread.ts";
 import { Semaphore } from "../semaphore.ts";
-import { type Clock, TimeLimit } from "../time-limit.ts";
+import { atMost, type Clock, TimeLimit } from "../time-limit.ts";
 import type {
   Bindings,
   CallWatcher,
@@ -12,7 +12,7 @@ import type {
   Namespace,
   Outcome,
 } from "./contract.ts";
-import { compiledEngine } from "./engine/wasm.ts";
+import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { answersTo } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
@@ -24,6 +24,9 @@ const stopGraceMs = 250;
 
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
 const readingMs = 5_000;
+
+/** Time for terminated workers to end. */
+const endingMs = 1_000;
 
 /** Time that an outcome waits for its explanation. */
 const explainingMs = 2_000;
@@ -69,6 +72,18 @@ export class Sandbox implements Disposable {
     const recorder = new Recorder(options.limits, options.watch);
     const result = await this.#runInTurn(source, options, recorder);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
+  }
+
+  /**
+   * Ends the workers that wait for an execution, and discards the compiled engine. Running executions are not affected, and the next
+   * one starts a worker. Resolves when the workers have ended. Frees 18 MB of two workers, and 5 MB of the engine.
+   */
+  async releaseWorkers(): Promise<void> {
+    const workers = this.#idle.splice(0).map(({ worker }) => worker);
+    forgetEngine();
+    const ended = workers.map((worker) => new Promise((resolve) => worker.addEventListener("close", resolve)));
+    for (const worker of workers) worker.terminate();
+    await atMost(endingMs, Promise.all(ended));
   }
 
   [Symbol.dispose](): void {

@@ -44,6 +44,7 @@ export function createSession(
   surface: Surface | undefined,
   counted?: SessionCount,
 ): Server {
+  toolbox.restTimer.restart();
   if (!surface) return createDirectSession(toolbox, closing);
   const { instructions } = surface;
   let current = toolbox;
@@ -93,6 +94,7 @@ export function createSession(
       const startedAt = performance.now();
       const over = AbortSignal.any([signal, closing]);
       const opened = await unlocked(over);
+      using _work = opened.restTimer.running();
       await opened.reload?.refresh();
       const called = await call(args, opened, over, onProgress, toldServers);
       const result = withFigures(withProblem(called, opened.reload?.problem), startedAt);

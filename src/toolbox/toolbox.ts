@@ -7,9 +7,16 @@ import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { toClaudikinsError } from "../errors.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
 import { stampOf } from "../files.ts";
+import { giveBackMemory } from "../give-back-memory.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../log.ts";
+import { RestTimer } from "../rest-timer.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+
+export interface ToolboxOptions extends PoolOptions {
+  /** Time without calls until workers end and memory is given back. Default one minute. */
+  restAfterMs?: number;
+}
 
 export class Toolbox implements AsyncDisposable {
   /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
@@ -21,8 +28,10 @@ export class Toolbox implements AsyncDisposable {
   /** Counts calls and characters. */
   readonly ledger: Ledger;
   readonly log: Log;
-  readonly #options: PoolOptions;
-  /** The toolbox whose sandbox, stored tools and ledger this one borrows. */
+  /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
+  readonly restTimer: RestTimer;
+  readonly #options: ToolboxOptions;
+  /** The toolbox whose sandbox, stored tools, ledger and timer this one borrows. */
   readonly #lender: Toolbox | undefined;
   /** Toolboxes with our config and connections of their own. */
   readonly #borrowers = new Set<Toolbox>();
@@ -32,7 +41,7 @@ export class Toolbox implements AsyncDisposable {
   /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
   reload: ConfigReload | undefined;
 
-  constructor(config: Config, sandbox: Sandbox, options: PoolOptions, lender?: Toolbox) {
+  constructor(config: Config, sandbox: Sandbox, options: ToolboxOptions, lender?: Toolbox) {
     this.config = config;
     this.sandbox = sandbox;
     this.log = options.log;
@@ -44,6 +53,7 @@ export class Toolbox implements AsyncDisposable {
     this.pool = new Pool(config.servers, options);
     const { env, log } = options;
     this.catalog = lender?.catalog.withPool(this.pool) ?? new ToolCatalog({ config, env, pool: this.pool, log });
+    this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
   }
 
@@ -77,6 +87,12 @@ export class Toolbox implements AsyncDisposable {
     return changed;
   }
 
+  /** Everything that is given up here is made again for the next call. */
+  async #rest(): Promise<void> {
+    await this.sandbox.releaseWorkers();
+    if (!this.restTimer.isRunning) giveBackMemory();
+  }
+
   #taken(changed: readonly string[]): void {
     this.catalog.configChanged();
     if (changed.length === 0) return;
@@ -93,6 +109,7 @@ export class Toolbox implements AsyncDisposable {
     const isOwner = this.#lender === undefined;
     if (this.#lender) this.#lender.#borrowers.delete(this);
     if (isOwner) this.reload?.[Symbol.dispose]();
+    if (isOwner) this.restTimer[Symbol.dispose]();
     const cataloged = this.catalog[Symbol.asyncDispose]();
     if (isOwner) this.sandbox[Symbol.dispose]();
     await cataloged;

@@ -80,6 +80,8 @@ const leaves: Record<string, string[]> = {
   "shell-word.ts": [],
   "collect-soon.ts": [],
   "duration.ts": [],
+  "give-back-memory.ts": [],
+  "rest-timer.ts": [],
   "event-loop.ts": [],
   "loopback.ts": [],
   "semaphore.ts": [],

@@ -10,7 +10,7 @@ import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { createSession } from "../../src/server/session.ts";
 import { surfaceOf } from "../../src/server/surface.ts";
-import { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { Toolbox, type ToolboxOptions } from "../../src/toolbox/toolbox.ts";
 
 /** The counts in the ledger of a home, for all days together. */
 export async function ledgerOf(home: string): Promise<Counts | undefined> {
@@ -21,10 +21,14 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
 }
 
 /** The folder is the home, and contains the config, if any. */
-export async function inSession<T>(folder: string, work: (client: Client, toolbox: Toolbox) => Promise<T>): Promise<T> {
+export async function inSession<T>(
+  folder: string,
+  work: (client: Client, toolbox: Toolbox) => Promise<T>,
+  more: Pick<ToolboxOptions, "restAfterMs"> = {},
+): Promise<T> {
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env });
-  await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog });
+  await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog, ...more });
   const surface = sessionMode(toolbox) === "code" ? await surfaceOf(toolbox) : undefined;
   const server = createSession(toolbox, new AbortController().signal, surface);
   const client = new Client({ name: "test", version: "1" });

@@ -22,8 +22,8 @@ interface ServerSocketsOptions {
   held: HeldServers;
   /** Whether the daemon is ending, or must end because the caller's version is newer. */
   isLeaving: (asked: string) => boolean;
-  /** Called when a user has come or gone. */
-  onChange: () => void;
+  /** Called when a user has come or gone, and when a tool call begins or ends. */
+  onUse: () => void;
 }
 
 /** The state of one socket. */
@@ -73,7 +73,10 @@ export class ServerSockets {
         const denial = this.#denialOf(user.held.name, message);
         if (denial && "id" in message) socket.send(JSON.stringify(denial));
         if (denial) return;
-        if (message.method === "tools/call" && "id" in message) calls.add(message.id);
+        if (message.method === "tools/call" && "id" in message) {
+          calls.add(message.id);
+          this.#options.onUse();
+        }
         if (message.method === "notifications/cancelled") calls.delete(message.params?.["requestId"]);
         user.held.receive(user.port, message);
       } else user.held.receive(user.port, message);
@@ -83,12 +86,12 @@ export class ServerSockets {
       this.#states.delete(socket.data);
       const { user } = socket.data;
       user?.held.detach(user.port);
-      this.#options.onChange();
+      this.#options.onUse();
     },
   };
 
   async #open(socket: Socket, message: unknown): Promise<void> {
-    const { servers, held, isLeaving, onChange } = this.#options;
+    const { servers, held, isLeaving, onUse } = this.#options;
     const opening = openingIn(message);
     if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
     if (isLeaving(opening.version)) {
@@ -115,7 +118,7 @@ export class ServerSockets {
     };
     const user = { held: held.attach(wish, port), port };
     socket.data.user = user;
-    onChange();
+    onUse();
     try {
       await user.held.started;
       socket.send(JSON.stringify({ opened: { pid: user.held.pid } }));
@@ -141,7 +144,9 @@ export class ServerSockets {
 
   #send(socket: Socket, message: JSONRPCMessage): void {
     socket.send(messageJson(message));
-    if (!("method" in message) && socket.data.calls.delete(message.id)) this.done += 1;
+    if ("method" in message || !socket.data.calls.delete(message.id)) return;
+    this.done += 1;
+    this.#options.onUse();
   }
 }
 

@@ -1,4 +1,4 @@
-/** QuickJS as a WebAssembly module. It is compiled once per process, while the first worker starts, and shared by all workers. */
+/** QuickJS as a WebAssembly module. It is compiled while the first worker starts, and shared by all workers. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { madeFile } from "./made-files.ts";
 
@@ -7,6 +7,11 @@ let compiling: Promise<WebAssembly.Module> | undefined;
 export function compiledEngine(): Promise<WebAssembly.Module> {
   compiling ??= programBytes().then(WebAssembly.compile);
   return compiling;
+}
+
+/** Frees the module once no worker has it. It is compiled again for the next worker. */
+export function forgetEngine(): void {
+  compiling = undefined;
 }
 
 /**

@@ -89,6 +89,7 @@ class DirectSession {
       { method, params = {} },
       { requestId: id, signal, sendNotification },
     ) => {
+      using _ = this.#toolbox.restTimer.running();
       await this.#toolbox.reload?.refresh();
       const answer = this.#answers.get(method);
       if (!answer) throw new HostError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
@@ -102,7 +103,7 @@ class DirectSession {
         ...(progressToken === undefined ? {} : { onProgress }),
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
-      return answer({ method, params, id, options });
+      return await answer({ method, params, id, options });
     };
     this.server.setNotificationHandler(RootsListChangedNotificationSchema, () => this.#toolbox.pool.rootsChanged());
   }

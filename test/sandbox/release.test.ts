@@ -1,0 +1,74 @@
+/** A sandbox ends its waiting workers when it is told to. No execution notices. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
+import { Harness } from "./harness.ts";
+
+setDefaultTimeout(30_000);
+
+let harness: Harness;
+beforeEach(() => {
+  harness = new Harness();
+});
+afterEach(() => harness[Symbol.dispose]());
+
+test("released workers end with the compiled engine, and the next execution starts another worker", async () => {
+  await Promise.all([harness.value("return 1"), harness.value("return 2")]);
+  const engine = await compiledEngine();
+  const terminated = spyOn(Worker.prototype, "terminate");
+  await harness.sandbox.releaseWorkers();
+  expect(terminated).toHaveBeenCalledTimes(2);
+  await harness.sandbox.releaseWorkers();
+  expect(terminated).toHaveBeenCalledTimes(2);
+  terminated.mockRestore();
+  expect(await harness.value("return 3")).toBe(3);
+  expect(await compiledEngine()).not.toBe(engine);
+});
+
+test("an execution that runs is not affected by a release, and its worker is kept afterwards", async () => {
+  const called = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const running = harness.value("return (await test.echo({ i: 1 })).i", {
+    async call({ args }) {
+      called.resolve();
+      await answer.promise;
+      return { json: JSON.stringify(args) };
+    },
+  });
+  await called.promise;
+  await harness.sandbox.releaseWorkers();
+  answer.resolve();
+  expect(await running).toBe(1);
+  const started = spyOn(globalThis, "Worker");
+  expect(await harness.value("return 2")).toBe(2);
+  expect(started).toHaveBeenCalledTimes(0);
+  started.mockRestore();
+});
+
+test("executions that start during a release run once", async () => {
+  const calls: unknown[] = [];
+  const run = (i: number) =>
+    harness.value(`return (await test.echo({ i: ${i} })).i`, {
+      async call({ args }) {
+        calls.push(args["i"]);
+        return { json: JSON.stringify(args) };
+      },
+    });
+  const numbers = Array.from({ length: 20 }, (_, i) => i);
+  const values: unknown[] = [];
+  for (const i of numbers) {
+    const before = run(i);
+    const released = harness.sandbox.releaseWorkers();
+    const after = run(100 + i);
+    values.push(await before, await after);
+    await released;
+  }
+  const expected = numbers.flatMap((i) => [i, 100 + i]);
+  expect(values).toEqual(expected);
+  expect(calls.toSorted()).toEqual(expected.toSorted());
+});
+
+test("a disposed sandbox releases nothing", async () => {
+  await harness.value("return 1");
+  harness.sandbox[Symbol.dispose]();
+  await harness.sandbox.releaseWorkers();
+});
