@@ -1,0 +1,48 @@
+/** Requests of the protocol pass the gate too: a policy for tools must not be evaded by another method. */
+import { expect, test } from "bun:test";
+import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
+import { Gate } from "../../src/policy/gate.ts";
+
+function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }): string | undefined {
+  const gate = new Gate({
+    policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])),
+    asker: () => undefined,
+    definition: () => Promise.reject(new Error("not asked for")),
+  });
+  try {
+    gate.refuseRequest("rec", request);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const deny = { deny: ["remove-*"] };
+const allow = { allow: ["get-*"] };
+const calling = (params?: unknown) => ({ method: "tools/call", params });
+
+test.each<[PolicyKeys, { method: string; params?: unknown }]>([
+  [{}, calling({ name: "remove-it" })],
+  [{}, { method: "server/anything" }],
+  [deny, calling({ name: "get-it" })],
+  [deny, { method: "ping" }],
+  [deny, { method: "tools/list" }],
+  [deny, { method: "resources/read" }],
+  [allow, { method: "initialize" }],
+  [allow, calling({ name: "get-it" })],
+])("with %j, the request %j is allowed", (keys, request) => {
+  expect(refusal(keys, request)).toBeUndefined();
+});
+
+test.each<[PolicyKeys, { method: string; params?: unknown }, string]>([
+  [deny, calling({ name: "remove-it" }), "rec.remove-it "],
+  [allow, calling({ name: "remove-it" }), "rec.remove-it "],
+  [deny, calling({ name: ["get-it"] }), "rec: tools/call has no tool name"],
+  [deny, calling(), "rec: tools/call has no tool name"],
+  [deny, { method: "tools/other" }, '"tools/other" is not an MCP request, and the policy of rec allows no others'],
+  [deny, { method: "server/anything" }, '"server/anything" is not an MCP request'],
+  [{ allow: [] }, { method: "resources/read" }, "The resources of rec are denied in the config by "],
+  [{ deny: ["*"] }, { method: "prompts/get" }, "The prompts of rec are denied in the config by "],
+])("with %j, the request %j is denied", (keys, request, message) => {
+  expect(refusal(keys, request)).toStartWith(message);
+});
