@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Responder } from "../../src/clients/responder.ts";
+import { Settling } from "../../src/clients/settling.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
 import { openPool, plainValue, surroundings } from "../support/pool.ts";
@@ -122,4 +123,22 @@ test("calls that wait for these answers can be cancelled, and the pool can be cl
   await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
   await pool.close();
   await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
+});
+
+test("the wait ends with the answer to the last of several requests, and not with an earlier one", async () => {
+  const pinged = Promise.withResolvers<void>();
+  const settling = new Settling({ ping: () => pinged.promise, isCalled: () => false, warn: () => {} });
+  const startedAt = performance.now();
+  const settled = settling.begin(1);
+  for (const id of [1, 2]) settling.received({ jsonrpc: "2.0", id, method: "roots/list" });
+  pinged.resolve();
+  await Bun.sleep(0);
+  settling.written({ jsonrpc: "2.0", id: 1, result: {} });
+  // Longer than it takes once all are answered.
+  expect(await Promise.race([settled, Bun.sleep(1_000).then(() => "waits")])).toBe("waits");
+  settling.written({ jsonrpc: "2.0", id: 2, result: {} });
+  await settled;
+  // The longest wait for an answer is 10 s.
+  expect(performance.now() - startedAt).toBeLessThan(9_000);
+  expect(settling.current).toBeUndefined();
 });
