@@ -1,7 +1,10 @@
 /** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
+import { isObject } from "../json-object.ts";
+import { requiredArguments } from "./json-schema.ts";
 import type { RegistryTool } from "./model.ts";
 import { observedType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
+import { keyText } from "./types/printer.ts";
 
 export interface BriefSignature {
   /** `({ sku, warehouse? })`: an argument without a type is a string, and an optional one perhaps one of a few. */
@@ -13,6 +16,15 @@ export interface BriefSignature {
 export function briefSignature(tool: RegistryTool): BriefSignature {
   const args = typeText(tool.inputSchema, "arguments");
   return { args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`, result: briefResult(tool) };
+}
+
+/** `({ sku, warehouse? })`: the names of the arguments alone. */
+export function argumentNames({ inputSchema }: RegistryTool): string {
+  const { properties } = inputSchema;
+  if (!isObject(properties)) return "()";
+  const required = requiredArguments(inputSchema, inputSchema);
+  const names = Object.keys(properties).map((name) => `${keyText(name)}${required.has(name) ? "" : "?"}`);
+  return names.length === 0 ? "()" : `({ ${names.join(", ")} })`;
 }
 
 function briefResult({ outputSchema, observed, known }: RegistryTool): string | undefined {

@@ -4,8 +4,11 @@ import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
 import { stateProblem } from "../clients/state.ts";
 import { nearNames } from "../near-names.ts";
+import { argumentNames } from "../registry/brief-signature.ts";
 import { notesOf } from "../registry/emit.ts";
 import { type RegistryTool, toolId } from "../registry/model.ts";
+import { callPath } from "../registry/signature.ts";
+import { oneLine } from "../visible-text.ts";
 import type { FoundTool, SearchResult } from "./search.ts";
 import { listSkills, skillId } from "./skills.ts";
 
@@ -26,6 +29,14 @@ export function alsoText({ also = [] }: FoundTool): string | undefined {
   if (also.length === 0) return undefined;
   const more = also.length > maxAlso ? " and more" : "";
   return `also: ${also.slice(0, maxAlso).join(", ")}${more}`;
+}
+
+/** `demo.get_order({ order_id })`: a call with the names of its arguments. */
+export function briefCall({ kind, server, name, id, signature }: FoundTool, catalog: ToolCatalog): string {
+  const known = kind === "tool" ? catalog.visibleServers.find((each) => each.name === server) : undefined;
+  const tool = known?.tools.find((each) => each.name === name);
+  if (!known || !tool) return kind === "skill" ? signature : id;
+  return oneLine(`${callPath({ ...known, jsName: catalog.jsNameOf(server) }, tool)}${argumentNames(tool)}`, 200);
 }
 
 /** Everything that the registry has about a tool. */

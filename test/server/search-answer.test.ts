@@ -57,10 +57,8 @@ describe("an answer", () => {
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        await demo.refund_order({ order_id: "ord_00042", reason: "reason" })
-      demo.update_order_status(args: { order_id: string; status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; note?: string }): Promise<unknown>
-        Moves an order on: pending to paid or cancelled, paid to shipped or cancelled, shipped to delivered; any other change is refused.
-        await demo.update_order_status({ order_id: "ord_00042", status: "pending" })"
+        e.g. { order_id: "ord_00042", reason: "reason" }
+      Less likely: demo.update_order_status({ order_id, status, note? })"
     `);
   });
 
@@ -73,7 +71,7 @@ describe("an answer", () => {
       "# refund an order
       demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        await demo.refund_order({ order_id: "ord_00042", reason: "reason" })
+        e.g. { order_id: "ord_00042", reason: "reason" }
       # give the money for an order back
       demo.refund_order: above
       # zzqqvv
@@ -140,15 +138,29 @@ describe("an answer", () => {
     `);
   });
 
+  test("shows less likely tools as calls without types, each once, unless signatures are asked for", async () => {
+    const request = { queries: ["refund an order", "give the money for an order back", "look up an order"], limit: 3 };
+    const text = withoutMissing((await ask(request)).text);
+    const calls = text.split("\n").flatMap((line) => /^Less likely: (.*)/.exec(line)?.[1]?.split("; ") ?? []);
+    expect(calls).toContain("demo.update_order_status({ order_id, status, note? })");
+    expect(new Set(calls).size).toBe(calls.length);
+    for (const call of calls) expect(text).not.toContain(`${call.split("(")[0]}(args`);
+    const whole = withoutMissing((await ask({ ...request, detail: "signatures" })).text);
+    expect(whole).not.toContain("Less likely");
+    expect(whole).toContain("demo.update_order_status(args: ");
+  });
+
   test("has fewer tools if it would be too long, and the number of the others", async () => {
     const { limits } = toolbox.config;
     const outputChars = limits.outputChars;
     limits.outputChars = 1_500;
     try {
-      const { text } = await ask({ query: "list files orders", limit: 20 });
-      const lines = withoutMissing(text).split("\n");
-      expect(lines.at(-1)).toMatch(/^\d+ more did not fit/);
-      expect(text.length).toBeLessThan(2_500);
+      for (const request of [{ limit: 20 }, { limit: 50, detail: "signatures" }]) {
+        const { text } = await ask({ query: "list files orders", ...request });
+        const lines = withoutMissing(text).split("\n");
+        expect(lines.at(-1)).toMatch(/^\d+ more did not fit/);
+        expect(text.length).toBeLessThan(2_500);
+      }
       const { tools, notShown } = JSON.parse(
         (await ask({ query: "list files orders", limit: 20, detail: "full" })).text,
       );

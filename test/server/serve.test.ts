@@ -51,7 +51,7 @@ test("serve has two tools, and instructions that name the servers", async () => 
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools of the user's MCP servers by what they do: all that a task needs in one search. Returns their exact signatures for execute_code.",
+        "description": "Find tools by what they do: all that a task needs in one search. Returns exact signatures for execute_code.",
         "inputSchema": {
           "properties": {
             "detail": {
@@ -63,7 +63,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
               "type": "string",
             },
             "limit": {
-              "default": 5,
               "type": "integer",
             },
             "queries": {
@@ -90,7 +89,7 @@ test("serve has two tools, and instructions that name the servers", async () => 
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Do as much of a task as possible in one program. Only what it returns or logs is shown, so filter in the code. Top-level await and return work; wrong names are refused before any call.",
+        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Do as much of a task as possible in one program. Only what it returns or logs is shown, so filter in the code. Wrong names are refused before any call.",
         "inputSchema": {
           "properties": {
             "code": {

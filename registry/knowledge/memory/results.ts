@@ -6,7 +6,6 @@ export const results = {
   version: "2026.8.31",
   tools: {},
   usual: {
-    add_observations: "({ observations: { entityName, contents: string[] }[] })",
     create_entities: "({ entities: { name, entityType, observations: string[] }[] })",
     create_relations: "({ relations: { from, to, relationType }[] })",
     search_nodes: "({ query })",

@@ -50,7 +50,6 @@ export const results = {
     },
   },
   usual: {
-    echo: "({ message })",
     "get-sum": "({ a: number, b: number })",
   },
 } satisfies CatalogResults;

@@ -16,7 +16,7 @@ const filteredLog: Task = {
     return counts;
   },
   async code(agent) {
-    if (!agent.shows("files.read_text_file")) await agent.search("read a text file", 1);
+    if (!agent.shows("files.read_text_file")) await agent.search(["read a text file"]);
     const found = await agent.execute(`
 const { content } = await files.read_text_file({ path: "access.jsonl" });
 const lines = content.split("\\n").filter(Boolean);
@@ -41,8 +41,7 @@ const copiedExport: Task = {
     return content.trim().split("\n").length;
   },
   async code(agent) {
-    if (!agent.shows("demo.export_orders", "files.write_file"))
-      await agent.search(["export all orders", "write a file"], 1);
+    if (!agent.shows("demo.export_orders")) await agent.search(["export all orders as CSV"], "demo");
     return agent.execute(`
 const csv = await servers.demo["export-orders"]({ format: "csv" });
 await files.write_file({ path: "orders.csv", content: csv });
@@ -77,7 +76,8 @@ const writtenReport: Task = {
     return content.length;
   },
   async code(agent) {
-    if (!agent.shows("demo.sales_report", "files.write_file")) await agent.search(["sales report", "write a file"], 1);
+    if (!agent.shows("demo.sales_report", "files.write_file"))
+      await agent.search(["sales report by month", "revenue by country", "write a file"]);
     return agent.execute(`
 const period = { from: "2025-01-01", to: "2025-12-31" };
 const [byMonth, byCountry] = await Promise.all([
@@ -114,7 +114,7 @@ const collectedTodos: Task = {
   },
   async code(agent) {
     if (!agent.shows("files.list_directory", "files.read_text_file"))
-      await agent.search(["list a folder", "read a text file"], 1);
+      await agent.search(["list a folder", "read a text file"]);
     return agent.execute(`
 const { content: list } = await files.list_directory({ path: "notes" });
 const names = list.split("\\n").filter((l) => l.startsWith("[FILE]")).map((l) => l.slice(7).trim());
@@ -136,7 +136,7 @@ const editedConfig: Task = {
   },
   async code(agent) {
     if (!agent.shows("files.read_text_file", "files.write_file"))
-      await agent.search(["read a text file", "write a file"], 1);
+      await agent.search(["read a text file", "write a file"]);
     return agent.execute(`
 const { content } = await files.read_text_file({ path: "config.json" });
 const config = JSON.parse(content);

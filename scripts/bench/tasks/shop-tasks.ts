@@ -28,7 +28,7 @@ return { who, sample: tickets[0] };`);
       const { who } = found as { who: { name: string; country: string }[] };
       return who.map(({ name, country }) => `${name} (${country})`).sort();
     }
-    await agent.search(["list support tickets", "look up a customer"], 1);
+    await agent.search(["list support tickets by status and priority", "get customer by id"], "demo");
     return agent.execute(`
 const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
 const ids = [...new Set(tickets.map((t) => t.customer_id))];
@@ -61,7 +61,10 @@ const revenueBySegment: Task = {
   },
   async code(agent) {
     if (!agent.shows("demo.list_orders", "demo.list_customers"))
-      await agent.search(["list orders", "list customers"], 1);
+      await agent.search(
+        ["list orders by date and status", "list customers with segment", "revenue report by customer segment"],
+        "demo",
+      );
     return agent.execute(`
 const [{ orders }, { customers }] = await Promise.all([
   demo.list_orders({ from: "2025-12-01", to: "2025-12-31" }),
@@ -120,7 +123,7 @@ rows.sort((a, b) => a[1] - b[1]);
 return { fewest: rows.slice(0, 3), product: products[0], sample };`);
       return (found as { fewest: unknown[] }).fewest;
     }
-    await agent.search(["list products", "stock of a product"], 1);
+    await agent.search(["list products sorted by price", "stock level on hand and reserved of a product"], "demo");
     return agent.execute(`
 const { products } = await demo.list_products({});
 const dearest = products
@@ -161,7 +164,7 @@ const retriedRates: Task = {
   },
   async code(agent) {
     if (!agent.shows("demo.sales_report", "demo.get_exchange_rate"))
-      await agent.search(["exchange rate between currencies", "sales report by month"], 1);
+      await agent.search(["revenue report for a month", "list orders", "currency exchange rate"], "demo");
     return agent.execute(`
 async function withRetry<T>(fn: () => Promise<T>, attempts = 4): Promise<T> {
   for (let i = 1; ; i++) {
@@ -233,7 +236,7 @@ return { report, counts, sample: orders[0] };`);
         );
       return Object.fromEntries(report.rows.map(({ key, orders }) => [key, [orders, valid(key)]]));
     }
-    await agent.search(["sales report by month", "list orders"], 1);
+    await agent.search(["sales report of a quarter", "list orders by date"], "demo");
     return agent.execute(`
 const period = { from: "2025-10-01", to: "2025-12-31" };
 const [{ rows }, { orders }] = await Promise.all([
@@ -264,7 +267,7 @@ const reorderMail: Task = {
     // The names of the fields tell what is missing, and nothing is sent before they are known.
     if (agent.shows("demo.list_products", "demo.send_email"))
       await agent.execute(`return (await demo.list_products({ low_stock: true })).products?.slice(0, 2);`);
-    else await agent.search(["list products with low stock", "send an e-mail"], 1);
+    else await agent.search(["products to reorder low stock", "get product SKU", "send email"], "demo");
     return agent.execute(`
 const { products } = await demo.list_products({ low_stock: true });
 const lines = products.map((p) => \`\${p.sku}: \${p.reorder_at - p.stock}\`);
@@ -288,7 +291,7 @@ const refundChain: Task = {
   },
   async code(agent) {
     if (!agent.shows("demo.list_tickets", "demo.reply_ticket", "demo.refund_order"))
-      await agent.search(["list support tickets", "answer a support ticket", "refund an order"], 1);
+      await agent.search(["list support tickets", "refund an order", "reply to a ticket", "close a ticket"], "demo");
     const done = await agent.execute(`
 const { tickets } = await demo.list_tickets({ status: "open", priority: "urgent" });
 const asking = tickets.filter((t) => /refund/i.test(t.subject));

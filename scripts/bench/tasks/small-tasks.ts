@@ -7,7 +7,7 @@ const lookedUp: Task = {
   answer: "delivered",
   direct: async (agent) => read(await ask(agent, "demo", "get_order", { order_id: "ord_00042" })).status,
   async code(agent) {
-    if (!agent.shows("demo.get_order")) await agent.search("look up an order", 1);
+    if (!agent.shows("demo.get_order")) await agent.search(["get order by id"], "demo");
     const order = await agent.execute(`return await demo.get_order({ order_id: "ord_00042" });`);
     return (order as { status: string }).status;
   },
@@ -19,7 +19,7 @@ const tiny: Task = {
   answer: "The sum of 19 and 23 is 42.",
   direct: async (agent) => well(await ask(agent, "everything", "get-sum", { a: 19, b: 23 })),
   async code(agent) {
-    if (!agent.shows("everything.get_sum")) await agent.search("add two numbers", 1);
+    if (!agent.shows("everything.get_sum")) await agent.search(["add two numbers"]);
     return agent.execute("return await everything.get_sum({ a: 19, b: 23 });");
   },
 };
@@ -47,7 +47,7 @@ const remembered: Task = {
   },
   async code(agent) {
     if (!agent.shows("memory.create_entities", "memory.create_relations"))
-      await agent.search(["create entities in the memory", "create relations in the memory"], 1);
+      await agent.search(["create entities in the memory", "create relations in the memory"]);
     return agent.execute(`
 const made = await memory.create_entities({ entities: ${written(entities)} });
 const related = await memory.create_relations({ relations: ${written(relations)} });
@@ -64,7 +64,7 @@ const recalled: Task = {
     return entities[0].observations[1];
   },
   async code(agent) {
-    if (!agent.shows("memory.search_nodes")) await agent.search("look something up in the memory", 1);
+    if (!agent.shows("memory.search_nodes")) await agent.search(["look something up in the memory"]);
     const found = await agent.execute(`return (await memory.search_nodes({ query: "Ines" })).entities;`);
     return (found as { observations: string[] }[])[0]?.observations[1];
   },

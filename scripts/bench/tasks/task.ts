@@ -28,10 +28,9 @@ export class CodeAgent {
     });
   }
 
-  /** One search for a need, or for several. */
-  async search(needs: string | string[], limit?: number): Promise<void> {
-    const asked = typeof needs === "string" ? { query: needs } : { queries: needs };
-    const call: Call = ["claudikins", "search_tools", limit === undefined ? asked : { ...asked, limit }];
+  /** One search for all needs of a task, in one server or in all. */
+  async search(queries: string[], server?: string): Promise<void> {
+    const call: Call = ["claudikins", "search_tools", { queries, ...(server === undefined ? {} : { server }) }];
     for (const { text, failed } of await this.#agent.turn(call)) if (failed) throw new Error(text);
   }
 

@@ -14,7 +14,7 @@ const toggled = { says: "a sentence that begins with Started or Stopped", patter
 export const everything: Plan = {
   server: "testing/everything",
   package: "@modelcontextprotocol/server-everything@2026.8.31",
-  usual: ["echo", "get-sum"],
+  usual: ["get-sum"],
   args: () => ["stdio"],
   calls: [
     {

@@ -11,7 +11,7 @@ const relations = [{ from: "Ada", to: "shop", relationType: "keeps" }];
 export const memory: Plan = {
   server: "knowledge/memory",
   package: "@modelcontextprotocol/server-memory@2026.8.31",
-  usual: ["search_nodes", "create_entities", "create_relations", "add_observations"],
+  usual: ["search_nodes", "create_entities", "create_relations"],
   env: ({ folder }) => ({ MEMORY_FILE_PATH: join(folder, "memory.jsonl") }),
   calls: [
     { tool: "create_entities", args: () => ({ entities }) },

@@ -17,8 +17,7 @@ export const executeCode: Tool = {
   title: "Execute code",
   description:
     "Run TypeScript that calls tools: `const { orders } = await server.tool({ ... })`. Do as much of a task as possible in one " +
-    "program. Only what it returns or logs is shown, so filter in the code. Top-level await and return work; wrong names are " +
-    "refused before any call.",
+    "program. Only what it returns or logs is shown, so filter in the code. Wrong names are refused before any call.",
   inputSchema: {
     type: "object",
     properties: {

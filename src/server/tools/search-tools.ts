@@ -7,6 +7,7 @@ import { nameRepeatedTypes } from "../../search/repeated-types.ts";
 import { type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
 import {
   alsoText,
+  briefCall,
   type Detail,
   details,
   fullTool,
@@ -29,15 +30,14 @@ export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
   description:
-    "Find tools of the user's MCP servers by what they do: all that a task needs in one search. " +
-    "Returns their exact signatures for execute_code.",
+    "Find tools by what they do: all that a task needs in one search. Returns exact signatures for execute_code.",
   inputSchema: {
     type: "object",
     properties: {
       query: { type: "string" },
       queries: { type: "array", items: { type: "string" } },
       server: { type: "string", description: "Only this server; alone, lists its tools" },
-      limit: { type: "integer", default: defaultLimit },
+      limit: { type: "integer" },
       detail: { type: "string", enum: [...details] },
     },
   },
@@ -115,8 +115,9 @@ export async function callSearchTools(
     for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
     for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
     const detail = request.detail ?? usualDetail(needs, results);
-    const text = detail === "full" ? fullText(results, missing, toolbox) : linesText(results, detail, missing, toolbox);
-    return textResult(text);
+    if (detail === "full") return textResult(fullText(results, missing, toolbox));
+    const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
+    return textResult(linesText(matches, detail, missing, toolbox));
   } catch (error) {
     // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
@@ -130,6 +131,23 @@ export async function callSearchTools(
 /** The names of all tools of a large server need no more room than the signatures of a few. */
 function usualDetail([need]: string[], [first]: SearchResult[]): Detail {
   return need === "" && (first?.tools.length ?? 0) > maxListed ? "names" : "signatures";
+}
+
+/** Matches with a smaller share of the best one's score are seldom what the agent needs. */
+const minShareOfLikely = 0.8;
+
+/** The share of an answer that likely tools may take. */
+const shareOfLikely = 0.8;
+
+/** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
+interface Matches extends SearchResult {
+  others: FoundTool[];
+}
+
+function withOthersApart(result: SearchResult): Matches {
+  const most = result.tools[0]?.score ?? 0;
+  const isLikely = ({ score }: FoundTool) => result.query === "" || score >= minShareOfLikely * most;
+  return { ...result, tools: result.tools.filter(isLikely), others: result.tools.filter((tool) => !isLikely(tool)) };
 }
 
 /** Keeps servers that were not named in this session, and servers that this search is about. */
@@ -156,16 +174,22 @@ function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundTool[] {
   return [...new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const))).values()];
 }
 
-/** One section for each need. A tool that several needs have found appears in full once, and so does a type of several tools. */
-function linesText(results: readonly SearchResult[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
+/** One section for each need. A tool appears in full once, or else as a call once; a type of several tools is named once. */
+function linesText(results: readonly Matches[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
   const [first] = results;
   if (first && toolsIn(results).length === 0) {
     return [...nothingFound(first, toolbox), ...problemLines(missing)].join("\n");
   }
+  const whole = new Set(toolsIn(results).map(({ id }) => id));
+  const called = new Set<string>();
   const maxChars = toolbox.config.limits.outputChars / results.length;
-  const fitting = results.map(({ query, tools }) => {
-    const { shown: whole, left } = within(maxChars, tools, (tool) => textOf(tool, detail).length);
-    return { query, tools: whole, left };
+  const fitting = results.map(({ query, tools, others }) => {
+    const likely = within(maxChars * shareOfLikely, tools, (tool) => textOf(tool, detail).length);
+    const unlikely = others.filter(({ id }) => !whole.has(id) && !called.has(id));
+    for (const { id } of unlikely) called.add(id);
+    const calls = unlikely.map((tool) => briefCall(tool, toolbox.catalog));
+    const shown = within(maxChars * (1 - shareOfLikely), calls, (call) => call.length);
+    return { query, tools: likely.shown, calls: shown.shown, left: likely.left + shown.left };
   });
   const shown = toolsIn(fitting);
   const { types, signatures } = nameRepeatedTypes(detail === "names" ? [] : shown.map(({ signature }) => signature));
@@ -173,10 +197,13 @@ function linesText(results: readonly SearchResult[], detail: Detail, missing: Mi
     shown.map((tool, at) => [tool.id, textOf({ ...tool, signature: signatures[at] ?? tool.signature }, detail)]),
   );
   const shownBefore = new Set<string>();
-  const sections = fitting.map(({ query, tools, left }) => {
+  const sections = fitting.map(({ query, tools, calls, left }) => {
     const entries = tools.map((tool) => (shownBefore.has(tool.id) ? `${tool.id}: above` : texts.get(tool.id)!));
     for (const { id } of tools) shownBefore.add(id);
-    const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
+    const more = [
+      ...(calls.length > 0 ? [`Less likely: ${calls.join("; ")}`] : []),
+      ...(left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : []),
+    ];
     if (results.length === 1) return [...entries, ...more];
     return [`# ${query}`, ...(entries.length > 0 ? entries : ["No tool matches."]), ...more];
   });
@@ -209,7 +236,9 @@ function nameLine({ kind, id, signature, description }: FoundTool): string {
 
 function signatureLines(found: FoundTool): string {
   const { signature, description } = found;
-  return [signature, description, tellingExample(found), alsoText(found)].filter(Boolean).join("\n  ");
+  // The signature has told the name already.
+  const example = tellingExample(found)?.replace(/^await [^(]*\((.*)\)$/su, "e.g. $1");
+  return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
 }
 
 /** Maximum number of servers in an answer without tools. */
