@@ -25,7 +25,7 @@ export function estimateTokens(text: string): number {
     tokens += ofRun(kind, text, at, end);
     at = end;
   }
-  return tokens;
+  return Math.round(tokens);
 }
 
 type Kind = "letters" | "digits" | "space" | "signs" | "other";
