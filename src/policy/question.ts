@@ -75,13 +75,13 @@ function lineOf(indent: string, text: string): Line {
   return { texts, characters: text.length, leftOut };
 }
 
-/** The number of lines that fit, at least one. */
+/** The number of lines that fit. The longest line fits alone. */
 function fitting(lines: readonly Line[], room: { lines: number; characters: number }): number {
   let count = 0;
   let characters = 0;
   for (const { texts } of lines.slice(0, room.lines)) {
     characters += texts.join("").length;
-    if (count > 0 && characters > room.characters) break;
+    if (characters > room.characters) break;
     count += 1;
   }
   return count;

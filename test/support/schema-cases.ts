@@ -205,6 +205,12 @@ export const cases: Record<string, Case> = {
     valid: [{ id: "a", n: 1 }],
     invalid: [{ n: 1 }],
   },
+  "a part of allOf that is also a schema of its own": {
+    schema: { properties: { a: text, b: { $ref: "#/allOf/0" } }, allOf: [{ required: ["a"] }] },
+    type: "{ a: string; b?: { a: unknown } }",
+    valid: [{ a: "x", b: { a: 1 } }],
+    invalid: [{ a: 1 }],
+  },
   "list of both": {
     schema: { type: "array", items: { allOf: [id, { $ref: "#/items/allOf/0" }] } },
     type: "{ id: string }[]",
