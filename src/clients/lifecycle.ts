@@ -66,7 +66,8 @@ export class Lifecycle {
   get state(): ServerState {
     const { needs } = this.#config;
     if (needs.length > 0) return { state: "needs", variables: [...needs] };
-    return { ...this.#state };
+    const isOver = this.#failure instanceof SignedOut && !this.#failure.isSignInSame();
+    return this.#state.state === "signed out" && isOver ? { state: "idle" } : { ...this.#state };
   }
 
   /** The current connection, or the one that is being opened. Reading this opens none. */

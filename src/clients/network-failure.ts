@@ -19,6 +19,8 @@ export class NetworkFailure extends Error {
   readonly needsSignIn: boolean = false;
   /** For a server that requires a sign-in: whether asking it again would fail in the same way. */
   readonly stands: (() => boolean) | undefined;
+  /** For such a server: false once somebody has signed in. */
+  readonly isSignInSame: (() => boolean) | undefined;
 
   /** The message continues "Server x cannot be used: ". */
   constructor(message: string, details: FailureDetails) {

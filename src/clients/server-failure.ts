@@ -42,17 +42,26 @@ export class ConnectionLost extends ServerFailure {
   }
 }
 
+interface SignedOutDetails extends ServerFailureDetails {
+  stands: () => boolean;
+  isSignInSame?: (() => boolean) | undefined;
+}
+
 /** A person must sign in before the server can be used. */
 export class SignedOut extends ServerFailure {
-  /** False once somebody has signed in, so that asking the server again may succeed. */
+  /** Whether asking the server again would fail in the same way. */
   readonly stands: () => boolean;
+  /** False once somebody has signed in. */
+  readonly isSignInSame: () => boolean;
 
-  constructor(message: string, details: ServerFailureDetails & { stands: () => boolean }) {
+  constructor(message: string, details: SignedOutDetails) {
     super("AUTH_REQUIRED", message, details);
     this.stands = details.stands;
+    this.isSignInSame = details.isSignInSame ?? (() => true);
   }
 
   override reworded(change: (text: string) => string): SignedOut {
-    return new SignedOut(change(this.message), { ...this.rewordedDetails(change), stands: this.stands });
+    const { stands, isSignInSame } = this;
+    return new SignedOut(change(this.message), { ...this.rewordedDetails(change), stands, isSignInSame });
   }
 }

@@ -22,9 +22,11 @@ export function cancelledStart(server: ServerConfig, cause: unknown): Claudikins
 }
 
 export function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
-  const { code, message, hint, retryAfterMs, stands } = failure;
+  const { code, message, hint, retryAfterMs, stands, isSignInSame } = failure;
   if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs });
-  return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, { hint, why: message, stands });
+  return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, {
+    ...{ hint, why: message, stands, isSignInSame },
+  });
 }
 
 export function startFailure(server: ServerConfig, channel: Channel, isLate: boolean, cause: unknown): ClaudikinsError {

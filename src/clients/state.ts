@@ -72,8 +72,10 @@ export function stateProblem(state: ServerState): string | undefined {
       return `${stateText(state)}: set this before starting claudikins`;
     case "signed out":
       return withHint(`${stateText(state)}: ${state.why}`, state.hint);
-    case "broken":
-      return withHint([state.why, retryText(state)].filter(Boolean).join("; "), state.hint);
+    case "broken": {
+      const why = [state.why, retryText(state)].filter(Boolean).join("; ");
+      return withHint(why, [state.hint, "To check it: claudikins doctor"].filter(Boolean).join(" "));
+    }
     case "ready":
       return state.refused
         ? `its last ${state.refused} calls were refused as unauthorized. Check the token in its config entry: claudikins doctor`

@@ -2,7 +2,7 @@
 import { renameSync, rmSync, type Stats, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onAbort } from "../clients/abort.ts";
-import { stateText } from "../clients/state.ts";
+import { stateProblem, stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
@@ -19,7 +19,7 @@ import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
 import { bodyOf, callIn, problem, valueAnswer } from "./messages.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
-import { isOlder, type Status, shellSession } from "./protocol.ts";
+import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
 
 export interface DaemonOptions {
   place: Place;
@@ -277,8 +277,21 @@ class Daemon {
       startedAt: this.#startedAt,
       calls: { running: this.#running + this.#sockets.running, done: this.#done + this.#sockets.done },
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
+      problems: this.#problems(new Set(held.map(({ server }) => server))),
       held,
     };
+  }
+
+  /** A server that runs has a problem only if its calls are refused. */
+  #problems(running: ReadonlySet<string>): Status["problems"] {
+    const problems: Status["problems"] = {};
+    for (const { pool } of [...this.#others.values(), this.#toolbox]) {
+      for (const [name, state] of pool.states()) {
+        const problem = running.has(name) && state.state !== "ready" ? undefined : stateProblem(state);
+        if (problem !== undefined) problems[name] = { problem, entry: entryMark(pool.servers.get(name)!) };
+      }
+    }
+    return problems;
   }
 
   /** The daemon does not end while one of its servers is to be kept alive for longer. */

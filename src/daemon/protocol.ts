@@ -53,6 +53,8 @@ export interface Status {
   calls: { running: number; done: number };
   /** The state of each server in words, by name. */
   servers: Record<string, string>;
+  /** Why servers cannot be called now, by name, with the `entryMark` of the entry that failed. */
+  problems: Record<string, { problem: string; entry: string }>;
   /** The running processes. */
   held: HeldFacts[];
 }

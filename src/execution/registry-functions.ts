@@ -10,6 +10,7 @@ import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { prepareSearch, search } from "../search/search.ts";
+import { notCallable } from "../search/search-answer.ts";
 import { importOf, listSkills, type Skill, skillId } from "../search/skills.ts";
 import type { Parts } from "./parts.ts";
 
@@ -48,8 +49,12 @@ function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.search takes words: await tools.search("refund an order")');
   }
   const count = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), maxLimit) : defaultLimit;
-  const { tools } = search(query, count, parts.catalog);
-  return tools.map(({ id, description, signature: call, example }) => ({ id, description, signature: call, example }));
+  const result = search(query, count, parts.catalog);
+  const problems = notCallable(result, parts);
+  return result.tools.map(({ id, server, description, signature: call, example }) => {
+    const problem = problems.get(server);
+    return { id, description, signature: call, example, ...(problem ? { problem } : {}) };
+  });
 }
 
 function describeTool(id: unknown, parts: Parts): object {
@@ -58,7 +63,7 @@ function describeTool(id: unknown, parts: Parts): object {
   for (const server of knownServers(parts)) {
     for (const tool of server.tools) {
       const ids = [`${server.name}.${tool.name}`, `${server.jsName ?? server.name}.${tool.jsName ?? tool.name}`];
-      if (ids.includes(id)) return described(server, tool);
+      if (ids.includes(id)) return described(server, tool, stateProblem(parts.pool.state(server.name)));
     }
   }
   const skill = listSkills(parts.config.folders).find((each) => skillId(each) === id.replace(/^\.\//, ""));
@@ -74,7 +79,7 @@ function describedSkill(skill: Skill): object {
   return { id: skillId(skill), description, signature: call, example: importOf(skill) };
 }
 
-function described(server: RegistryServer, tool: RegistryTool): object {
+function described(server: RegistryServer, tool: RegistryTool, problem: string | undefined): object {
   const { description, inputSchema, outputSchema, observed, annotations } = tool;
   return {
     id: `${server.name}.${tool.name}`,
@@ -85,6 +90,7 @@ function described(server: RegistryServer, tool: RegistryTool): object {
     ...(outputSchema ? { outputSchema } : {}),
     ...(observed ? { observed } : {}),
     ...(annotations ? { annotations } : {}),
+    ...(problem ? { problem } : {}),
   };
 }
 

@@ -92,16 +92,16 @@ export function overview(query: string, { visibleServers: known }: ToolCatalog):
   };
 }
 
-/** Why servers of found tools cannot be called now, except those in `said`. */
+/** Why servers of found tools cannot be called now. `known` has problems that another process has met. */
 export function notCallable(
   { tools }: SearchResult,
   { pool, catalog: { config } }: { pool: Pool; catalog: ToolCatalog },
-  said: ReadonlyMap<string, string> = new Map(),
+  known: ReadonlyMap<string, string> = new Map(),
 ): Map<string, string> {
   const problems = new Map<string, string>();
   for (const { kind, server } of tools) {
-    if (kind !== "tool" || said.has(server) || !config.servers.has(server)) continue;
-    const problem = stateProblem(pool.state(server));
+    if (kind !== "tool" || !config.servers.has(server)) continue;
+    const problem = stateProblem(pool.state(server)) ?? known.get(server);
     if (problem !== undefined) problems.set(server, problem);
   }
   return problems;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rmSync } from "node:fs";
 import { Refusals } from "../../src/clients/refusals.ts";
 import { stateProblem } from "../../src/clients/state.ts";
+import { execute } from "../../src/execution/execute.ts";
 import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
@@ -74,8 +75,13 @@ describe("a search", () => {
       "Not callable now: tracker (its last 2 calls were refused as unauthorized. Check the token in its config entry: claudikins doctor)",
     );
     expect(stateProblem(toolbox.pool.states().get("tracker")!)).toContain("unauthorized");
+    const source = 'return [...await tools.search("find issues"), await tools.describe("tracker.find")]';
+    const problem = expect.stringContaining("Check the token in its config entry: claudikins doctor");
+    expect(await execute({ source }, toolbox)).toMatchObject({ value: [{ problem }, { problem }] });
     rmSync(message);
     await call();
     expect(await search()).not.toContain("unauthorized");
+    const repaired = { value: [expect.not.objectContaining({ problem }), expect.not.objectContaining({ problem })] };
+    expect(await execute({ source }, toolbox)).toMatchObject(repaired);
   });
 });

@@ -30,6 +30,10 @@ export const status = command({
         startedAt: time,
         calls: record({ running: number, done: number }),
         servers: about("State of each server, by name", byName(text)),
+        problems: about(
+          "Why servers cannot be called now, by name, with a digest of the entry",
+          byName(record({ problem: text, entry: text })),
+        ),
         held: about(
           "Server processes that it started",
           list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),

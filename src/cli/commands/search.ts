@@ -1,6 +1,10 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
+
+import { statusOf } from "../../daemon/peers.ts";
+import { placeOf } from "../../daemon/place.ts";
+import { entryMark } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { about, anything, either, list, named, problem, record, text, texts } from "../../json-shape.ts";
+import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../json-shape.ts";
 import { type FoundTool, foundShape, resultKeys, type SearchResult, search, toolKeys } from "../../search/search.ts";
 import {
   alsoText,
@@ -14,7 +18,7 @@ import {
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { escaped } from "../../visible-text.ts";
 import { command, option, place } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
+import { configArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { wrapped } from "../layout.ts";
@@ -48,9 +52,13 @@ const tools = list(
   ),
 );
 
+const problemKeys = {
+  "notCallable?": about("Why servers of found tools cannot be called now, by name", byName(text)),
+};
+
 const searchShape = either(
-  named("Found", record({ ...resultKeys, tools })),
-  named("Line", about("With -: one per query", record({ query: text, tools, "error?": problem }))),
+  named("Found", record({ ...resultKeys, tools, ...problemKeys })),
+  named("Line", about("With -: one per query", record({ query: text, tools, ...problemKeys, "error?": problem }))),
 );
 
 export default command({
@@ -83,20 +91,22 @@ export default command({
     await using toolbox = await openToolbox(io, args);
     countMark(toolbox, args.query);
     await askFirst(toolbox, io, args.json === true);
+    const known = await knownProblems(toolbox, io);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {
         if (line.trim() === "") continue;
-        await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail }, toolbox))}\n`);
+        await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail, known }, toolbox))}\n`);
       }
       return {};
     }
     const result = search(args.query, limit, toolbox.catalog);
     const tools = detailed(result, detail, toolbox);
+    const problems = notCallable(result, toolbox, known);
     const isJson = detail === "full" && tools.length > 0;
     return {
-      json: { ...result, tools },
+      json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
-      note: nothingText(args.query, result, toolbox) + problemsText(result, toolbox),
+      note: nothingText(args.query, result, toolbox) + problemsText(result, problems),
     };
   },
 });
@@ -108,10 +118,9 @@ function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): ob
 }
 
 /** Returns each problem with the command that fixes it. */
-function problemsText(result: SearchResult, toolbox: Toolbox): string {
-  const { outdated, notIndexed } = result;
+function problemsText({ outdated, notIndexed }: SearchResult, problems: ReadonlyMap<string, string>): string {
   const run = "(run claudikins gen)";
-  const lines = [...notCallable(result, toolbox)].map(([name, problem]) => `Not available now: ${name} (${problem})\n`);
+  const lines = [...problems].map(([name, problem]) => `Not available now: ${name} (${problem})\n`);
   if (outdated.length > 0) {
     lines.push(`Possibly outdated, because their config has changed: ${outdated.join(", ")} ${run}\n`);
   }
@@ -119,6 +128,24 @@ function problemsText(result: SearchResult, toolbox: Toolbox): string {
     lines.push(`Not searched, because their tools are not known yet: ${notIndexed.join(", ")} ${run}\n`);
   }
   return lines.join("");
+}
+
+function problemsJson(problems: ReadonlyMap<string, string>): { notCallable?: Record<string, string> } {
+  return problems.size === 0 ? {} : { notCallable: Object.fromEntries(problems) };
+}
+
+/** Why servers cannot be called, as a running daemon knows it from earlier calls. Starts no daemon. */
+async function knownProblems({ config: { origin, servers } }: Toolbox, { env }: Io): Promise<Map<string, string>> {
+  const known = new Map<string, string>();
+  if (!usesDaemon({}, env)) return known;
+  const { socket } = placeOf(origin.kind === "demo" ? undefined : origin.file, env);
+  const status = await statusOf(socket).catch(() => undefined);
+  for (const [name, { problem, entry }] of Object.entries(status?.problems ?? {})) {
+    const server = servers.get(name);
+    // The entry may have been corrected since.
+    if (server && entryMark(server) === entry) known.set(name, problem);
+  }
+  return known;
 }
 
 /** Fetches tools before the first search. Throws CANCELLED, or an error if no server answered. */
@@ -141,10 +168,18 @@ async function askFirst(toolbox: Toolbox, { stderr, interrupted: signal }: Io, j
   });
 }
 
+interface HowToAnswer {
+  limit: number;
+  detail: Detail;
+  known: ReadonlyMap<string, string>;
+}
+
 /** Answers one of several queries. An invalid query does not stop the others. */
-function answerTo(query: string, { limit, detail }: { limit: number; detail: Detail }, toolbox: Toolbox): object {
+function answerTo(query: string, { limit, detail, known }: HowToAnswer, toolbox: Toolbox): object {
   try {
-    return { query, tools: detailed(search(query, limit, toolbox.catalog), detail, toolbox) };
+    const result = search(query, limit, toolbox.catalog);
+    const problems = notCallable(result, toolbox, known);
+    return { query, tools: detailed(result, detail, toolbox), ...problemsJson(problems) };
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
     if (error.code !== "SERVER_NOT_FOUND") throw error;

@@ -140,12 +140,12 @@ export class Access {
   #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
     const token = this.#stored()?.access;
     const until = performance.now() + standsMs;
-    const isSame = () => performance.now() < until && this.#stored()?.access === token;
+    const isSignInSame = () => this.#stored()?.access === token;
     return new NetworkFailure(message, {
       code: "AUTH_REQUIRED",
       hint: hint ?? (needsNobody(this.#server) ? clientHint : loginCommand(this.#server.name)),
       status,
-      ...(stands ? { stands: isSame } : {}),
+      ...(stands ? { isSignInSame, stands: () => performance.now() < until && isSignInSame() } : {}),
     });
   }
 }

@@ -106,7 +106,8 @@ export async function callSearchTools(
   await prepareSearch(toolbox.catalog);
   try {
     const results = needs.map((need) => search(need, limit, toolbox.catalog, servers));
-    const broken = new Map(results.flatMap((result) => [...notCallable(result, toolbox, problems)]));
+    const broken = new Map(results.flatMap((result) => [...notCallable(result, toolbox)]));
+    for (const name of problems.keys()) broken.delete(name);
     const isEmpty = toolsIn(results).length === 0;
     const asked = [...needs, ...servers].join(" ");
     const isWanted = (name: string) => isEmpty || isNamedIn(asked, name);

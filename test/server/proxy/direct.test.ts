@@ -192,7 +192,7 @@ describe("servers", () => {
     const broken = await hears("notifications/message", ({ data }) => String(data).includes("broken"));
     expect(broken).toMatchInlineSnapshot(`
       {
-        "data": "The tools of broken are missing from the list: did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more.",
+        "data": "The tools of broken are missing from the list: did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more. To check it: claudikins doctor",
         "level": "warning",
         "logger": "claudikins",
       }
