@@ -15,7 +15,7 @@ export const benchmarks = "docs/benchmarks.md";
 export const pages = ["README.md", benchmarks] as const;
 
 /** `26 ms<!-- figure: call.next -->`: the number before the comment is written here. */
-const inProse = /(\S+(?: (?:ms|MB|tokens|%|round trips|tasks))?)<!-- figure: ([^ ]+) -->/g;
+const inProse = /(\S+(?: (?:ms|MB|tokens|%|round trips|tasks|tools|executions))?)<!-- figure: ([^ ]+) -->/g;
 
 /** The page with the figures of these results. Throws when it names an unknown figure, or has a begin mark without an end mark. */
 export function withFigures(page: string, results: Results): string {
@@ -76,6 +76,8 @@ const subjects: Record<string, string> = {
   startup: "Time from the start of a process to its first answers.",
   surface: "Tokens that an agent loads before any work.",
   tasks: "Tokens, round trips and time for whole tasks with four servers: demo, filesystem, memory and everything.",
+  probes:
+    "Tools whose result an agent must print before a program can use it, and whether real results are as the search said.",
   warm: "Time for `return 1` in a `serve` that is running, as the host sees it.",
   call: "Time for one tool call from a shell. The tool is `everything.echo`.",
   calls: "Time for many tool calls made by one program.",

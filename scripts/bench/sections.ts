@@ -9,6 +9,7 @@ import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePool } from "./pool.ts";
+import { measureProbes } from "./probes.ts";
 import { measureQuality } from "./quality.ts";
 import { measureSearch } from "./search.ts";
 import type { Measure } from "./section.ts";
@@ -21,6 +22,7 @@ export const measures: Record<string, Measure> = {
   startup: measureStartup,
   surface: measureSurface,
   tasks: measureTasks,
+  probes: measureProbes,
   warm: measureWarm,
   call: measureCall,
   calls: measureCalls,

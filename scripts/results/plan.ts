@@ -52,11 +52,21 @@ export interface PlannedCall {
 export interface TextFormat {
   /** One line in our own words. */
   says: string;
-  /** Every answer must match it, or `bun run results` fails: the server has changed. See `answerText`. */
+  /** Every answer must match it, or `bun run results` fails: the server has changed. See `textOf`. */
   pattern: RegExp;
 }
 
-/** The texts of an answer, one below the other. A block without a text is its type in brackets: `[image]`. */
-export function answerText(blocks: readonly { type?: string; text?: string }[]): string {
-  return blocks.map(({ type, text }) => text ?? `[${type}]`).join("\n");
+/**
+ * The text in a value as a program gets it: a text itself, the only text of an object, or the texts of blocks, where a block without a
+ * text is its type in brackets: `[image]`. Other values are JSON.
+ */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (isBlocks(value)) return value.map(({ type, text }) => text ?? `[${type}]`).join("\n");
+  const [only, ...others] = typeof value === "object" && value !== null ? Object.values(value) : [];
+  return typeof only === "string" && others.length === 0 ? only : JSON.stringify(value);
+}
+
+function isBlocks(value: unknown): value is { type: string; text?: string }[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each?.type === "string");
 }

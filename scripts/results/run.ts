@@ -12,16 +12,17 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CatalogResult, CatalogResults } from "../../registry/types.ts";
 import { resultContent, type ToolResult } from "../../src/clients/result.ts";
+import { parsedJson } from "../../src/json-object.ts";
 import { briefSignature } from "../../src/registry/brief-signature.ts";
 import type { RegistryTool } from "../../src/registry/model.ts";
-import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
+import { shapeOf } from "../../src/registry/observed/observe.ts";
 import { merge, type Shape, shownShape } from "../../src/registry/observed/shape.ts";
-import { typeText } from "../../src/registry/types/one-line.ts";
+import { observedType } from "../../src/registry/signature.ts";
 import { root } from "../../test/support/claudikins.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { install, run } from "./install.ts";
 import { pageServer } from "./page.ts";
-import { answerText, type Plan, type PlannedCall, type Start, type World } from "./plan.ts";
+import { type Plan, type PlannedCall, type Start, textOf, type World } from "./plan.ts";
 import { plans } from "./plans.ts";
 
 /** Runs the server of a plan. `show` gets each call and its answer. */
@@ -57,7 +58,7 @@ export async function resultsOf(
       let result = await callTool(client, call.tool, args);
       for (let left = (call.tries ?? 1) - 1; result.isError && left > 0; left--)
         result = await callTool(client, call.tool, args);
-      world.last = contentText(result);
+      world.last = textOf(valueOfResult(result));
       show?.(`${call.tool} ${JSON.stringify(args)}`, JSON.stringify(result));
       if (result.isError) throw new Error(`${plan.server}: ${call.tool} failed: ${world.last}`);
       found.set(call.tool, joined(found.get(call.tool), described(call, result, declared.has(call.tool)), call));
@@ -95,19 +96,18 @@ interface Found {
 
 /** What one answer shows. A declared schema stays: only the format of a text is added to it. */
 function described(call: PlannedCall, result: object, isDeclared: boolean): Found {
-  if (call.text) {
-    const text = contentText(result);
-    if (!call.text.pattern.test(text)) throw new Error(`${call.tool} does not match ${call.text.pattern}:\n${text}`);
-  }
-  const says = call.text ? { text: call.text.says } : {};
-  if (isDeclared) return says;
+  const value = valueOfResult(result);
+  const { text } = call;
+  if (text && !text.pattern.test(textOf(value)))
+    throw new Error(`${call.tool} does not match ${text.pattern}:\n${textOf(value)}`);
+  return { ...(isDeclared ? {} : { shape: shapeOf(value) }), ...(text ? { text: text.says } : {}) };
+}
+
+/** The value of a result as a program gets it. */
+function valueOfResult(result: object): unknown {
   const content = resultContent(result as ToolResult);
-  if ("text" in content) {
-    const shape = shapeOfText(content.text)?.shape;
-    if (!shape) throw new Error(`${call.tool}: its text cannot be described`);
-    return { shape, ...says };
-  }
-  return { ...says, shape: shapeOf("blocks" in content ? content.blocks : content.structured) };
+  if ("text" in content) return parsedJson(content.text) ?? content.text;
+  return "blocks" in content ? content.blocks : content.structured;
 }
 
 function joined(before: Found | undefined, { shape, text }: Found, { fieldsAreData }: PlannedCall): Found {
@@ -128,15 +128,10 @@ function withoutFields(shape: Shape): Shape {
 }
 
 function shown({ shape, text }: Found): CatalogResult {
-  return { ...(shape ? { type: typeText(shownShape(shape)) } : {}), ...(text ? { text } : {}) };
+  return { ...(shape ? { type: observedType({ ...shownShape(shape) }) } : {}), ...(text ? { text } : {}) };
 }
 
-function contentText(result: object): string {
-  const { content = [] } = result as { content?: { type?: string; text?: string }[] };
-  return answerText(content);
-}
-
-function textOf({ server }: Plan, results: CatalogResults): string {
+function fileText({ server }: Plan, results: CatalogResults): string {
   return `/** The results of the tools of ${server.split("/")[1]}. Written by \`bun run results\`. */
 import type { CatalogResults } from "../../types.ts";
 
@@ -162,7 +157,7 @@ if (import.meta.main) {
       continue;
     }
     const path = join(root, "registry", plan.server, "results.ts");
-    writeFileSync(path, textOf(plan, results));
+    writeFileSync(path, fileText(plan, results));
     run([join(root, "node_modules/.bin/biome"), "format", "--write", path], root);
     console.log(`${plan.server}: ${Object.keys(results.tools).length} tools`);
   }

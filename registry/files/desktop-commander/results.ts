@@ -18,8 +18,8 @@ export const results = {
       text: "a sentence with the pid",
     },
     get_config: {
-      type: "{ config: { blockedCommands: string[]; defaultShell: string; allowedDirectories: unknown[]; telemetryEnabled: boolean; fileWriteLineLimit: number; fileReadLineLimit: number; pendingWelcomeOnboarding: boolean; welcomeOnboardingEligible: boolean; clientId: string; sawOnboardingPage: boolean; version: string; currentClient: { name: string; version: string }; featureFlags: Record<string, unknown>; systemInfo: { platform: string; platformName: string; defaultShell: string; pathSeparator: string; isWindows: boolean; isMacOS: boolean; isLinux: boolean; docker: { isContainer: boolean; containerType: string; orchestrator: unknown; isDocker: boolean; mountPoints: { hostPath: string; containerPath: string; type: string; readOnly: boolean; description: string }[]; containerEnvironment: { containerName: string } }; isDXT: boolean; nodeInfo: { version: string; path: string }; pythonInfo: { available: boolean; command: string; version: string }; processInfo: { pid: number; arch: string; platform: string; versions: Record<string, string> }; examplePaths: { home: string; temp: string; absolute: string; accessible: string[] }; memory: { rss: string; heapTotal: string; heapUsed: string; external: string; arrayBuffers: string } } }; uiHints: { availableShells: string[] }; entries: { key: string; value: unknown; valueType: string; editable: boolean }[] }",
-      text: 'a line "Current configuration:", then JSON',
+      type: "{ config: unknown; uiHints: unknown; entries: unknown }",
+      text: "config: the settings by name, with blockedCommands: string[], allowedDirectories: string[], defaultShell: string, fileReadLineLimit: number and others; entries: { key, value, valueType, editable }[]",
     },
     get_file_info: {
       type: "string",

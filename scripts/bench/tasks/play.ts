@@ -18,6 +18,11 @@ export interface Played {
   costs: Cost[];
 }
 
+export interface PlayedCode extends Played {
+  /** The searches and programs of each task. */
+  steps: { task: string; answers: string[]; programs: string[] }[];
+}
+
 export interface Places {
   binary: string;
   /** A new, empty folder. */
@@ -32,7 +37,7 @@ export async function playDirect({ binary, folder }: Places): Promise<Played> {
 }
 
 /** Plays with the same servers behind claudikins: without any history, and again with the ledger of that run. */
-export async function playCode({ binary, folder }: Places): Promise<{ first: Played; again: Played }> {
+export async function playCode({ binary, folder }: Places): Promise<{ first: PlayedCode; again: PlayedCode }> {
   const [world, home] = [folder(), folder()];
   const env = { XDG_DATA_HOME: join(home, "data") };
   const playOnce = async () => {
@@ -41,8 +46,13 @@ export async function playCode({ binary, folder }: Places): Promise<{ first: Pla
     const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
     writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
     await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"], env } }, home);
-    const coder = new CodeAgent(agent);
-    return await play(agent, (task) => task.code(coder));
+    const steps: PlayedCode["steps"] = [];
+    const played = await play(agent, async (task) => {
+      const coder = new CodeAgent(agent);
+      steps.push({ task: task.name, answers: coder.answers, programs: coder.programs });
+      return await task.code(coder);
+    });
+    return { ...played, steps };
   };
   return { first: await playOnce(), again: await playOnce() };
 }

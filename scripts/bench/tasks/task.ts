@@ -11,9 +11,12 @@ export interface Task {
   code(agent: CodeAgent): Promise<unknown>;
 }
 
-/** The two tools of claudikins. */
+/** The two tools of claudikins, for one task. */
 export class CodeAgent {
   readonly #agent: Agent;
+  /** The answers of its searches, and its programs. */
+  readonly answers: string[] = [];
+  readonly programs: string[] = [];
 
   constructor(agent: Agent) {
     this.#agent = agent;
@@ -31,11 +34,13 @@ export class CodeAgent {
   /** One search for all needs of a task, in one server or in all. */
   async search(queries: string[], server?: string): Promise<void> {
     const call: Call = ["claudikins", "search_tools", { queries, ...(server === undefined ? {} : { server }) }];
-    for (const { text, failed } of await this.#agent.turn(call)) if (failed) throw new Error(text);
+    const [reply] = await this.#agent.turn(call);
+    this.answers.push(well(reply));
   }
 
   /** The value of the code, as the model reads it. */
   async execute(code: string): Promise<unknown> {
+    this.programs.push(code.trim());
     const [reply] = await this.#agent.turn(["claudikins", "execute_code", { code: code.trim() }]);
     const text = well(reply);
     const value = text.slice(0, text.lastIndexOf("\n\n["));

@@ -37,7 +37,10 @@ export const desktopCommander: Plan = {
   calls: [
     {
       tool: "get_config",
-      text: { says: 'a line "Current configuration:", then JSON', pattern: /^Current configuration:\n\{/ },
+      text: {
+        says: "config: the settings by name, with blockedCommands: string[], allowedDirectories: string[], defaultShell: string, fileReadLineLimit: number and others; entries: { key, value, valueType, editable }[]",
+        pattern: /^\{"config":\{"blockedCommands":\["[\s\S]*"entries":\[\{"key":"/,
+      },
     },
     {
       tool: "read_file",
