@@ -76,6 +76,7 @@ test.each([
   ["return await demo.get_order({ id: 'a' });", "demo.get_order"],
   ["return (await files.read_text_file({ path: 'a' })).content[0]?.name;", "files.read_text_file"],
   ['return await servers.demo["export-orders"]({});', 'servers.demo["export-orders"]'],
+  ["return (await demo.list_orders({})).orders?.slice(0, 2);", "demo.list_orders"],
   ["const order = await demo.get_order({ id: 'a' });\nreturn order.status;", undefined],
   ["return (await demo.list_orders()).orders.map((each) => each.id);", undefined],
   ["return 1;", undefined],

@@ -335,6 +335,7 @@ describe("the daemon's protocol", () => {
       startedAt: expect.any(Number),
       calls: { running: 0, done: 8 },
       servers: { seen: "ready" },
+      problems: {},
       held: [{ server: "seen", pid: expect.any(Number), since: expect.any(Number), users: 1, private: false }],
     });
   });
