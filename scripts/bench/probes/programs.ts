@@ -20,7 +20,7 @@ function partOf(node: Expression): Expression | undefined {
   if (node.type === "AwaitExpression") return node.argument;
   if (node.type === "ChainExpression") return bare(node);
   const whole = isMember(node) ? node.object : isBeginning(node) ? node.callee.object : undefined;
-  // The path of the tool itself is no part of a value.
+  // The names before the call belong to the path of the tool.
   return whole && /^(?:AwaitExpression|ChainExpression|CallExpression|MemberExpression)$/.test(whole.type)
     ? (whole as Expression)
     : undefined;
