@@ -90,7 +90,7 @@ export class Toolbox implements AsyncDisposable {
   /** Everything that is given up here is made again for the next call. */
   async #rest(): Promise<void> {
     await this.sandbox.releaseWorkers();
-    if (!this.restTimer.isRunning) giveBackMemory();
+    await giveBackMemory(() => this.restTimer.isRunning);
   }
 
   #taken(changed: readonly string[]): void {

@@ -1,14 +1,17 @@
 /** A process that stays open gives memory back when nothing has run for a while, and the next call does not notice. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { runDaemon } from "../../src/daemon/daemon.ts";
 import { HeldServers } from "../../src/daemon/held/held-servers.ts";
 import { placeAt } from "../../src/daemon/place.ts";
+import { unchangedMappings } from "../../src/give-back-memory.ts";
 import { silentLog } from "../../src/log.ts";
 import { RestTimer } from "../../src/rest-timer.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { root } from "../support/claudikins.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession } from "../support/session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -60,7 +63,48 @@ test("a timer that was disposed of starts no rest", async () => {
   expect(rests).toBe(0);
 });
 
-/** Resolves with the next call of `Bun.shrink`, the last step of a rest. */
+describe("pages of the program", () => {
+  test("are unmapped only if none of their mapping was changed, and if nobody may write them", () => {
+    const mapping = (range: string, flags: string, file: string, anonymousKb: number) =>
+      `${range} ${flags} 00001000 fe:00 5351414                            ${file}\nSize: 8 kB\nAnonymous:  ${anonymousKb} kB\nVmFlags: rd mr\n`;
+    const smaps = [
+      mapping("00200000-00202000", "r--p", "/opt/my claudikins", 0),
+      mapping("01a40000-01a44000", "r-xp", "/opt/my claudikins", 0),
+      mapping("0684a000-0684b000", "rw-p", "/opt/my claudikins", 0),
+      mapping("0685f000-06867000", "r--p", "/opt/my claudikins", 12),
+      mapping("7f0600000000-7f0600001000", "r-xp", "/usr/lib/libc.so.6", 0),
+      mapping("7f0700000000-7f0700001000", "r-xp", "", 0),
+    ].join("");
+    expect(unchangedMappings(smaps, "/opt/my claudikins")).toEqual([
+      { start: 0x200000, bytes: 0x2000 },
+      { start: 0x1a40000, bytes: 0x4000 },
+    ]);
+  });
+
+  const unmapped = `
+    import { readFileSync } from "node:fs";
+    import { giveBackMemory } from "${join(root, "src", "give-back-memory.ts")}";
+    const mapped = () => Number(/^RssFile:\\s+(\\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]);
+    const before = mapped();
+    await giveBackMemory(() => ISOVER);
+    console.log(JSON.stringify({ isLess: mapped() < before - 4_096, works: [3, 1, 2].toSorted().join() }));
+    process.exitCode = 7;
+  `;
+
+  test.skipIf(process.platform !== "linux")("are unmapped at rest, and the program continues to work", async () => {
+    const run = (isOver: boolean) =>
+      runProgram([process.execPath, "-e", unmapped.replace("ISOVER", String(isOver))], { env: testEnvironment() });
+    const works = "1,2,3";
+    const rested = await run(false);
+    expect({ ...rested, stdout: JSON.parse(rested.stdout) }).toMatchObject({
+      exitCode: 7,
+      stdout: { isLess: true, works },
+    });
+    expect(JSON.parse((await run(true)).stdout)).toEqual({ isLess: false, works });
+  });
+});
+
+/** Resolves with the next call of `Bun.shrink`, the last step of a rest in a test. */
 function nextRest(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const shrink = spyOn(Bun, "shrink").mockImplementation(() => {

@@ -1,6 +1,7 @@
 /** The thread that notices when the main thread is blocked, and gives signals back to the system meanwhile. */
-import { dlopen, FFIType, type Pointer } from "bun:ffi";
+import { FFIType, type Pointer } from "bun:ffi";
 import { constants } from "node:os";
+import { libraryNames, openLibrary } from "../../c-library.ts";
 
 declare const self: Worker;
 
@@ -11,26 +12,9 @@ const defaultAction = null;
 
 const signals = [constants.signals.SIGTERM, constants.signals.SIGINT, constants.signals.SIGHUP];
 
-/** The C library by the names it has on glibc, musl and macOS. */
-const libraries =
-  process.platform === "darwin"
-    ? ["libSystem.dylib"]
-    : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
-
-function openLibrary() {
-  for (const name of libraries) {
-    try {
-      return dlopen(name, { signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr } }).symbols;
-    } catch {
-      // The next name may be the one of this system.
-    }
-  }
-  return undefined;
-}
-
-const library = openLibrary();
-if (library) watch(library.signal);
-else self.postMessage({ problem: `no C library under ${libraries.join(" or ")}` });
+const library = openLibrary({ signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr } });
+if (library) watch(library.symbols.signal);
+else self.postMessage({ problem: `no C library under ${libraryNames}` });
 
 type Handler = Pointer | bigint | null;
 
