@@ -19,8 +19,8 @@ import { plainFailure } from "./limit-errors.ts";
 import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 
-/** Time for a worker to stop by itself before it is terminated. */
-const stopGraceMs = 250;
+/** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
+const stopGraceMs = { timeout: 1_000, cancelled: 250 };
 
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
 const readingMs = 5_000;
@@ -163,7 +163,7 @@ export class Sandbox implements Disposable {
       calls.abort();
       send({ type: "stop" });
       const isReading = Atomics.load(state, 1) === phase.reading;
-      after(stopGraceMs, () => giveUp(stopped(reason, limits, isReading)));
+      after(stopGraceMs[reason], () => giveUp(stopped(reason, limits, isReading)));
     };
     const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
     const moving = (change: () => void) => () => {
