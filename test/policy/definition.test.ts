@@ -14,3 +14,8 @@ test("a definition includes the server's entry and the name it reports", () => {
   // Special property names are ordinary keys.
   expect(changedParts(odd('{"__proto__":{"a":1}}'), odd('{"__proto__":{"a":2}}'))).toEqual(["its arguments"]);
 });
+
+test("a tool that its server no longer lists has changed, even if it had no parts", () => {
+  const of = (listed: object | undefined) => definitionOf(listed, "s", undefined).digests;
+  expect(changedParts(of({}), of(undefined))).toEqual(["whether its server lists it"]);
+});

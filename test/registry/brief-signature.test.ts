@@ -36,6 +36,7 @@ test.each<[string, string, string]>([
     brief({ by: { enum: ["day", "month"] } }, ["by"]),
     '({ by: "day" | "month" })',
   ],
+  ["six values", brief({ by: { enum: [..."abcdef"] } }, ["by"]), '({ by: "a" | "b" | "c" | "d" | "e" | "f" })'],
   ["the first of many values", brief({ by: { enum: [..."abcdefg"] } }, ["by"]), '({ by: "a" | … })'],
   ["no values of an optional argument", brief({ by: { enum: ["day", "month"] } }), "({ by? })"],
   [
