@@ -356,6 +356,248 @@ whiskey beer wine: drink
 supplier vendor: company
 nintendo playstation xbox: game
 player: profile match game
+
+what_in what_inside: list read content
+what_on: list event schedule
+what_new anything_new: latest news update
+what_left: remaining
+what_wrong: error issue debug diagnose
+what_worth: price value
+which_of: list compare
+who_can: permission access role
+how_do_i_get: route direction
+
+back_up: backup export dump
+roll_back: restore revert undo
+check_in: commit
+check_out: switch branch
+check_off cross_off tick_off mark_done: complete done update
+tear_down take_down bring_down: delete stop remove
+bring_back: restore
+break_down: split analyze
+narrow_down: filter
+track_down dig_up hunt_down sift_through: search find
+pick_out: select extract
+cut_out: crop remove background
+cut_down: shorten
+blow_up: resize scale
+zoom_in: scale
+put_off: update move schedule
+hold_off: pause
+hook_up plug_in: connect
+reach_out get_back drop_line: message send reply contact
+pass_on: forward send share
+fire_off: send
+tell_apart: compare diff
+open_up: open
+close_out: close complete
+line_up: arrange schedule
+log_out: logout
+scroll_down scroll_up: scroll page
+screen_grab: screenshot
+heads_up: notify alert
+lay_out: layout arrange
+keep_eye: monitor
+team_member: user member
+due_date: deadline date task
+status_code: http response request
+merge_conflict: merge diff branch
+release_note: release changelog version
+build_log: log build job
+access_token api_key: key token secret credential
+environment_variable: env variable config
+data_set: dataset data
+time_zone: time timezone convert
+time_off: absence leave
+job_offer job_opening: job
+real_estate: property listing
+credit_card: payment card
+gift_card: voucher
+bar_code: barcode qr
+voice_over: speech audio tts
+cover_letter: document resume
+sales_call: call engagement
+road_map: roadmap project milestone
+stand_up: meeting
+
+gmail outlook inbox mailbox: email message mail
+slack discord teams whatsapp telegram: message channel chat
+zoom webex: meeting
+jira asana: issue task project ticket
+trello kanban: board card list task
+todoist: task todo
+confluence notion: page document
+obsidian evernote onenote: note
+github gitlab bitbucket: repository code issue
+salesforce hubspot pipedrive: crm contact deal customer
+zendesk intercom freshdesk: ticket customer support
+stripe paypal: payment invoice customer
+shopify woocommerce: product order shop
+airtable: table record base
+grafana datadog prometheus: metric dashboard log monitor
+sentry: error issue event
+pagerduty opsgenie: incident alert
+aws azure gcp: cloud resource
+vercel netlify heroku: deployment project
+terraform pulumi ansible: infrastructure module
+snowflake bigquery redshift: database query table
+redis memcached: key value cache
+kafka rabbitmq: message topic queue
+figma canva: design
+photoshop gimp: image edit
+spotify: music song playlist track
+tiktok instagram facebook linkedin twitter reddit: post social profile
+quickbooks xero: invoice accounting
+chrome firefox safari: browser page
+excel: spreadsheet sheet workbook
+powerpoint: presentation slide
+dropbox onedrive: file storage
+wordpress: post page site blog
+latex: document
+jupyter: notebook code
+pandas dataframe: data table csv
+vue angular svelte: component frontend
+tailwind bootstrap: css style component
+unity unreal godot: game scene object
+blender: 3d scene object model
+
+pic: image photo
+vid: video
+folks guy everybody: user member
+chore errand: task
+assignee owner: user
+backlog kanban sprint: task issue board project
+epic milestone: project issue
+subtask: task
+standup: meeting
+rsvp: event invite attendee
+eta: time travel
+receipt: invoice payment
+expense: payment transaction
+overdue unpaid owe debt: invoice list
+reimburse: refund
+paycheck payslip: payroll salary
+candidate applicant: resume job
+onboard: create user
+fired resigned: delete user
+outgoing incoming: message call
+voicemail: message audio call
+carbon_copy: email recipient
+spam junk: email message filter
+newsletter: email
+unread: message email list
+hashtag mention: post social search
+follower: user profile
+clipboard: copy paste
+shortcut hotkey keystroke: key press
+cursor pointer: mouse move
+keyboard: key press type
+viewport fullscreen: resize window
+captcha: browser
+daemon: service process
+env: environment variable
+firewall port: network
+subnet vpc: network
+ssl tls https: certificate
+vulnerability exploit cve: security
+malware virus: security scan
+whoami: user profile
+quota limit: usage
+spend: cost usage
+latency throughput: performance metric
+spike anomaly: metric monitor alert
+alert alarm: notification monitor
+incident: issue alert
+root_cause: analyze error
+flaky: test
+mock stub: test
+coverage: test report
+typescript: type code
+changelog: release version history
+outdated: update version dependency
+tarball: archive file
+checksum md5 sha: hash
+uuid guid: id generate
+base64: encode decode
+regex: pattern match
+shard: index cluster
+partition: table topic
+embedding: vector
+similar: related search vector
+nearest neighbour neighbor: vector search similar
+headline: news title
+lyric: song music
+chord melody: music audio
+cinema: movie place
+trailer: video movie
+actor actress: movie person
+episode season: show series tv
+league tournament standings: sport team
+athlete: player sport
+poem haiku: write text generate
+essay: write text document
+slogan tagline: marketing write
+keyword: search seo
+traffic visitor: analytics website
+campaign ad: marketing
+poll vote: survey
+questionnaire: form survey
+constellation: astronomy space
+asteroid comet: space nasa
+earthquake quake: seismic
+pollen smog: air quality
+humidity wind: weather
+jacket umbrella: weather
+passport visa: travel
+suitcase luggage: travel flight
+layover: flight
+roundtrip: travel flight ticket
+subway metro tram bus: transit route
+taxi uber: ride
+parking: parking place
+gas petrol fuel: station price
+toll: route
+altitude summit: elevation
+latitude longitude: coordinate location
+postcode zip_code: address location
+continent country capital: country location
+population: country statistics
+prime factorial: math number
+probability odds: statistics calculate
+shuffle: random order
+countdown stopwatch: timer time
+bake roast grill fry: recipe cook
+vegan vegetarian gluten: recipe diet food
+leftover: recipe ingredient
+protein: nutrition
+jog marathon: run fitness
+prescription dose: medication drug
+surgeon clinic: doctor medical
+mortgage: loan
+broker: stock trading
+hedge: investment
+candle ohlc: stock history price
+ipo: stock company
+sec filing: company financial
+balance_sheet: financial statement
+merger: company news
+startup: company
+competitor: company market
+gdpr compliance: policy legal
+pronounce: speech language
+synonym antonym: word dictionary
+spelling: grammar check
+font: text format
+margin indent: format page
+watermark: image document
+thumbnail: image
+resolution: image size
+gif: image animation
+gradient: color
+avatar: image profile
+emoji: icon
+barcode: qr code
+meme: image
 `;
 
 /** The words of requests with the words of tools that they mean. */
