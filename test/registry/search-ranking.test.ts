@@ -51,6 +51,16 @@ describe("the weight of words", () => {
     expect(ids(search, "item invoice")[0]).toBe("s.pay");
   });
 
+  test("a word of one server counts more than a word of many", () => {
+    const search = searchOf(
+      serverOf("a", { zebra_one: "", zebra_two: "", zebra_three: "" }),
+      serverOf("b", { lion_one: "" }),
+      serverOf("c", { lion_two: "" }),
+      serverOf("d", { lion_three: "" }),
+    );
+    expect(ids(search, "lion zebra", 1)[0]).toStartWith("a.zebra");
+  });
+
   test("a server's name, description and other tools count for its tools", () => {
     const search = searchOf(
       serverOf("alpha", { get: "One entry here" }),

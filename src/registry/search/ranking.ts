@@ -13,6 +13,10 @@ export interface RankedTool {
 
 /** With few tools, counts say little. The rarity of a word assumes this many more tools without it. */
 const unseenTools = 10;
+/** The share of a word's rarity among servers, beside that among tools: a server with many tools repeats its words. */
+const serverRarity = 0.6;
+/** With this many servers, the share is half as large. */
+const fewServers = 5;
 /** The share that a second word for the same concept adds. */
 const furtherShare = 0.5;
 /** The bonus for a tool whose whole name is in the query. */
@@ -30,6 +34,7 @@ export class Ranking {
   /** Reused between queries; all zero in between. */
   readonly #concept: Float64Array;
   readonly #serverBest: Float64Array;
+  readonly #rarities = new WeakMap<Posting, number>();
 
   constructor(tools: readonly RankedTool[], servers: number, postings: Postings) {
     this.#tools = tools;
@@ -144,7 +149,17 @@ export class Ranking {
 
   #rarity(posting: Posting | undefined): number {
     if (!posting) return 0;
-    return Math.log(1 + (this.#tools.length + unseenTools) / (posting.count + 0.5));
+    const known = this.#rarities.get(posting);
+    if (known !== undefined) return known;
+    const servers = new Set<number>();
+    for (const tools of posting.byStep) for (const tool of tools ?? []) servers.add(this.#tools[tool]!.server);
+    const allServers = this.#serverBest.length;
+    const share = (serverRarity * allServers) / (allServers + fewServers);
+    const amongTools = Math.log(1 + (this.#tools.length + unseenTools) / (posting.count + 0.5));
+    const amongServers = Math.log(1 + (allServers + unseenTools) / (servers.size + 0.5));
+    const rarity = (1 - share) * amongTools + share * amongServers;
+    this.#rarities.set(posting, rarity);
+    return rarity;
   }
 }
 
