@@ -78,6 +78,9 @@ describe("the weight of words", () => {
     const search = searchOf(serverOf("s", { delete_branch: "A branch", describe_branch: "A branch" }));
     expect(ids(search, "show the branch")[0]).toBe("s.describe_branch");
     expect(ids(search, "remove the branch")[0]).toBe("s.delete_branch");
+    const both = searchOf(serverOf("s", { add_branch: "A branch", branch_owner: "Shows the branch" }));
+    expect(ids(both, "a branch")[0]).toBe("s.add_branch");
+    expect(ids(both, "which branch is it")[0]).toBe("s.branch_owner");
   });
 });
 

@@ -82,8 +82,13 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
     return [...inClause.values()];
   });
   const acts = new Set(words.flatMap((word) => actOf(stemOf(word)) ?? []));
+  if (question.test(request)) acts.add("read");
   return { clauses: clauses.filter((clause) => clause.length > 0), topics: topicConcepts(concepts), acts };
 }
+
+/** A question wants to read, whatever its verbs. */
+const question =
+  /^\W*(?:what|which|who|whose|when|where|why|how (?:much|many|long|far|big|old|fast|large)|is|are|was|were|do|does|did|has|have|am)\b/i;
 
 function conceptOf(word: string, weight: number, share: number, vocabulary: Vocabulary): Concept {
   const term = stemOf(word);
