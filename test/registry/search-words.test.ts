@@ -1,5 +1,7 @@
 /** Words: how names and requests are split, and which words match. */
 import { describe, expect, test } from "bun:test";
+import { chineseTable } from "../../src/registry/search/chinese.ts";
+import { everydayTable } from "../../src/registry/search/everyday.ts";
 import { stemOf, wordsOf } from "../../src/registry/search/tokenize.ts";
 import { ToolSearch } from "../../src/registry/search/tool-search.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
@@ -111,6 +113,13 @@ describe("other languages", () => {
   ])("%j → %s", (query, name) => {
     expect(names(search, query)[0]).toBe(name);
   });
+});
+
+test("each line of the tables has words on both sides, and Chinese words are found in running text", () => {
+  expect(everydayTable.filter(({ asked, meant }) => asked.length === 0 || meant.length === 0)).toEqual([]);
+  const chinese = chineseTable.flatMap(([, ...words]) => words);
+  expect(chinese.filter((word) => !/^\p{Script=Han}{2}$/u.test(word))).toEqual([]);
+  expect(chineseTable.filter((group) => group.length < 2)).toEqual([]);
 });
 
 describe("synonyms", () => {

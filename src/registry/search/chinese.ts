@@ -1,7 +1,7 @@
 /** Chinese words of tool descriptions with their English counterparts, for requests in the other language. */
 
 const table = `
-get fetch 获取 取得 读取, search 搜索 检索 查找, query 查询, find 查找 寻找, list 列表 列出 列举, show 显示 展示, view 查看 浏览, read 读取 阅读, write 写入 编写,
+get 获取 取得 读取, fetch 获取 读取, search 搜索 检索 查找, query 查询, find 查找 寻找, list 列表 列出 列举, show 显示 展示, view 查看 浏览, read 读取 阅读, write 写入 编写,
 create 创建 新建 建立 生成, generate 生成, add 添加 新增 增加, insert 插入, update 更新 修改, edit 编辑 修改, delete 删除 移除, remove 移除 删除, replace 替换,
 copy 复制, move 移动, rename 命名, save 保存 存储, open 打开, close 关闭, start 启动 开始, stop 停止, run 运行 执行, execute 执行, send 发送, receive 接收,
 upload 上传, download 下载, import 导入, export 导出, convert 转换, translate 翻译, parse 解析, extract 提取 抽取, analyze 分析, analysis 分析, compare 比较 对比,
@@ -15,15 +15,15 @@ web 网页 网络, website 网站, webpage 网页, url 链接 网址, link 链�
 account 账户 账号, password 密码, key 密钥, token 令牌, permission 权限, message 消息 信息, chat 聊天 对话, email 邮件 邮箱, mail 邮件, phone 电话 手机, contact 联系, group 群组 分组,
 project 项目, task 任务, issue 问题, question 问题, answer 回答 答案, code 代码, component 组件, design 设计, interface 界面 接口, library 类库 文档, version 版本, error 错误, log 日志,
 model 模型, language 语言, word 单词 词语, keyword 关键 键词, result 结果, information 信息, detail 详情 详细, example 示例 例子, status 状态, history 历史, trend 趋势 热门,
-trending 热门 热搜 热点, popular 热门, hot 热门 热点 热榜, rank 排行 榜单 排名, ranking 排行 榜单 排名, top 排行 热门, latest 最新, news 新闻 资讯, article 文章, paper 论文 文献, story 故事 新闻, novel 小说,
+trending 热门 热搜 热点, popular 热门, hot 热门 热点, rank 排行 榜单 排名, ranking 排行 榜单 排名, top 排行 热门, latest 最新, news 新闻 资讯, article 文章, paper 论文 文献, story 故事 新闻, novel 小说,
 technology 科技 技术, tech 科技, science 科学, finance 财经 金融, stock 股票 股市, price 价格, market 市场, business 商业, economy 经济, company 公司 企业, product 产品 商品, shop 商品 购物,
-shopping 购物 商品 消费, discount 优惠 折扣, cheap 优惠 便宜 好物, deal 优惠 好价, digital 数码 数字, electronics 数码 电子, consumer 消费, game 游戏, player 玩家, card 卡牌 卡片, sport 体育, entertainment 娱乐, society 社会,
+shopping 购物 商品 消费, discount 优惠 折扣, cheap 优惠 便宜, deal 优惠, digital 数码 数字, electronics 数码 电子, consumer 消费, game 游戏, player 玩家, card 卡牌 卡片, sport 体育, entertainment 娱乐, society 社会,
 health 健康, medical 医疗 医学, education 教育, government 政府, law 法律, politics 政治, culture 文化, life 生活,
-weather 天气 气象, forecast 预报, temperature 温度 气温, air 空气, time 时间, date 日期, day 日期, calendar 日历 黄历 历法, almanac 黄历, lunar 农历 阴历, auspicious 吉日 黄历, birthday 生日, today 今日 今天, year 年份, month 月份,
+weather 天气 气象, forecast 预报, temperature 温度 气温, air 空气, time 时间, date 日期, day 日期, calendar 日历 历法, lunar 农历 阴历, birthday 生日, today 今日 今天, year 年份, month 月份,
 map 地图, location 位置 地点, place 地点, address 地址, city 城市, route 路线, distance 距离, navigation 导航, travel 旅游 旅行, trip 旅行 行程, hotel 酒店, flight 航班 机票,
 train 火车 列车 高铁 车次, rail 铁路 火车, railway 铁路 火车, station 车站, ticket 车票 余票 票务, bus 公交, car 汽车, transfer 换乘 中转,
 food 食物 美食 菜品, dish 菜品 菜肴 菜谱, recipe 菜谱 食谱, cook 烹饪 做菜, meal 膳食 用餐, dinner 晚餐 用餐, ingredient 食材, menu 菜单, restaurant 餐厅, drink 饮料,
-fortune 命理 运势, birth 出生 生辰, number 数字 编号, random 随机, unit 单位, math 数学, formula 公式, knowledge 知识, memory 记忆, note 笔记, plan 计划 规划, thinking 思考
+fortune 运势, birth 出生 生辰, number 数字 编号, random 随机, unit 单位, math 数学, formula 公式, knowledge 知识, memory 记忆, note 笔记, plan 计划 规划, thinking 思考
 `;
 
 /** The words of each group: English first. */
