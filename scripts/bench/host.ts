@@ -14,8 +14,8 @@ export interface Host extends AsyncDisposable {
 }
 
 /** Starts a host with a new `serve`, in a folder that may contain a config. */
-export async function startHost(binary: string, folder: string): Promise<Host> {
-  const { client, pid } = await connected({ command: binary, args: ["serve", "--trust"] }, folder);
+export async function startHost(binary: string, folder: string, flags: string[] = []): Promise<Host> {
+  const { client, pid } = await connected({ command: binary, args: ["serve", "--trust", ...flags] }, folder);
   return {
     pid,
     async execute(code, { timeoutMs = 60_000, signal } = {}) {

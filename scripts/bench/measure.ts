@@ -166,6 +166,13 @@ export function residentMb(pid: number, what: "VmRSS" | "VmHWM" = "VmRSS"): numb
   return Number(kilobytes) / 1_024;
 }
 
+/** Memory in MB that the process shares with no other process and that no file contains. Requires /proc. */
+export function privateMb(pid: number): number {
+  const kilobytes = /^Private_Dirty:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1];
+  if (kilobytes === undefined) throw new Error(`/proc/${pid}/smaps_rollup has no Private_Dirty`);
+  return Number(kilobytes) / 1_024;
+}
+
 function sortedNumbers(values: number[]): number[] {
   return [...values].sort((a, b) => a - b);
 }

@@ -1,4 +1,9 @@
-/** The memory of a live execution: the resident size for a growing number of executions that wait. */
+/**
+ * The memory of `serve` and the daemon at rest, and that of a live execution: the resident size for a growing number of executions that
+ * wait.
+ */
+
+import { AtRest } from "./at-rest.ts";
 import { startHost } from "./host.ts";
 import { hasProc, residentMb, slope } from "./measure.ts";
 import { waiting } from "./programs.ts";
@@ -13,6 +18,8 @@ const leastMb = 1;
 
 export const measureMemory: Measure = async (bench) => {
   if (!hasProc) return { rows: [], notes: ["The resident size cannot be measured here: there is no /proc."] };
+  await using atRest = new AtRest();
+  await atRest.run(bench);
   await using host = await startHost(bench.binary, bench.folder());
   await using peers = await Peers.start(bench);
   await host.execute("return 1");
@@ -34,9 +41,10 @@ export const measureMemory: Measure = async (bench) => {
   }
   const counted = `${counts.join(", ")} at once`;
   return {
-    rows: [{ what: "resident size per live execution", unit: "MB", ours, others, counted }],
+    rows: [...(await atRest.rows()), { what: "resident size per live execution", unit: "MB", ours, others, counted }],
     notes: [
-      "The slope of the resident size over the number of executions that wait for a timer. For deno, the sum over its processes, shared pages included.",
+      "The sizes of serve and the daemon are resident sizes, including pages of the executable, which all processes of the machine share. The private part belongs to one process alone. The idle minute is waited for.",
+      "Per live execution: the slope of the resident size over the number of executions that wait for a timer. For deno, the sum over its processes, shared pages included.",
       "@utcp/code-mode cannot take part: it has no timers.",
     ],
   };

@@ -122,6 +122,7 @@ const order = [
   "no servers",
   "no catalog",
   "bare SDK server",
+  "private",
   "direct",
   "with a ledger",
   "tool search",
