@@ -43,7 +43,7 @@ export const measureMemory: Measure = async (bench) => {
   return {
     rows: [...(await atRest.rows()), { what: "resident size per live execution", unit: "MB", ours, others, counted }],
     notes: [
-      "The sizes of serve and the daemon are resident sizes, including pages of the executable, which all processes of the machine share. The private part belongs to one process alone. The idle minute is waited for.",
+      "The sizes of serve and the daemon are resident sizes, including pages of the executable, which all processes of the machine share. The private part belongs to one process alone. After an idle minute, for which the section waits, unused pages of the executable are no longer mapped and stay only in the cache of the system.",
       "Per live execution: the slope of the resident size over the number of executions that wait for a timer. For deno, the sum over its processes, shared pages included.",
       "@utcp/code-mode cannot take part: it has no timers.",
     ],
