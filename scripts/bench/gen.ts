@@ -61,7 +61,13 @@ function thousandServers(bench: Bench): string {
 
 async function gen(binary: string, cwd: string): Promise<Run> {
   const startedAt = performance.now();
-  const child = Bun.spawn([binary, "gen", "--json"], { cwd, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([binary, "gen", "--json"], {
+    cwd,
+    env: process.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const text = await child.stdout.text();
   await child.exited;
   const ms = performance.now() - startedAt;

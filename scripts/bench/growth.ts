@@ -64,7 +64,10 @@ const executions = 5_000;
 
 /** Measures in a separate process, where nothing else grows. */
 export const measureGrowthAlone: Measure = async () => {
-  const child = Bun.spawn([process.execPath, import.meta.path, String(executions)], { stderr: "inherit" });
+  const child = Bun.spawn([process.execPath, import.meta.path, String(executions)], {
+    env: process.env,
+    stderr: "inherit",
+  });
   const text = await child.stdout.text();
   if ((await child.exited) !== 0) throw new Error("the executions of the growth ended badly");
   const { beforeMb, afterMb, growthMb } = JSON.parse(text) as Growth;

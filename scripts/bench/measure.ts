@@ -129,7 +129,13 @@ const processWithinMs = 60_000;
 export async function processMs(command: string[], cwd: string): Promise<number> {
   const startedAt = performance.now();
   const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;
-  const child = Bun.spawn(command, { cwd, ...quiet, timeout: processWithinMs, killSignal: "SIGKILL" });
+  const child = Bun.spawn(command, {
+    cwd,
+    env: process.env,
+    ...quiet,
+    timeout: processWithinMs,
+    killSignal: "SIGKILL",
+  });
   const exitCode = await child.exited;
   const ms = performance.now() - startedAt;
   if (exitCode !== 0) throw new Error(`${command.join(" ")} ended with ${exitCode}`);

@@ -84,7 +84,8 @@ const subjects: Record<string, string> = {
   pool: "Time for concurrent calls over eight servers.",
   "large-result": "Time and memory for one large result.",
   compute: "Time for plain computation. The sandbox interprets code; node:vm, deno and @utcp/code-mode compile it.",
-  memory: "Memory for each execution that is running, and of serve and the daemon before the first execution, after 100, and at rest.",
+  memory:
+    "Memory for each execution that is running, and of serve and the daemon before the first execution, after 100, and at rest.",
   growth: "Growth of the resident size over many executions.",
   cancel: "Time until a busy loop ends after it is cancelled.",
   files: "Time for one call of a generated tool file. The tool is `everything.echo`.",

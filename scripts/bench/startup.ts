@@ -84,7 +84,13 @@ function twentyServers(): Record<string, object> {
 /** The time from the start of `serve` until the last of these sequential requests is answered. */
 async function answeredMs(binary: string, cwd: string, requests: object[]): Promise<number> {
   const startedAt = performance.now();
-  const child = Bun.spawn([binary, "serve"], { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const child = Bun.spawn([binary, "serve"], {
+    cwd,
+    env: process.env,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
   const lines = linesOf(child.stdout);
   for (const [id, request] of requests.entries()) {
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...request })}\n`);

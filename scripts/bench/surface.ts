@@ -46,7 +46,7 @@ function recordedServers(): Record<string, Entry> {
 
 async function rowOf(what: string, servers: Record<string, Entry>, { binary, folder }: Bench): Promise<Row> {
   const cwd = folder(servers);
-  await Bun.spawn([binary, "gen"], { cwd, stdout: "ignore", stderr: "ignore" }).exited;
+  await Bun.spawn([binary, "gen"], { cwd, env: process.env, stdout: "ignore", stderr: "ignore" }).exited;
   const { tokens: ours } = await surfaceOf("claudikins", { command: binary, args: ["serve", "--trust"] }, cwd);
   let [tokens, nameTokens, tools] = [0, 0, 0];
   for (const [name, entry] of Object.entries(servers)) {
