@@ -1,8 +1,9 @@
 /** Counts in this process and writes the counts from time to time. It never delays an answer and never fails. */
+import { existsSync } from "node:fs";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { Counts, type Sums, type ToolUse } from "./counts.ts";
-import { appendCounts, foldLedger, readCounts } from "./store.ts";
+import { appendCounts, foldLedger, readCounts, utcDayOf } from "./store.ts";
 import { toolWeights } from "./tool-weights.ts";
 
 /** A crash loses at most the counts of this time. */
@@ -50,9 +51,10 @@ export class Ledger {
   /** The weights of tools that were called before, by server and tool. Empty if nothing is counted or the counts cannot be read. */
   weightsOf(servers: readonly string[], now = new Date()): Map<string, Map<string, number>> {
     const { folder, log } = this.#options;
-    if (folder === undefined) return new Map();
+    // An error for a missing folder would take milliseconds of the start.
+    if (folder === undefined || !existsSync(folder)) return new Map();
     try {
-      const { periods } = readCounts(folder);
+      const { periods } = readCounts(folder, utcDayOf);
       return new Map(servers.map((server) => [server, toolWeights(periods, server, now)]));
     } catch (error) {
       log.debug(`Cannot read the ledger: ${messageOf(error)}`);

@@ -1,6 +1,6 @@
 /** Finds the tools that the user's programs call most. */
 import type { ToolUse } from "./counts.ts";
-import { dayOf, type Periods } from "./store.ts";
+import { type Periods, utcDayOf } from "./store.ts";
 
 /** After this time, a use counts half. */
 const halfLifeDays = 14;
@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
  */
 export function toolWeights(periods: Periods, server: string, now: Date): Map<string, number> {
   const uses = [...periods].flatMap(([period, { tools }]) => [...(tools.get(server) ?? [])].map(useIn(period)));
-  const end = [mondayOf(now), dayOf(now)].find((day) => uses.some(({ period }) => period < day));
+  const end = [mondayOf(now), utcDayOf(now)].find((day) => uses.some(({ period }) => period < day));
   const weights = new Map<string, number>();
   for (const { period, tool, successes } of uses) {
     if (successes <= 0 || (end !== undefined && period >= end)) continue;
@@ -29,10 +29,10 @@ const useIn =
   (period: string) =>
   ([tool, { calls, failures }]: [string, ToolUse]) => ({ period, tool, successes: calls - failures });
 
-/** The Monday of a date's week. */
+/** The Monday of a date's week, in UTC. */
 function mondayOf(date: Date): string {
-  const daysAgo = (date.getDay() + 6) % 7;
-  return dayOf(new Date(date.getFullYear(), date.getMonth(), date.getDate() - daysAgo));
+  const daysAgo = (date.getUTCDay() + 6) % 7;
+  return utcDayOf(new Date(date.getTime() - daysAgo * dayMs));
 }
 
 /** The day of a period that is a day; a late day of a month or a year. */

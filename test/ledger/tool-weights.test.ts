@@ -24,7 +24,7 @@ function periodsOf(given: Record<string, Record<string, number>>, failures = 0):
 }
 
 /** A Wednesday; its Monday is 2026-11-16. */
-const now = new Date(2026, 10, 18, 15);
+const now = new Date(Date.UTC(2026, 10, 18, 15));
 const weights = (given: Record<string, Record<string, number>>, at = now) =>
   Object.fromEntries(toolWeights(periodsOf(given), "shop", at));
 
@@ -67,8 +67,9 @@ describe("the weights of tools", () => {
   test("are those of past weeks, the same from Monday to Sunday", () => {
     const given = { "2026-11-10": { old: 1 }, "2026-11-16": { monday: 9 }, "2026-11-17": { yesterday: 9 } };
     expect(Object.keys(weights(given))).toEqual(["old"]);
-    for (const day of [16, 19, 22]) expect(weights(given, new Date(2026, 10, day, 1))).toEqual(weights(given));
-    expect(Object.keys(weights(given, new Date(2026, 10, 23, 1)))).toEqual(["old", "monday", "yesterday"]);
+    for (const day of [16, 19, 22])
+      expect(weights(given, new Date(Date.UTC(2026, 10, day, 1)))).toEqual(weights(given));
+    expect(Object.keys(weights(given, new Date(Date.UTC(2026, 10, 23, 1))))).toEqual(["old", "monday", "yesterday"]);
   });
 
   test("are those of past days in the first week", () => {
