@@ -1,5 +1,4 @@
 /** Gives memory of an idle process back to the system. */
-
 import type { Pointer } from "bun:ffi";
 import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

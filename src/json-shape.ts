@@ -1,5 +1,4 @@
 /** Short functions that build JSON Schemas of documents that claudikins writes, and the TypeScript types of these documents. */
-
 import type { ErrorCode } from "./errors.ts";
 
 /** The type of the values, which exists only for the type checker. */

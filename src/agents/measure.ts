@@ -1,5 +1,4 @@
 /** Counts the tokens that the tool definitions of servers take in an agent's context. Each server is started and asked. */
-
 import { askAll } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Problem } from "../errors.ts";

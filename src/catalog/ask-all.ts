@@ -1,5 +1,4 @@
 /** Asks many servers, a few at a time. */
-
 import type { Pool } from "../clients/pool.ts";
 import { ClaudikinsError, type Problem, problemOf } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";

@@ -1,5 +1,4 @@
 /** Chooses configured servers by name and category. */
-
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";

@@ -1,5 +1,4 @@
 /** Asks servers for their tools, and writes what they answer into the registry. */
-
 import { unlessAborted } from "../clients/abort.ts";
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";

@@ -1,5 +1,4 @@
 /** Asks for each parameter of a tool by its schema, for `call --interactive` and `run`. */
-
 import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";

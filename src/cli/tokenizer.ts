@@ -1,5 +1,4 @@
 /** Measures how many characters of the servers' definitions make a token. */
-
 import { readFileSync } from "node:fs";
 import tableFile from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { GptEncoding } from "gpt-tokenizer/GptEncoding";

@@ -1,5 +1,4 @@
 /** An execution as text: its facts, and one line per call with a bar over time. */
-
 import { counted, grouped, notableChars } from "../outcome-text.ts";
 import { mostTelling, ticks } from "../trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";

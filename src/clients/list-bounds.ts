@@ -1,5 +1,4 @@
 /** Limits the lists of a server. Its tools, resources and prompts are shown, indexed and generated, so they must stay small. */
-
 import { isObject, type JsonObject } from "../json-object.ts";
 import { type ListedTool, readTools, shortened } from "./result.ts";
 

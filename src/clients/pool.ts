@@ -1,7 +1,6 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { eventLoopTurn } from "../event-loop.ts";
 import type { JsonObject } from "../json-object.ts";
 import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
@@ -11,6 +10,7 @@ import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
 import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
+import { allPages } from "./list-pages.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
 import { Refusals } from "./refusals.ts";
@@ -43,9 +43,6 @@ type ListListener = (server: string, what: Listed) => void;
 
 /** Called with a log message of a server: `level`, `data` and perhaps `logger`, unchecked. */
 export type LogListener = (server: string, message: JsonObject) => void;
-
-/** Maximum number of pages of one list. */
-const maxPages = 1_000;
 
 /** Maximum time for a server to change its log level. */
 const levelMs = 2_000;
@@ -335,29 +332,13 @@ export class Pool implements AsyncDisposable {
     const offer = method.split("/")[0] as Offer;
     // Listing tools is always allowed, because the list is not shown.
     if (offer !== "tools") this.#gate.permitOther(server, offer);
-    const all: T[] = [];
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const params = cursor === undefined ? {} : { cursor };
-      const page = await this.#use(server, what, options, async (send, connection) => {
+    const ask = (params: JsonObject) =>
+      this.#use(server, what, options, async (send, connection) => {
         if (onConnection) onConnection(connection);
         else if (offer === "tools") this.#listed.add(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
-      if (!page) return [];
-      // Parsing the page has blocked the thread, and reading a long one takes as long again.
-      await eventLoopTurn();
-      all.push(...read(page));
-      cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
-      if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
-        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" returned endless pages for ${method}`, {
-          hint: "Report this to the server's author, or try another version of it.",
-        });
-      }
-      if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined && !isEnough?.());
-    return all;
+    return allPages({ server, method, ask, read, isEnough });
   }
 
   async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {

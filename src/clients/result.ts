@@ -1,5 +1,4 @@
 /** Reads tool lists, and turns tool results into values. */
-
 import { ClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";

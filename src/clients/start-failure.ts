@@ -24,9 +24,8 @@ export function cancelledStart(server: ServerConfig, cause: unknown): Claudikins
 export function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
   const { code, message, hint, retryAfterMs, stands, isSignInSame } = failure;
   if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs });
-  return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, {
-    ...{ hint, why: message, stands, isSignInSame },
-  });
+  const details = { hint, why: message, stands, isSignInSame };
+  return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, details);
 }
 
 export function startFailure(server: ServerConfig, channel: Channel, isLate: boolean, cause: unknown): ClaudikinsError {

@@ -1,5 +1,4 @@
 /** The findings of doctor. A finding has a state, a message and a repair. */
-
 import type { Surroundings } from "../agents/supported/model.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Config } from "../config/load.ts";

@@ -1,5 +1,4 @@
 /** Doctor check of the skill and the sections in agents' files: whether they are of this version. */
-
 import { type AgentFile, allAgentFiles, type Scope, stateOf } from "../agents/skill-files.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 

@@ -1,5 +1,4 @@
 /** Turns words of a command line into the arguments of a tool, with the types of its schema. */
-
 import { ClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { resolveReference, schemasOf } from "../registry/json-schema.ts";

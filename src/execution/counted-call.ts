@@ -1,5 +1,4 @@
 /** Counts calls in the ledger. */
-
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { objectsOf } from "../clients/result.ts";
 import type { JsonObject } from "../json-object.ts";

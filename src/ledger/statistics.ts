@@ -1,5 +1,4 @@
 /** Turns the ledger into figures: what contexts would have held without claudikins, and what they held. */
-
 import { about, list, named, number, oneOf, record, text, type ValueOf } from "../json-shape.ts";
 import { doors, hookKey, hooks } from "../registry/hooks.ts";
 import { Counts, type ToolUse } from "./counts.ts";

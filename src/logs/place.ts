@@ -1,5 +1,4 @@
 /** Where the log file of a server is: one file for each config and server, with a header that names both. */
-
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

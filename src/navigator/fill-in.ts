@@ -1,5 +1,4 @@
 /** Fills in the arguments of the chosen tool: takes them from the task, checks them, and asks the user for missing ones. */
-
 import { unlessAborted } from "../clients/abort.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { isObject, type JsonObject, objectAt } from "../json-object.ts";

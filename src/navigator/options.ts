@@ -1,5 +1,4 @@
 /** Offers the levels of the registry as options: the likely ones first, and not more than a small model can read. */
-
 import { isObject } from "../json-object.ts";
 import { requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";

@@ -1,5 +1,4 @@
 /** Runs a task given in words: chooses one tool, fills in its arguments, and calls it. Keeps no state between tasks. */
-
 import { ClaudikinsError } from "../errors.ts";
 import type { Parts } from "../execution/parts.ts";
 import { toolId } from "../registry/model.ts";

@@ -1,5 +1,4 @@
 /** Walks from a task to one tool: the model chooses a category, a server and a tool. */
-
 import type { Parts } from "../execution/parts.ts";
 import { toolId } from "../registry/model.ts";
 import { prepareSearch, rankedTools } from "../search/search.ts";

@@ -1,5 +1,4 @@
 /** Decides by the config whether a tool is denied, or needs a person's permission. Patterns match original names. */
-
 import {
   type ConfirmLine,
   type ConfirmMode,

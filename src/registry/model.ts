@@ -1,5 +1,4 @@
 /** The content of the index file: servers and their tools. */
-
 import type { JsonObject } from "../json-object.ts";
 import type { CatalogResult } from "./server-catalog.ts";
 

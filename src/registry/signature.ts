@@ -1,5 +1,4 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
-
 import type { JsonObject } from "../json-object.ts";
 import { requiredArguments } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";

@@ -1,5 +1,4 @@
 /** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
-
 import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";

@@ -1,5 +1,4 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
-
 import { randomBytes } from "node:crypto";
 import { eventLoopTurn } from "../event-loop.ts";
 import type { Clock } from "../time-limit.ts";

@@ -1,5 +1,4 @@
 /** Completes a search answer: full details of tools, an overview if nothing was found, and unavailable servers. */
-
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
 import { stateProblem } from "../clients/state.ts";

@@ -1,5 +1,4 @@
 /** Searches tools and skills. The results are ranked and contain what is needed to call them. No server is started. */
-
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { about, list, named, number, oneOf, record, text, texts, type ValueOf, yesOrNo } from "../json-shape.ts";

@@ -1,4 +1,5 @@
 /** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
+import type { AboutServer } from "../catalog/config-entry.ts";
 import { denialOf } from "../policy/decision.ts";
 import { briefSignature } from "../registry/brief-signature.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
@@ -18,7 +19,7 @@ export interface EverydayTool {
   worth: number;
 }
 
-/** What is shown of each tool. */
+/** The text shown for each tool: its call, perhaps with its result. */
 export type Calls = ReadonlyMap<EverydayTool, string>;
 
 /** Longer calls are left to the search. */
@@ -66,11 +67,8 @@ export function usualTools(
   });
 }
 
-/** The server catalog's entry for a server that was not asked yet. */
-export interface Recognised {
-  description: string;
-  usual: Readonly<Record<string, string>>;
-}
+/** Facts from the server catalog about a server that was not asked yet. */
+export type Recognised = Pick<AboutServer, "description" | "usual">;
 
 /** All usual tools weigh the same, so the shortest calls come first. */
 const usualWeight = 1;

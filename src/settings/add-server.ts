@@ -1,5 +1,4 @@
 /** Adds servers to the config: finds their entries, fills in their variables, and checks that they work. */
-
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Environment } from "../config/environment.ts";
 import { variablesIn } from "../config/expand.ts";

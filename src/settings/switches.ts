@@ -1,5 +1,4 @@
 /** Switches servers and tools on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
-
 import type { Config } from "../config/load.ts";
 import { matches } from "../config/policy.ts";
 import { ClaudikinsError } from "../errors.ts";

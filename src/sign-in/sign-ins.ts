@@ -1,5 +1,4 @@
 /** The sign-ins to servers: lists them, signs in and signs out. */
-
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { type SignInStatus, signInStatus, signOut } from "../clients/auth/sign-in.ts";

@@ -1,5 +1,4 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
-
 import type { PoolOptions } from "../clients/pool.ts";
 import { choiceForm, hasForms } from "../clients/responder.ts";
 import { emptyConfig } from "../config/load.ts";

@@ -1,5 +1,4 @@
 /** `claudikins call`: calls one tool, through the daemon or directly. */
-
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";

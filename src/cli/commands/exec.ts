@@ -1,5 +1,4 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
-
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defaultLimits } from "../../config/defaults.ts";

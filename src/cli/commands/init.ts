@@ -1,5 +1,4 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
-
 import { type Applied, apply } from "../../agents/apply.ts";
 import { leaveAll, wishesOf } from "../../agents/choices.ts";
 import { entriesIn } from "../../agents/find-servers.ts";

@@ -1,5 +1,4 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
-
 import { type CheckedServer, checkServers, inventory, type ServerFacts, serverShape } from "../../catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
 import { stateText } from "../../clients/state.ts";

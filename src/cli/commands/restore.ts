@@ -1,5 +1,4 @@
 /** `claudikins restore`: restores the agents' settings from before `init`. */
-
 import { type Restored, restore } from "../../agents/restore.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";

@@ -1,5 +1,4 @@
 /** `claudikins run`: a task in words; a small model picks the tool, and it is called. */
-
 import { randomUUID } from "node:crypto";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { Environment } from "../../config/environment.ts";

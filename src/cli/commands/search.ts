@@ -1,5 +1,4 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
-
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";

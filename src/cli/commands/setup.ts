@@ -1,5 +1,4 @@
 /** `claudikins setup`: takes the safe first steps, and lets doctor report what is left to do. */
-
 import { type AgentFile, install } from "../../agents/skill-files.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
 import { exitCodeOf, type Finding } from "../../doctor/finding.ts";

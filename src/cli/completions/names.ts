@@ -1,5 +1,4 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
-
 import { visibleTools } from "../../catalog/config-entry.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder } from "../../config/locations.ts";

@@ -1,5 +1,4 @@
 /** The server processes that callers share. A caller gets a running process if it can be the same one. */
-
 import type { ChannelOpener, ChannelOptions } from "../../clients/channel.ts";
 import { openChannel } from "../../clients/open-channel.ts";
 import { redactorOf } from "../../clients/secrets.ts";

@@ -1,5 +1,4 @@
 /** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and describes the problems. */
-
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";

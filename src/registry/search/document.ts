@@ -1,5 +1,4 @@
 /** Turns a tool into terms with strengths: BM25F, with lengths normalised for each field. */
-
 import { isObject, stringsIn } from "../../json-object.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";

@@ -1,5 +1,4 @@
 /** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
-
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, weakWords, wordsOf } from "./tokenize.ts";
 

@@ -1,5 +1,4 @@
 /** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
-
 import { isObject, type JsonObject } from "../../json-object.ts";
 
 const maxChars = 400;

@@ -1,5 +1,4 @@
 /** Watches floating promises, which are never awaited. The program ends only after they settle, and their failures are reported. */
-
 import { asWork } from "./timers.ts";
 
 let running = 0;

@@ -1,5 +1,4 @@
 /** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
-
 import { grouped } from "../../outcome-text.ts";
 import { jsonText } from "./json-text.ts";
 

@@ -1,5 +1,4 @@
 /** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
-
 import { ListingQueue } from "../../catalog/listing-queue.ts";
 import { unlessAborted } from "../../clients/abort.ts";
 import type { Offer } from "../../clients/connect.ts";

@@ -1,5 +1,4 @@
 /** The prompts of all servers. */
-
 import type { JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { usablePrompt } from "./definitions.ts";

@@ -1,5 +1,4 @@
 /** The tools of all servers: the stored ones, and those of servers that are listed now. */
-
 import type { ToolResult } from "../../clients/result.ts";
 import { isRepeatable } from "../../execution/call-tool.ts";
 import { countedResult } from "../../execution/counted-call.ts";

@@ -1,5 +1,4 @@
 /** Changes the servers in a JSON or TOML file. The result is parsed again and compared with the expected document. */
-
 import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
 import { appendItem, parseJson, removeItem, removeMembers, setMember } from "./json.ts";

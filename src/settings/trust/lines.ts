@@ -1,5 +1,4 @@
 /** Lists what a trusted config would do, line by line, for a person to read. Secrets are shown as `***`. */
-
 import { speaksOfSecret } from "../../clients/secrets.ts";
 import { variablesIn } from "../../config/expand.ts";
 import { usualVariable } from "../../config/llm.ts";

@@ -1,5 +1,4 @@
 /** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
-
 import { counted, grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";

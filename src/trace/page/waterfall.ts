@@ -1,5 +1,4 @@
 /** The calls as rows: each is a button with a bar on the time axis. */
-
 import { parsedJson } from "../../json-object.ts";
 import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce, mostTelling, openCalls, ticks } from "../overlap.ts";

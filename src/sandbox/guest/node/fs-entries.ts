@@ -1,5 +1,4 @@
 /** `Stats` and `Dirent`, as Node's fs returns them. */
-
 import type { FileKind, FileStats } from "../host.ts";
 import { define } from "../named.ts";
 
