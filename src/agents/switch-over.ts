@@ -1,6 +1,6 @@
 /** Plans `init`: the servers of all agents go into a config, and the agents get claudikins in their place. */
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { refuseForeign } from "../config/discover.ts";
+import { refuseForeignConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../config/locations.ts";
@@ -86,7 +86,7 @@ function nearestConfig(folder: string, env: Environment): string | undefined {
   const found = folderWith(configFileName, { cwd: folder, env });
   if (found === undefined) return undefined;
   const file = join(found, configFileName);
-  refuseForeign(file, env);
+  refuseForeignConfig(file, env);
   return file;
 }
 

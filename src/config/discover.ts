@@ -60,7 +60,7 @@ export function discoverConfig(options: ConfigChoice): ConfigOrigin {
     if (file !== user && isFile(file) && !isSame(file, user)) {
       const written = writtenFolderAround(file, env);
       if (written === undefined) {
-        refuseForeign(file, env);
+        refuseForeignConfig(file, env);
         return withSkipped({ kind: "project", file });
       }
       skipped.push({ file, folder: written });
@@ -71,7 +71,7 @@ export function discoverConfig(options: ConfigChoice): ConfigOrigin {
 }
 
 /** Throws CONFIG_NOT_TRUSTED if other users own the file or can change it. */
-export function refuseForeign(file: string, env: Environment): void {
+export function refuseForeignConfig(file: string, env: Environment): void {
   const problem = ownershipProblem(file);
   if (problem === undefined) return;
   const user = userConfigFile(env);

@@ -7,10 +7,10 @@ import { executableFindings } from "./executable.ts";
 import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
 import { registryFindings } from "./registry.ts";
-import { ruleFindings } from "./rules.ts";
 import { serverFindings } from "./servers.ts";
 import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
+import { writableSettingsFindings } from "./writable-settings.ts";
 
 type Found = Finding[] | Promise<Finding[]>;
 
@@ -25,7 +25,7 @@ const checks: [Area, (scene: Scene) => Found][] = [
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
   ["servers", serverFindings],
-  ["servers", ruleFindings],
+  ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
   ["folders", folderFindings],
   ["registry", registryFindings],

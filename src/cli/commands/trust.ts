@@ -1,7 +1,7 @@
 /** `claudikins trust`: shows what a project's config would do, and trusts it if the person agrees. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { discoverConfig, isSame, readConfigFile, refuseForeign } from "../../config/discover.ts";
+import { discoverConfig, isSame, readConfigFile, refuseForeignConfig } from "../../config/discover.ts";
 import { configFileName, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isHarmless, marksOf } from "../../config/trust/marks.ts";
@@ -124,7 +124,7 @@ async function requestFor(file: string, { env }: Io): Promise<TrustRequest> {
       "Move it to a folder that only you write to",
     );
   }
-  refuseForeign(file, env);
+  refuseForeignConfig(file, env);
   const text = readConfigFile(file);
   const [before] = trustedStates(file, env);
   return { file, text, config: await parsedConfig(text, file), before };

@@ -6,7 +6,7 @@ import {
   type FileOrigin,
   namedConfig,
   readConfigFile,
-  refuseForeign,
+  refuseForeignConfig,
 } from "../discover.ts";
 import type { ParsedConfig } from "../parse.ts";
 import { parsedConfig } from "../plain-config.ts";
@@ -30,7 +30,7 @@ export interface Read {
 /** Throws CONFIG_NOT_TRUSTED if the config may not be used. */
 export function requireTrust({ text, parsed }: Read, origin: FileOrigin, options: TrustOptions): void {
   const { file } = origin;
-  if (options.isFlagFound && !options.trust && origin.kind === "project") refuseForeign(file, options.env);
+  if (options.isFlagFound && !options.trust && origin.kind === "project") refuseForeignConfig(file, options.env);
   if (!needsTrust(origin, options)) return;
   const states = trustedStates(file, options.env);
   if (knowsText(text, states) || isHarmless(parsed) || knowsMarks(marksOf(parsed), states)) return;

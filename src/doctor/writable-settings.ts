@@ -9,7 +9,7 @@ import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
-export function ruleFindings(toolbox: Parts, scene: Scene): Finding[] {
+export function writableSettingsFindings(toolbox: Parts, scene: Scene): Finding[] {
   const rules = rulesOf(toolbox, scene);
   return [...toolbox.config.servers.values()].flatMap((server) => findingFor(server, rules, toolbox, scene));
 }
