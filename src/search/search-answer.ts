@@ -31,11 +31,18 @@ export function alsoText({ also = [] }: FoundTool): string | undefined {
 }
 
 /** `demo.get_order({ order_id })`: a call with the names of its arguments. */
-export function briefCall({ kind, server, name, id, signature }: FoundTool, catalog: ToolCatalog): string {
-  const known = kind === "tool" ? catalog.visibleServers.find((each) => each.name === server) : undefined;
-  const tool = known?.tools.find((each) => each.name === name);
-  if (!known || !tool) return kind === "skill" ? signature : id;
-  return oneLine(`${callPath({ ...known, jsName: catalog.jsNameOf(server) }, tool)}${argumentNames(tool)}`, 200);
+export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
+  const entry = entryOf(found, catalog);
+  if (!entry) return found.kind === "skill" ? found.signature : found.id;
+  return oneLine(`${callPath(entry.server, entry.tool)}${argumentNames(entry.tool)}`, 200);
+}
+
+/** The registry's entry of a found tool. Undefined for a saved function, and if the server has lost the tool since. */
+function entryOf({ kind, server: name, name: toolName }: FoundTool, catalog: ToolCatalog) {
+  const server = kind === "tool" ? catalog.visibleServers.find((each) => each.name === name) : undefined;
+  const tool = server?.tools.find((each) => each.name === toolName);
+  // The config may have given the server another name in code since it was listed.
+  return server && tool && { server: { ...server, jsName: catalog.jsNameOf(name) }, tool };
 }
 
 /** Everything that the registry has about a tool. */
@@ -49,23 +56,19 @@ export interface FullTool extends Pick<RegistryTool, "description" | "inputSchem
   also?: string[];
 }
 
-export function fullTool(
-  { id, name, kind, server, example, also, ...found }: FoundTool,
-  catalog: ToolCatalog,
-): FullTool {
+export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
+  const { id, name, server, example, also } = found;
   const about = { id, name, server };
-  const known = kind === "tool" ? catalog.visibleServers.find((each) => each.name === server) : undefined;
-  const tool = known?.tools.find((each) => each.name === name);
-  if (!known || !tool) {
+  const entry = entryOf(found, catalog);
+  if (!entry) {
     const skill = listSkills(catalog.config.folders).find((each) => skillId(each) === id);
     const description = skill?.description ?? found.description;
     return { ...about, category: "", description, inputSchema: {}, example, notes: found.signature };
   }
-  const { category } = known;
-  const { description, inputSchema, outputSchema, observed } = tool;
+  const { category } = entry.server;
+  const { description, inputSchema, outputSchema, observed } = entry.tool;
   const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
-  // The config may have given the server another name in code since it was listed.
-  const notes = notesOf({ ...known, jsName: catalog.jsNameOf(server) }, tool);
+  const notes = notesOf(entry.server, entry.tool);
   return { ...about, category, description, inputSchema, ...result, example, notes, ...(also ? { also } : {}) };
 }
 
