@@ -200,8 +200,8 @@ describe("the output", () => {
 describe("concurrent executions", () => {
   test("the time limit of an execution that waits begins when it starts", async () => {
     using narrow = new Harness({ atOnce: 1 });
-    const first = narrow.value("await test.slow({ ms: 4_000 }); return 1");
-    const second = narrow.value("return 2", { timeoutMs: 3_000 });
+    const first = narrow.value("await test.slow({ ms: 7_000 }); return 1");
+    const second = narrow.value("return 2", { timeoutMs: 6_000 });
     expect(await Promise.all([first, second])).toEqual([1, 2]);
   });
 
