@@ -1,10 +1,17 @@
 /** The registry on disk: written, removed and untouched files, and the errors of a damaged one. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generatedMark } from "../../src/registry/emit.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
-import { readIndex, removeServer, writeIndex, writeServer } from "../../src/registry/store.ts";
+import {
+  makeExecutable,
+  notExecutable,
+  readIndex,
+  removeServer,
+  writeIndex,
+  writeServer,
+} from "../../src/registry/store.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;
@@ -77,6 +84,25 @@ describe("writeServer", () => {
     );
     expect(executable.sort()).toEqual(["example.ts", "one.ts"]);
   });
+
+  test.skipIf(process.platform === "win32")(
+    "lists programs that have lost their executable bit, and restores it",
+    () => {
+      const all = [server("a", ["one", "two"]), server("b", ["one"])];
+      for (const each of all) writeServer(registry, each, undefined);
+      expect(notExecutable(registry, all)).toEqual([]);
+      const [one, client] = ["one", "client"].map((name) => join(registry, "other", "a", `${name}.ts`)) as [
+        string,
+        string,
+      ];
+      chmodSync(one, 0o640);
+      chmodSync(client, 0o640);
+      expect(notExecutable(registry, all)).toEqual([one]);
+      makeExecutable(one);
+      expect(statSync(one).mode & 0o777).toBe(0o750);
+      expect(notExecutable(registry, all)).toEqual([]);
+    },
+  );
 
   test("moves the folder to another category", () => {
     const before = server("a", ["one"]);

@@ -47,6 +47,13 @@ const values: [string, string, unknown][] = [
     ["in", "end"],
   ],
   [
+    "using and await using in one block: each is awaited before the next is disposed of",
+    "const seen: string[] = [];\nconst wait = (n: string) => ({ async [Symbol.asyncDispose]() { await null; seen.push(n) } });\n" +
+      "const now = (n: string) => ({ [Symbol.dispose]() { seen.push(n) } });\n" +
+      "{ await using a = wait('a'); using b = now('b'); await using c = wait('c'); seen.push('in') }\nseen",
+    ["in", "c", "b", "a"],
+  ],
+  [
     "using at the top, before a final expression",
     "using nothing = null;\nusing r = { [Symbol.dispose]() {} };\n1 + 1",
     2,

@@ -112,6 +112,14 @@ test.each(cases)("the error of a program has a hint: %s", async (_, source, hint
   expect(outcome.ok ? "ran" : (outcome.error.hint ?? outcome.error.message)).toBe(hint);
 });
 
+test.each([
+  ["input", { name: "shop.get_stock", input: { sku: "A" } }],
+  ["args, if arguments is null", { name: "shop.get_stock", arguments: null, args: { sku: "A" } }],
+  ["params, as JSON", { tool: "get_stock", server: "shop", params: '{"sku":"A"}' }],
+])("the arguments of a tool call as JSON may be in %s", (_, call) => {
+  expect(otherLanguage(JSON.stringify(call), 1)).toEndWith('Write: return await shop.get_stock({ sku: "A" })');
+});
+
 test("forms of another language are named in the order of their lines, at most four", () => {
   const source =
     "# totals\ntotals = {}\nfor o in orders:\n    if o is None:\n        print 'none'\n    elif o:\n        pass";
