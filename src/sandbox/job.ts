@@ -67,12 +67,18 @@ export class Job {
   async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
     const { source, check } = this.#run;
     const { transpile } = await import("./code/transpile.ts");
+    const { checkCalls } = await import("./code/check.ts");
     this.#enter(phase.reading);
     const transpiled = await transpile(source);
+    this.#enter(phase.waiting);
     const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
     if (check === "off") return { transpiled, notes };
-    const { checkCalls } = await import("./code/check.ts");
-    const findings = await this.#known.resolved(() => checkCalls(transpiled.plain, this.#known));
+    const findings = await this.#known.resolved(() => {
+      this.#enter(phase.reading);
+      const found = checkCalls(transpiled.plain, this.#known);
+      this.#enter(phase.waiting);
+      return found;
+    });
     const placed: PlacedFinding[] = [];
     for (const each of findings.slice(0, maxListed)) {
       placed.push({ ...each, ...(await transpiled.originalPosition(each.at)) });

@@ -132,5 +132,5 @@ export interface Failure {
 /** Values of the first number of `state`. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
 
-/** Values of the second number of `state`. */
-export const phase = { starting: 0, reading: 1, running: 2 } as const;
+/** Values of the second number of `state`. A worker waits for its modules, for answers, and for its engine. */
+export const phase = { waiting: 0, reading: 1, running: 2 } as const;

@@ -174,12 +174,12 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
-    /** The start of the worker does not count, and concurrent executions share the cores. */
+    /** Waiting does not count, and concurrent executions share the cores. */
     const watchReading = (waitedMs = 0) =>
       after(readingMs, () => {
         const now = Atomics.load(state, 1);
         const share = Math.max(1, this.#busy.size / navigator.hardwareConcurrency);
-        if (now === phase.starting) watchReading();
+        if (now === phase.waiting) watchReading();
         else if (now !== phase.reading) return;
         else if (waitedMs + readingMs < readingMs * share) watchReading(waitedMs + readingMs);
         else giveUp(unreadable());

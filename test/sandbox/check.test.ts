@@ -1,5 +1,5 @@
 /** Calls that are certainly wrong are all reported before anything runs; calls that may be right are not. */
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, jest, test } from "bun:test";
 import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { someLimits } from "./some-limits.ts";
@@ -70,6 +70,31 @@ test("the first of many mistakes are listed, and the others counted", async () =
   expect(message).toStartWith("500 mistakes; nothing was run:\n  1:1 ");
   expect(message.split("\n")).toHaveLength(22);
   expect(message).toEndWith("  and 480 more");
+});
+
+test("a check that waits ten seconds for the schema of a tool does not count as parsing", async () => {
+  let asked = 0;
+  const late = {
+    name: "late",
+    jsName: "late",
+    get inputSchema() {
+      asked += 1;
+      jest.advanceTimersByTime(10_000);
+      return { type: "object" };
+    },
+  };
+  jest.useFakeTimers();
+  try {
+    const outcome = await sandbox.execute("return await shop.late({})", {
+      bindings: { ...bindings, namespaces: [{ name: "shop", jsName: "shop", functions: [late] }] },
+      limits: someLimits({ timeoutMs: 50_000 }),
+      mounts: { workspace: "/nowhere", registry: "/nowhere" },
+      check: "error",
+    });
+    expect([asked, outcome.ok ? outcome.value : outcome.error.message]).toEqual([1, "late"]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe("a program is refused", () => {
