@@ -20,11 +20,14 @@ beforeEach(() => {
 });
 afterEach(() => temporary[Symbol.dispose]());
 
-const now = new Date("2026-11-21T12:00:00Z");
+/** In the local time zone, as the days of the ledger are. */
+const noon = (day: string) => new Date(`${day}T12:00:00`);
+
+const now = noon("2026-11-21");
 const hours = (count: number) => new Date(now.getTime() - count * 3_600_000);
 
-/** A time of day in the local time zone. */
-const noon = (day: string) => new Date(`${day}T12:00:00`);
+/** The file of an hour is named in UTC. */
+const fileOf = (date: Date) => `${date.toISOString().slice(0, 13)}.log`;
 
 function calls(count: number, tool = "list"): Counts {
   const counts = new Counts();
@@ -51,7 +54,7 @@ describe("counts on disk", () => {
     expect(appendCounts(folder, calls(8), now)).toBe(true);
     const expected = { "2026-11-20": 3, "2026-11-21": 12 };
     expect(await found()).toEqual(expected);
-    expect(names()).toEqual([".lock", "2026-11-21T11.log", "2026-11-21T12.log", "totals.json"]);
+    expect(names()).toEqual([".lock", fileOf(hours(1)), fileOf(now), "totals.json"]);
     expect(await found()).toEqual(expected);
     await foldLedger(folder, hours(-5));
     expect(names()).toEqual([".lock", "totals.json"]);
@@ -60,11 +63,11 @@ describe("counts on disk", () => {
 
   test("count once if the process is killed between writing the sums and removing the lines", async () => {
     appendCounts(folder, calls(3), hours(20));
-    const line = readFileSync(join(folder, "2026-11-20T16.log"), "utf8");
+    const line = readFileSync(join(folder, fileOf(hours(20))), "utf8");
     await foldLedger(folder, now);
     const totals = JSON.parse(readFileSync(join(folder, "totals.json"), "utf8"));
-    writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: ["2026-11-20T16.log"] }));
-    writeFileSync(join(folder, "2026-11-20T16.log"), line);
+    writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: [fileOf(hours(20))] }));
+    writeFileSync(join(folder, fileOf(hours(20))), line);
     // The same for a reader that runs beside another process.
     await withLock(join(folder, ".lock"), "the ledger", async () => {
       expect(await found()).toEqual({ "2026-11-20": 3 });
@@ -121,11 +124,11 @@ describe("a ledger", () => {
 
   test("loses only the line that is damaged", async () => {
     appendCounts(folder, calls(3), hours(20));
-    const file = join(folder, "2026-11-20T16.log");
+    const file = join(folder, fileOf(hours(20)));
     writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
     appendCounts(folder, calls(4), hours(20));
     const { problems } = await readLedger(folder, now);
-    expect(problems).toEqual(["1 line of the ledger file 2026-11-20T16.log could not be read"]);
+    expect(problems).toEqual([`1 line of the ledger file ${fileOf(hours(20))} could not be read`]);
     expect(await found()).toEqual({ "2026-11-20": 7 });
     expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
   });
@@ -150,7 +153,7 @@ describe("a ledger", () => {
 
   test.if(process.platform === "linux")("can be read on a full disk", async () => {
     mkdirSync(folder, { recursive: true });
-    const file = join(folder, `${new Date().toISOString().slice(0, 13)}.log`);
+    const file = join(folder, fileOf(new Date()));
     symlinkSync("/dev/full", file);
     const ledger = new Ledger({ folder, log: silentLog });
     ledger.found("serve skill");
@@ -189,7 +192,7 @@ describe("concurrent processes", () => {
        for (let round = 0; round < 500; round++) {
          const counts = new Counts();
          counts.addUse("shop", "list", use);
-         const now = new Date("2026-11-21T12:00:00Z");
+         const now = new Date(${now.getTime()});
          appendCounts(${JSON.stringify(folder)}, counts, now);
          console.log(round);
          if (round % 50 === 7) await foldLedger(${JSON.stringify(folder)}, now);
@@ -202,7 +205,7 @@ describe("concurrent processes", () => {
     for (let ago = 2; ago < 30; ago++) appendCounts(folder, calls(1), hours(ago));
     const all = [start(), start(), start(), start()];
     for (const each of all) expect(await each.exited).toBe(0);
-    expect(names()).toEqual([".lock", "2026-11-21T12.log", "totals.json"]);
+    expect(names()).toEqual([".lock", fileOf(now), "totals.json"]);
     expect(await found()).toEqual({ "2026-11-20": 17, "2026-11-21": 2_011 });
   });
 
