@@ -1,13 +1,14 @@
 /**
- * `bun run mutate [--seed n] [--count n] [--rooms policy,config] [--all]`: changes the source in small ways and runs the tests
- * against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a missing test.
+ * `bun run mutate [--seed n] [--count n] [--skip n] [--rooms policy,config] [--all] [--list]`: changes the source in small ways and
+ * runs the tests against each change. A change that no test notices is a survivor: it is printed, and it is either harmless or a
+ * missing test. `--list` only prints the changes, numbered, including those that do not compile; `--skip` leaves out the first ones.
  *
  * Mutations that do not compile are left out. Each is tested by the tests that reach its file, one after another: all of its own room
  * or of its name, and a few of others. Those that have run its line come first, and of equally near ones the quick ones. A test that
  * fails with the mutation must pass without it. `--all` also gives survivors to all of `npm test`. Works in a copy of the checkout,
  * so nothing is left behind when it is interrupted.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../support/claudikins.ts";
@@ -18,8 +19,10 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     count: { type: "string", default: "150" },
+    skip: { type: "string", default: "0" },
     rooms: { type: "string", default: "policy,sandbox/code,clients,registry,config" },
     all: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
   },
 });
 
@@ -38,9 +41,14 @@ for (const name of readdirSync(root)) {
   const isLeftOut = ["node_modules", "dist", ".git"].includes(name) || name.endsWith(".bun-build");
   if (!isLeftOut) cpSync(join(root, name), join(copy, name), { recursive: true });
 }
-// The packages of the checkout, with a cache of its own for the executables of the mutations.
+// The packages of the checkout, with a cache of its own for the executables of the mutations. The names of engines and guests say
+// what they were made of.
+const cacheOfRoot = join(root, "node_modules", ".cache", "claudikins");
 const cache = join(copy, "node_modules", ".cache", "claudikins");
 mkdirSync(cache, { recursive: true });
+for (const name of existsSync(cacheOfRoot) ? readdirSync(cacheOfRoot) : []) {
+  if (/^(?:engine|guest)-/.test(name)) cpSync(join(cacheOfRoot, name), join(cache, name));
+}
 for (const name of readdirSync(join(root, "node_modules"))) {
   if (name !== ".cache") symlinkSync(join(root, "node_modules", name), join(copy, "node_modules", name));
 }
@@ -64,9 +72,16 @@ const importers = importersOf([...sourceFiles, ...testFiles]);
 
 let noticed = 0;
 const survivors: Mutation[] = [];
+const count = Number(values.count);
+const skip = Number(values.skip);
 // More than needed, since some do not compile.
-for (const mutation of chosen(groups, Number(values.count) * 2, Number(values.seed))) {
-  if (noticed + survivors.length >= Number(values.count)) break;
+for (const [at, mutation] of chosen(groups, skip + count * 2, Number(values.seed)).entries()) {
+  if (noticed + survivors.length >= count) break;
+  if (at < skip) continue;
+  if (values.list) {
+    console.log(`${at}: ${textOf(mutation)}`);
+    continue;
+  }
   if (mutation.mayBreakTypes && !(await withMutation(mutation, compiles))) continue;
   const test = await firstToNotice(mutation);
   if (test === undefined) {
@@ -74,12 +89,13 @@ for (const mutation of chosen(groups, Number(values.count) * 2, Number(values.se
     console.log(textOf(mutation));
   } else {
     noticed += 1;
-    console.error(`${mutation.file}:${mutation.line} is noticed by ${test}`);
+    console.error(`${at}: ${mutation.file}:${mutation.line} is noticed by ${test}`);
   }
   console.error(`${noticed} noticed, ${survivors.length} not`);
 }
 const share = noticed / Math.max(1, noticed + survivors.length);
-console.log(JSON.stringify({ seed: Number(values.seed), noticed, survivors: survivors.length, share }));
+if (!values.list)
+  console.log(JSON.stringify({ seed: Number(values.seed), noticed, survivors: survivors.length, share }));
 
 function textOf({ file, line, before, after }: Mutation): string {
   return `${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}\n`;
@@ -88,7 +104,8 @@ function textOf({ file, line, before, after }: Mutation): string {
 function typescriptIn(name: string): string[] {
   return (readdirSync(join(copy, name), { recursive: true }) as string[])
     .filter((file) => file.endsWith(".ts"))
-    .map((file) => `${name}/${file.replaceAll("\\", "/")}`);
+    .map((file) => `${name}/${file.replaceAll("\\", "/")}`)
+    .sort();
 }
 
 async function withMutation<T>({ file, line, after }: Mutation, work: () => Promise<T>): Promise<T> {
@@ -188,14 +205,14 @@ function isSlow(test: string): boolean {
   return test.includes(".slow.") || /^test\/(?:bench|conformance|e2e|install|session)\//.test(test);
 }
 
-/** The files that import each file, or start it as a worker by its path in `src`. */
+/** The files that import each file, start it as a worker by its path in `src`, or start it as a program that lies beside them. */
 function importersOf(files: readonly string[]): Map<string, string[]> {
   const known = new Set(files);
   const found = new Map<string, string[]>();
   for (const file of files) {
     const text = readFileSync(join(copy, file), "utf8");
-    for (const [, path = ""] of text.matchAll(/"(\.[^"]+\.ts)"/g)) {
-      for (const target of new Set([normalize(join(dirname(file), path)), normalize(join("src", path))])) {
+    for (const [, path = ""] of text.matchAll(/"([^"\s]+\.ts)"/g)) {
+      for (const target of new Set([join(dirname(file), path), join("src", path), path].map(normalize))) {
         if (known.has(target)) found.set(target, [...(found.get(target) ?? []), file]);
       }
     }
