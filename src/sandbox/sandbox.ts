@@ -1,4 +1,5 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
+import { availableParallelism, loadavg } from "node:os";
 import { startWorker } from "../off-thread.ts";
 import { Semaphore } from "../semaphore.ts";
 import { atMost, type Clock, TimeLimit } from "../time-limit.ts";
@@ -174,11 +175,12 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
-    /** Waiting does not count, and concurrent executions share the cores. */
+    /** Waiting does not count. Executions at the same time share the cores, with each other and with other programs. */
     const watchReading = (waitedMs = 0) =>
       after(readingMs, () => {
         const now = Atomics.load(state, 1);
-        const share = Math.max(1, this.#busy.size / navigator.hardwareConcurrency);
+        const running = Math.max(this.#busy.size, loadavg()[0] ?? 0);
+        const share = Math.max(1, running / availableParallelism());
         if (now === phase.waiting) watchReading();
         else if (now !== phase.reading) return;
         else if (waitedMs + readingMs < readingMs * share) watchReading(waitedMs + readingMs);
