@@ -1,6 +1,6 @@
 /** Sign-ins with the executable as a real process: into it with a browser or a pasted address, used by others, and out again. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -178,6 +178,7 @@ describe("a pasted address", () => {
     await server.change({ person: "away" });
     const other = watched(["--force"]);
     await other.address;
+    while (!existsSync(join(folder.path, "page.html"))) await Bun.sleep(20);
     await server.change({ person: "agrees" });
     other.child.terminal?.write(`nonsense\r${await redirectOf(await other.address)}\r`);
     expect(await other.child.exited).toBe(0);
