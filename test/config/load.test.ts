@@ -167,6 +167,18 @@ describe("folders", () => {
       hint: "Set REG, WORK before starting claudikins, or add a default to the config: ${REG:-value}.",
     });
   });
+
+  test.each([
+    ["this config", { workspace: "." }],
+    ["the registry", { workspace: "work", registry: "work/registry" }],
+    ["your own config", { workspace: "home/.config" }],
+    ["claudikins' own data", { workspace: "home/.local" }],
+  ])("a workspace that contains %s is refused", async (what, config) => {
+    const file = folder.write("claudikins.json", config);
+    const workspace = join(folder.path, config.workspace);
+    const message = `The workspace of ${file} is ${workspace}: it contains ${what}, and sandboxed code may write there`;
+    await expect(load()).rejects.toMatchObject({ code: "CONFIG_INVALID", message });
+  });
 });
 
 describe("the demo", () => {
