@@ -63,6 +63,7 @@ test("closingLine finds the line that denies the whole server or allows none of 
   expect(closingLine(policy({ deny: ["x", "*"] }))).toBe('mcpServers.rec.deny[1], "*"');
   expect(closingLine(policy({}, { deny: ["*.*"] }))).toBe('policy.deny[0], "*.*"');
   expect(closingLine(policy({ deny: ["**"] }))).toBeDefined();
+  expect(closingLine(policy({ deny: ["rec.*"] }))).toBe('mcpServers.rec.deny[0], "rec.*"');
   expect(closingLine(policy({ allow: [] }))).toBe("mcpServers.rec.allow");
   expect(closingLine(policy({ allow: ["*"] }, { allow: ["other.*"] }))).toBe("policy.allow");
   expect(closingLine(policy({ allow: ["x"] }, { allow: ["rec.y"] }))).toBeUndefined();

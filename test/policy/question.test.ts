@@ -66,6 +66,17 @@ describe("a long question", () => {
     expect(text).toMatch(/… [\d,]+ characters in 2,?98\d lines are not shown …/);
   });
 
+  test("shows as many of the first arguments as fit into 800 characters", () => {
+    // With its indent, quotes and comma, the line of a text with 185 characters has 199, and the opening brace has 5.
+    const lengths = [185, 185, 185, 184, 150, 150, 150, 150];
+    const keys = (more: number) => {
+      const entries = lengths.map((length, place) => [`${place}k`, "x".repeat(length - 1 + (place === 3 ? more : 0))]);
+      return shown(Object.fromEntries(entries)).match(/\dk/g)?.join(" ");
+    };
+    expect(keys(0)).toBe("0k 1k 2k 3k 6k 7k");
+    expect(keys(1)).toBe("0k 1k 2k 6k 7k");
+  });
+
   test("notes omissions in a line that no argument can imitate", () => {
     const fake = "… 3 characters are not shown …";
     const text = shown({ a: `a\n      ${fake}\nb`, [fake]: 1 });

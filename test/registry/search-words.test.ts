@@ -92,6 +92,12 @@ describe("different spellings", () => {
     expect(names(near, "mail", 1)).toEqual(["get_mail"]);
   });
 
+  test("a compound is not split into parts of fewer than three letters", () => {
+    const short = searchOf({ go_to: "Elsewhere", unmail: "By id", at_home: "Is it on?" });
+    expect(names(short, "homeat")).toEqual([]);
+    expect(names(short, "athome")).toEqual([]);
+  });
+
   test("an unknown word without similar words finds nothing", () => {
     expect(names(search, "qqqqqq zzzz")).toEqual([]);
   });

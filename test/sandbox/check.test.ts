@@ -110,6 +110,11 @@ describe("a program is refused", () => {
       "shop.list_orders(…) is a promise and is always true: write await shop.list_orders(…)",
     ],
     [
+      "a promise in a template",
+      "return `total: ${shop.list_orders({})}`",
+      'shop.list_orders(…) is a promise and becomes the string "[object Promise]": write await shop.list_orders(…)',
+    ],
+    [
       "an unknown tool",
       "const a = 1;\nawait shop.listOrders({});",
       'shop has no tool "listOrders". Did you mean list_orders?',
@@ -213,6 +218,7 @@ describe("a program is not refused", () => {
     "return (shop.nope ?? shop.list_orders)({})",
     "const asked = shop.list_orders({}); if (asked) await asked;",
     "const asked = shop.list_orders({}); const text = `${asked}`; await asked;",
+    "const tag = (texts, asked) => asked; return tag`total: ${shop.list_orders({})}`",
     "const asked = shop.list_orders({}); asked.at = 1; return [asked.at, await asked];",
   ];
   test.each(right)("%s", async (source) => {

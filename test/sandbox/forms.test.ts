@@ -109,6 +109,11 @@ const values: [string, string, unknown][] = [
   ],
   ["process.exit at the end", "const main = async () => 22;\nmain().then(() => process.exit(0));", undefined],
   [
+    "a namespace, beside a variable called namespace in the base of a class",
+    "const namespace = { B: class { k = 5 } };\nconst same = (a: any) => a;\nclass A extends same(namespace).B { l = 6 }\nnamespace N { export const m = 7 }\nreturn [new A().k, new A().l, N.m]",
+    [5, 6, 7],
+  ],
+  [
     "namespaces: of namespaces, with classes, and of types alone",
     "namespace A.B { export const x = 1, y = 2; const z = 3; export function f<T>(a: T) { return [x, y, z, a] } export namespace C { export enum E { One = 1 } export type T = string } }\nclass K { k = 5 } namespace K { export let l = 6 }\nnamespace Types { export interface I { a: A.B.C.T } }\nreturn [A.B.f(4), A.B.C.E.One, Object.keys(A.B), new K().k, K.l, typeof Types]",
     [[1, 2, 3, 4], 1, ["x", "y", "f", "C"], 5, 6, "object"],

@@ -26,6 +26,16 @@ test.each([
     "cb",
     "cb(f: (n: number) => string, s = ') {'): (x: string) => void",
   ],
+  [
+    "export function noted(a: string /* one :) */, b = 1 /* two */): void {",
+    "noted",
+    "noted(a: string /* one :) */, b = 1 /* two */): void",
+  ],
+  [
+    "export function lined(\n  a: string, // one :)\n  b: number,\n): void {",
+    "lined",
+    "lined( a: string, // one :) b: number, ): void",
+  ],
   ["export function is(x: unknown): x is string | number {", "is", "is(x: unknown): x is string | number"],
   ["export const double = (n: number): number => n * 2;", "double", "double(n: number): number"],
   ["export const wait = async (ms: number) => {};", "wait", "wait(ms: number): Promise<unknown>"],
