@@ -150,8 +150,8 @@ export interface LogFilesOptions {
   log: Log;
 }
 
-/** A little longer than a process's pipes are read after its end. */
-const lastWordsMs = 150;
+/** Much longer than a process's pipes are read after its end: a busy machine is late. */
+const lastWordsMs = 1_000;
 
 /** Writers that may have pending lines when the process exits. */
 const open = new Set<LogFiles>();
