@@ -1,5 +1,5 @@
 /** A channel is the way to one server: a transport, with what is known about the server's process and how it ended. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Transport } from "@modelcontextprotocol/client";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Log } from "../log.ts";

@@ -1,10 +1,8 @@
 /** Connects an MCP client to one server of the config. */
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
 import { onAbort, unlessAborted } from "./abort.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
@@ -13,6 +11,7 @@ import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
+import { ServerClient } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
@@ -79,7 +78,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
+  const client = new ServerClient(requests.capabilities);
   requests.attach(client);
   const settling = settlingOf(client, requests, server, options.log);
   const progress = new ServerProgress();
@@ -150,7 +149,12 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
 }
 
 /** Undefined if the responder has no capabilities: then the server is ready at once. */
-function settlingOf(client: Client, requests: ServerRequests, { name }: ServerConfig, log: Log): Settling | undefined {
+function settlingOf(
+  client: ServerClient,
+  requests: ServerRequests,
+  { name }: ServerConfig,
+  log: Log,
+): Settling | undefined {
   if (Object.keys(requests.capabilities).length === 0) return undefined;
   return new Settling({
     ping: (timeout) => client.ping({ timeout }),

@@ -1,7 +1,5 @@
 /** Reads responses over HTTP: their media type, the answer in them, how long to wait, and what went wrong. */
-import { SseError } from "@modelcontextprotocol/sdk/client/sse.js";
-import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { type RequestId, SdkHttpError, SseError } from "@modelcontextprotocol/client";
 import { systemCodeOf } from "../errors.ts";
 import { parsedJson } from "../json-object.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -39,7 +37,12 @@ export async function answerIn(response: Response, id: RequestId): Promise<strin
 
 export function failureOf(error: unknown, { url, hasToken }: Endpoint): NetworkFailure {
   if (error instanceof NetworkFailure) return error;
-  const status = error instanceof StreamableHTTPError || error instanceof SseError ? (error.code ?? 0) : 0;
+  const status = statusOf(error) ?? 0;
   if (status >= 300) return refusal(status, { hasToken });
   return systemCodeOf(error) === undefined ? unreadable() : noAnswer(error, url);
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof SdkHttpError) return error.status;
+  return error instanceof SseError ? error.code : undefined;
 }

@@ -1,15 +1,16 @@
 /** MCP over HTTP: the SDK's transports, with exact failures and a check for incomplete answers. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
-  ErrorCode,
+  type FetchLike,
   isInitializeRequest,
   isJSONRPCRequest,
   type JSONRPCMessage,
   type RequestId,
-} from "@modelcontextprotocol/sdk/types.js";
+  SSEClientTransport,
+  SseError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { atMost } from "../time-limit.ts";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -43,6 +44,9 @@ const drainGraceMs = 100;
 
 /** The SDK's default. The SDK does not report when it gives up. */
 const maxResumptions = 2;
+
+/** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */
+const connectionLost = -32_000;
 
 /** The SDK uses numbers as ids. */
 const pingId = "claudikins-ping";
@@ -274,7 +278,7 @@ export class HttpTransport implements Transport {
   /** Fails the stream's request, or the connection if there is no request. The SDK would resume both. */
   #eventTooLarge(limit: string, exchange: Exchange | undefined): NetworkFailure {
     const failure = tooLarge(limit, { isGone: !exchange });
-    if (exchange) this.#fail(exchange, ErrorCode.ConnectionClosed, failure.message, failure);
+    if (exchange) this.#fail(exchange, connectionLost, failure.message, failure);
     else {
       this.#lastFailure = failure;
       this.#lose(failure);
@@ -351,7 +355,7 @@ export class HttpTransport implements Transport {
   /** If a stream ends without the answer, the SDK would wait for it. */
   #brokeOff(exchange: Exchange): void {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
-    if (!isResumed) this.#fail(exchange, ErrorCode.ConnectionClosed, "its answer was cut off", brokeOff);
+    if (!isResumed) this.#fail(exchange, connectionLost, "its answer was cut off", brokeOff);
   }
 
   #fail(exchange: Exchange, code: number, message: string, data: unknown): void {

@@ -1,5 +1,5 @@
 /** Notifications of servers: changes, and log messages. Their form is not trusted. */
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import { oneLine } from "../visible-text.ts";

@@ -1,7 +1,5 @@
 /** Sends one request to a connected server, and turns failures into errors. */
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { ErrorCode as McpCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
+import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
@@ -10,6 +8,7 @@ import type { Channel } from "./channel.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { pageAddress } from "./page-address.ts";
 import { objectsOf } from "./result.ts";
+import type { ServerClient } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
 import type { ServerRequests } from "./server-requests.ts";
@@ -36,15 +35,12 @@ export interface RequestOptions {
 /** A connected server, and the state of its requests. */
 interface Peer {
   server: ServerConfig;
-  client: Client;
+  client: ServerClient;
   channel: Channel;
   requests: ServerRequests;
   progress: ServerProgress;
   closing: AbortSignal;
 }
-
-/** Accepts any object: servers send odd results, and the caller knows how to read them. */
-const anyResult: z.ZodType<Record<string, unknown>> = z.any();
 
 /** See `Connection.request`. */
 export async function sendRequest(
@@ -57,9 +53,9 @@ export async function sendRequest(
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
   // Replaces the SDK's timeout, which cannot be paused.
-  let late: McpError | undefined;
+  let late: SdkError | undefined;
   const limit = new TimeLimit(timeoutMs, () => {
-    late = new McpError(McpCode.RequestTimeout, "its time is over");
+    late = new SdkError(SdkErrorCode.RequestTimeout, "its time is over");
     cancel.abort(late);
   });
   const ended = peer.requests.calling(request.method, clock ? [limit, clock] : [limit]);
@@ -78,7 +74,7 @@ export async function sendRequest(
     const { progressToken } = listening ?? {};
     const _meta = { ...Object(params["_meta"]), progressToken };
     const asked = listening ? { method, params: { ...params, _meta } } : request;
-    return await peer.client.request(asked, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
+    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {
@@ -103,7 +99,7 @@ function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOption
 }
 
 function requestError(
-  { server, channel, client }: Peer,
+  { server, channel }: Peer,
   { method }: Request,
   what: string,
   cause: unknown,
@@ -121,9 +117,7 @@ function requestError(
     if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });
     return new ConnectionLost(text, { hint, why: why.trim(), sent: !isUnsent });
   }
-  // The SDK's code for this is also used by many servers for any error.
-  const isClosed = client.transport === undefined || (cause instanceof McpError && cause.data === brokeOff);
-  if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
+  if (!(cause instanceof ProtocolError) || cause.data === brokeOff) {
     const how = channel.ended() || wordsOf(cause);
     if (server.url === undefined) {
       const why = `is gone: ${how}`;
@@ -142,17 +136,17 @@ function requestError(
 
 /** The transport's failure, which may be inside an error answer that the transport made. */
 function failureIn(cause: unknown): NetworkFailure | undefined {
-  const inner = cause instanceof McpError ? cause.data : cause;
+  const inner = cause instanceof ProtocolError ? cause.data : cause;
   return inner instanceof NetworkFailure ? inner : undefined;
 }
 
-function answeredError(method: string, what: string, cause: McpError): ClaudikinsError {
+function answeredError(method: string, what: string, cause: ProtocolError): ClaudikinsError {
   const code = answeredErrorCode(method, cause.code);
   if (cause.code === McpCode.ParseError) {
     return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
   }
   const own = method.endsWith("/list") ? "the server returned an error: " : "";
-  const pages = cause instanceof UrlElicitationRequiredError ? pagesHint(cause) : undefined;
+  const pages = cause.code === McpCode.UrlElicitationRequired ? pagesHint(cause) : undefined;
   return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
 }
 
@@ -164,7 +158,7 @@ function answeredHint(method: string): string | undefined {
 }
 
 /** The pages that a person must open in a browser before the call can succeed. */
-function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
+function pagesHint({ data }: ProtocolError): string | undefined {
   const { elicitations } = (data ?? {}) as { elicitations?: unknown };
   const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);
   const short = urls.filter((url) => url.length < longestPage);

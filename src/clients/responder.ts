@@ -7,7 +7,7 @@ import type {
   ElicitRequest,
   ElicitResult,
   ListRootsResult,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/client";
 import type { Answer, Asker } from "../policy/gate.ts";
 
 export interface Asked {

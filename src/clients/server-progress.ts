@@ -1,10 +1,6 @@
 /** Listens to progress of servers. The SDK would lose progress that arrives together with the answer. */
-import {
-  type JSONRPCMessage,
-  type Progress,
-  ProgressNotificationSchema,
-  type ProgressToken,
-} from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, Progress, ProgressToken } from "@modelcontextprotocol/client";
+import { ProgressNotificationSchema } from "@modelcontextprotocol/core";
 import type { Watcher } from "./watched-transport.ts";
 
 export type ProgressListener = (progress: Progress) => void;

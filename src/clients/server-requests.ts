@@ -1,22 +1,22 @@
 /** Handles the requests of one connected server: passes them on to the responder if it supports them, and refuses others. */
 
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
-  CancelledNotificationSchema,
+  type Client,
   type ClientCapabilities,
+  type ClientContext,
+  type ElicitRequest,
+  ProtocolErrorCode as ErrorCode,
+  type RequestId,
+  type Result,
+} from "@modelcontextprotocol/client";
+import {
   CreateMessageRequestSchema,
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
-  ElicitationCompleteNotificationSchema,
-  type ElicitRequest,
   ElicitRequestSchema,
   ElicitResultSchema,
-  ErrorCode,
   ListRootsResultSchema,
-  type RequestId,
-  type Result,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/core";
 import type { z } from "zod";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -70,12 +70,12 @@ export class ServerRequests {
 
   /** Call this before the client connects. */
   attach(client: Client): void {
-    client.fallbackRequestHandler = (request, extra) => this.#handle(request, extra);
-    // The SDK ignores the id 0, which most servers use for their first request.
-    client.setNotificationHandler(CancelledNotificationSchema, ({ params }) => {
+    client.fallbackRequestHandler = (request, { mcpReq }) => this.#handle(request, mcpReq);
+    // The SDK's own handler would leave the server without an answer.
+    client.setNotificationHandler("notifications/cancelled", ({ params }) => {
       if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
     });
-    client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+    client.setNotificationHandler("notifications/elicitation/complete", ({ params }) => {
       if (this.capabilities.elicitation?.url) this.#responder?.elicited?.(this.#idFor(params.elicitationId));
     });
   }
@@ -101,13 +101,13 @@ export class ServerRequests {
 
   async #handle(
     { method, params = {} }: { method: string; params?: Params | undefined },
-    { requestId, signal }: Pick<RequestHandlerExtra<never, never>, "requestId" | "signal">,
+    { id, signal }: Pick<ClientContext["mcpReq"], "id" | "signal">,
   ): Promise<Result> {
     const answer = this.#answers.get(method);
     if (!answer) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
     try {
       this.#check(method, params);
-      return await this.#limited(requestId, method !== "roots/list", (open) =>
+      return await this.#limited(id, method !== "roots/list", (open) =>
         answer(params, AbortSignal.any([open, signal])),
       );
     } catch (error) {

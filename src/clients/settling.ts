@@ -2,16 +2,11 @@
  * Delays calls until the server has got answers to its requests after its start, or after the roots have changed. An
  * earlier call could use other roots than the agent's: folders that the user has not opened to it.
  */
-import {
-  type JSONRPCMessage,
-  ErrorCode as McpCode,
-  McpError,
-  type RequestId,
-} from "@modelcontextprotocol/sdk/types.js";
+import { type JSONRPCMessage, ProtocolError, type RequestId } from "@modelcontextprotocol/client";
 import type { Watcher } from "./watched-transport.ts";
 
 export interface SettlingOptions {
-  /** Rejects with McpError, at the latest after `timeoutMs`. */
+  /** Rejects with ProtocolError if the answer is an error. Ends at the latest after `timeoutMs`. */
   ping: (timeoutMs: number) => Promise<unknown>;
   /** Whether a call is running: then the server's requests belong to it. */
   isCalled: () => boolean;
@@ -138,7 +133,7 @@ export class Settling implements Watcher {
       await this.#options.ping(restMs);
       return true;
     } catch (error) {
-      return error instanceof McpError && error.code !== McpCode.RequestTimeout && !this.#isClosed;
+      return error instanceof ProtocolError && !this.#isClosed;
     }
   }
 }

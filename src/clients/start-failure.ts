@@ -1,6 +1,5 @@
 /** Errors that say why a server did not start, or cannot be reached. */
-import { ErrorCode as McpCode, McpError } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
+import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Channel } from "./channel.ts";
@@ -32,7 +31,7 @@ export function startFailure(server: ServerConfig, channel: Channel, isLate: boo
   if (cause instanceof ClaudikinsError && !isLate) {
     return failed(server, cause.code, `did not start: ${cause.message}`, { cause: cause.cause, hint: cause.hint });
   }
-  const timedOut = isLate || (cause instanceof McpError && isOurTimeout(cause, server.startTimeoutMs));
+  const timedOut = isLate || isOfSdk(cause, SdkErrorCode.RequestTimeout);
   const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
   if (server.url !== undefined) {
     const failure = cause instanceof NetworkFailure ? cause : channel.failure();
@@ -75,7 +74,7 @@ export function lastWords(channel: Channel): string {
   return lines.length > 0 ? `\n${lines.map((each) => `  | ${each}`).join("\n")}` : "";
 }
 
-/** The server's own message: its SDK and ours each put a prefix before it. */
+/** The server's own message: its SDK may have put a prefix before it. */
 export function wordsOf(cause: unknown): string {
   return messageOf(cause).replace(/^(?:MCP error -?\d+: )+/, "");
 }
@@ -83,18 +82,18 @@ export function wordsOf(cause: unknown): string {
 /** What was wrong with the answer to `initialize`. */
 function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: string } {
   const hint = "Run its command by hand to check that it is an MCP server.";
-  if (cause instanceof z.core.$ZodError) return { code: "PROTOCOL_ERROR", words: "its first answer is not MCP", hint };
-  if (cause instanceof McpError && wordsOf(cause) === noSuchMethod("initialize")) {
+  if (isOfSdk(cause, SdkErrorCode.InvalidResult))
+    return { code: "PROTOCOL_ERROR", words: "its first answer is not MCP", hint };
+  if (cause instanceof ProtocolError && wordsOf(cause) === noSuchMethod("initialize")) {
     return { code: "PROTOCOL_ERROR", words: "it echoes its input", hint };
   }
-  if (cause instanceof McpError) {
+  if (cause instanceof ProtocolError || cause instanceof SdkError) {
     return { code: unavailable, words: `its first answer is an error: ${wordsOf(cause)}`, hint };
   }
   // The SDK's own objection is to the version of the protocol.
   return { code: "PROTOCOL_ERROR", words: messageOf(cause).replace(/^Server's /, "its "), hint: otherVersion };
 }
 
-/** Whether the SDK's own timer ended the request: servers may answer with the same code. */
-function isOurTimeout({ code, data }: McpError, timeoutMs: number): boolean {
-  return code === McpCode.RequestTimeout && (data as { timeout?: unknown } | undefined)?.timeout === timeoutMs;
+function isOfSdk(cause: unknown, code: SdkErrorCode): boolean {
+  return cause instanceof SdkError && cause.code === code;
 }

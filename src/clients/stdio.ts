@@ -1,6 +1,5 @@
 /** MCP over a child's stdin and stdout: newline-delimited JSON of almost any length. Lines that are not JSON do no harm. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { collectSoon } from "../collect-soon.ts";
 import { messageOf } from "../errors.ts";
 import { atMost } from "../time-limit.ts";

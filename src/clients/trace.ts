@@ -1,6 +1,5 @@
 /** Records the messages of servers without affecting calls. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { masked, type Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 

@@ -1,6 +1,11 @@
 /** A transport whose messages can be watched, and held back. */
-import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage, MessageExtraInfo, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/client";
 import type { Log } from "../log.ts";
 
 /** Sees every message before the client does. Must not throw. */

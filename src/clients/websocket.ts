@@ -1,6 +1,5 @@
 /** MCP over a WebSocket. The SDK's transport cannot send headers, and does not say why a connection failed. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { httpForm } from "../config/address.ts";
 import { systemCodeOf } from "../errors.ts";
 import { InOrder, receive } from "./decoding/receive.ts";

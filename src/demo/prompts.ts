@@ -1,5 +1,5 @@
 /** The prompts of the demo. There is one: a review of one week of the shop. */
-import { ErrorCode, type GetPromptResult, McpError, type Prompt } from "@modelcontextprotocol/sdk/types.js";
+import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { DAY_MS, isoTime, YEAR_START_MS } from "./data/calendar.ts";
 
 const WEEKLY_REVIEW: Prompt = {
@@ -15,7 +15,10 @@ export function listPrompts(): Prompt[] {
 
 export function getPrompt(name: string, args: Readonly<Record<string, string>>): GetPromptResult {
   if (name !== WEEKLY_REVIEW.name) {
-    throw new McpError(ErrorCode.InvalidParams, `Unknown prompt "${name}". Available: ${WEEKLY_REVIEW.name}.`);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Unknown prompt "${name}". Available: ${WEEKLY_REVIEW.name}.`,
+    );
   }
   const { label, from, to } = parseWeek(args["week"]);
   const text = `Review the shop's week ${label}, from ${from} to ${to} (UTC).
@@ -37,8 +40,8 @@ function parseWeek(text: string | undefined): { label: string; from: string; to:
   const number = Number(/^(?:2025-)?W?(\d{1,2})$/i.exec(text ?? "")?.[1]);
   if (!(number >= 1 && number <= WEEKS)) {
     const given = text === undefined ? "is missing" : `is "${text}"`;
-    throw new McpError(
-      ErrorCode.InvalidParams,
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
       `week ${given}. Must be an ISO week of 2025, 2025-W01 to 2025-W${WEEKS}.`,
     );
   }

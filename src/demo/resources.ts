@@ -1,5 +1,5 @@
 /** The resources of the demo: the returns policy, and the schema of an order. */
-import { type ErrorCode, McpError, type ReadResourceResult, type Resource } from "@modelcontextprotocol/sdk/types.js";
+import { type ReadResourceResult, type Resource, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { objectSchema } from "./json-schema.ts";
 import { COUNTRIES, ORDER_STATUSES } from "./model.ts";
 
@@ -67,14 +67,11 @@ export function listResources(): Resource[] {
   return RESOURCES.map(({ text: _, ...resource }) => resource);
 }
 
-/** The error code for a resource that does not exist (MCP 2025-06-18, Resources, Error Handling). */
-const RESOURCE_NOT_FOUND = -32002 as ErrorCode;
-
 export function readResource(uri: string): ReadResourceResult {
   const resource = RESOURCES.find((each) => each.uri === uri);
   if (resource === undefined) {
     const known = RESOURCES.map((each) => each.uri).join(", ");
-    throw new McpError(RESOURCE_NOT_FOUND, `Unknown resource "${uri}". Available: ${known}.`, { uri });
+    throw new ResourceNotFoundError(uri, `Unknown resource "${uri}". Available: ${known}.`);
   }
   return { contents: [{ uri, mimeType: resource.mimeType, text: resource.text }] };
 }

@@ -1,20 +1,6 @@
 /** The demo server: the back office of an invented shop, as an MCP server over stdio. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-  type ServerNotification,
-  type ServerRequest,
-} from "@modelcontextprotocol/sdk/types.js";
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { listResources, readResource } from "./resources.ts";
 import { openShop, type Shop } from "./shop.ts";
@@ -64,30 +50,30 @@ function createServer(): Server {
     instructions: INSTRUCTIONS,
   });
   let shop: Shop | undefined;
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  server.setRequestHandler("tools/list", () => ({ tools: TOOLS.map((tool) => tool.definition) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = TOOLS.find(({ definition }) => definition.name === params.name);
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
     shop ??= openShop();
-    return await tool.call(params.arguments ?? {}, toolContext(shop, extra));
+    return await tool.call(params.arguments ?? {}, toolContext(shop, mcpReq));
   });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: listResources() }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(params.uri));
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: listPrompts() }));
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+  server.setRequestHandler("resources/list", () => ({ resources: listResources() }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri));
+  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts() }));
+  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}));
   return server;
 }
 
-function toolContext(shop: Shop, extra: RequestHandlerExtra<ServerRequest, ServerNotification>): ToolContext {
-  const progressToken = extra._meta?.progressToken;
+function toolContext(shop: Shop, { _meta, signal, notify }: ServerContext["mcpReq"]): ToolContext {
+  const progressToken = _meta?.progressToken;
   return {
     shop,
-    signal: extra.signal,
+    signal,
     async progress(done, total, message) {
       if (progressToken === undefined) return;
       const params = { progressToken, progress: done, total, message };
-      await extra.sendNotification({ method: "notifications/progress", params });
+      await notify({ method: "notifications/progress", params });
     },
   };
 }

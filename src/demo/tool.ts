@@ -1,5 +1,5 @@
 /** How the demo's tools are defined: with JSON Schemas, and a function that gets checked arguments. */
-import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { FromSchema, JsonSchema } from "./json-schema.ts";
 import { Refusal, type Shop } from "./shop.ts";
 import { problemsOf } from "./validate.ts";

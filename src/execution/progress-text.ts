@@ -1,5 +1,5 @@
 /** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
-import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { Progress } from "@modelcontextprotocol/client";
 import type { BindingCall } from "../sandbox/contract.ts";
 import { oneLine } from "../visible-text.ts";
 

@@ -1,5 +1,5 @@
 /** The host's own model, asked with MCP sampling, which has no schemas: the format of the answer is described in words. */
-import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { estimateTokens } from "../token-estimate.ts";
@@ -57,7 +57,10 @@ function textOf(content: unknown): string {
 }
 
 function failureOf(error: unknown): ClaudikinsError {
-  if (error instanceof McpError && (error.code === refusedByPerson || error.code === ErrorCode.InvalidRequest)) {
+  if (
+    error instanceof ProtocolError &&
+    (error.code === refusedByPerson || error.code === ProtocolErrorCode.InvalidRequest)
+  ) {
     return new ClaudikinsError("MODEL_REFUSED", "The user or the host refused the request to its model", { hint });
   }
   return unavailable(messageOf(error));

@@ -1,13 +1,11 @@
 /** Passes what servers ask to the agent that `serve` is connected to, on the stream of the request that the question belongs to. */
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
   ElicitResultSchema,
   ListRootsResultSchema,
-  type RequestId,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/core";
+import type { RequestId, RequestOptions, Server } from "@modelcontextprotocol/server";
 import type { Asked, Responder } from "../clients/responder.ts";
 import { maxTimerMs } from "../time-limit.ts";
 

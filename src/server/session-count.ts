@@ -1,5 +1,5 @@
 /** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
 import { definitionChars } from "../registry/model.ts";

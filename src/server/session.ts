@@ -1,13 +1,5 @@
 /** One MCP session over any transport: our two or three tools, or all tools of the servers in direct mode. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-  RootsListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { textResult, withFigures } from "./content/content.ts";
@@ -70,23 +62,24 @@ export function createSession(
     told = problem;
     return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
   };
-  server.setNotificationHandler(RootsListChangedNotificationSchema, () => current.pool.rootsChanged());
-  server.setRequestHandler(ListToolsRequestSchema, () => {
+  server.setNotificationHandler("notifications/roots/list_changed", () => current.pool.rootsChanged());
+  server.setRequestHandler("tools/list", () => {
     const tools = toolsOfHost();
     count.listed(tools);
     return { tools };
   });
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, sendNotification }) => {
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { id, signal, notify } }) => {
     const names = toolsOfHost().map(({ name }) => name);
     const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name}", only ${names.join(" and ")}`);
+      const message = `There is no tool "${params.name}", only ${names.join(" and ")}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    using _ = hostRequestsOf(server).begin(requestId);
+    using _ = hostRequestsOf(server).begin(id);
     const progressToken = params._meta?.progressToken;
     const reporter = new ProgressReporter((progress, message) => {
       const notice = { progressToken: progressToken!, progress, message };
-      void sendNotification({ method: "notifications/progress", params: notice }).catch(() => {});
+      void notify({ method: "notifications/progress", params: notice }).catch(() => {});
     });
     const onProgress = progressToken === undefined ? undefined : (line: string) => reporter.report(line);
     try {

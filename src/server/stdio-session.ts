@@ -1,7 +1,7 @@
 /** The session on stdin and stdout with the SDK's server, after the first answers. */
 import type { Readable } from "node:stream";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";

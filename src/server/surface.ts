@@ -1,5 +1,5 @@
 /** Everything that an agent loads of claudikins: two tools and the instructions, within a token budget; a third tool on request. */
-import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import { instructionsFor } from "./instructions.ts";

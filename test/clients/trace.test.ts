@@ -1,6 +1,6 @@
 /** The traced messages to and from servers: all of them, in order, with times, and without secrets. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Transport } from "@modelcontextprotocol/client";
 import type { Pool } from "../../src/clients/pool.ts";
 import { masked, redactorOf } from "../../src/clients/secrets.ts";
 import { Trace, type TraceEntry } from "../../src/clients/trace.ts";
@@ -143,7 +143,7 @@ test("a traced transport passes on every event", async () => {
   const options = { relatedRequestId: 1 };
   await seen.send(message, options);
   seen.setProtocolVersion?.("2025-06-18");
-  const extra = { requestInfo: { headers: {} } };
+  const extra = { authInfo: { token: "t", clientId: "c", scopes: [] } };
   inner.onmessage?.(message, extra);
   inner.onerror?.(new Error("odd"));
   await seen.close();

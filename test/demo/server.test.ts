@@ -59,7 +59,7 @@ test("the resources are the returns policy and the schema of orders", async () =
 test("an unknown resource, prompt, week or tool is a protocol error that lists what exists", async () => {
   const { client } = demo;
   for (const [request, code, text] of [
-    [() => client.readResource({ uri: "demo://policy" }), -32002, "demo://policy/returns"],
+    [() => client.readResource({ uri: "demo://policy" }), ErrorCode.InvalidParams, "demo://policy/returns"],
     [() => client.getPrompt({ name: "review" }), ErrorCode.InvalidParams, "weekly_review"],
     [
       () => client.getPrompt({ name: "weekly_review", arguments: { week: "2025-W53" } }),

@@ -1,6 +1,6 @@
 /** The host's model: its requests, and hosts and people who refuse or do not answer. */
 import { describe, expect, test } from "bun:test";
-import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import { ProtocolError } from "@modelcontextprotocol/server";
 import type { Responder } from "../../src/clients/responder.ts";
 import { samplingModel } from "../../src/navigator/sampling-model.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
@@ -57,9 +57,9 @@ test("several text blocks are joined to one answer", async () => {
 
 describe("a request fails", () => {
   test.each<[string, Sample, string]>([
-    ["if the person refuses", failing(new McpError(-1, "User rejected")), "MODEL_REFUSED"],
-    ["if the host refuses", failing(new McpError(-32_600, "no")), "MODEL_REFUSED"],
-    ["if the host has no sampling", failing(new McpError(-32_601, "unknown")), "MODEL_UNAVAILABLE"],
+    ["if the person refuses", failing(new ProtocolError(-1, "User rejected")), "MODEL_REFUSED"],
+    ["if the host refuses", failing(new ProtocolError(-32_600, "no")), "MODEL_REFUSED"],
+    ["if the host has no sampling", failing(new ProtocolError(-32_601, "unknown")), "MODEL_UNAVAILABLE"],
     ["if the host fails", failing(new Error("gone")), "MODEL_UNAVAILABLE"],
     ["if the answer is empty", saying({ type: "text", text: " " }), "MODEL_ANSWER_INVALID"],
     ["if the answer is not text", saying({ type: "image", data: "", mimeType: "image/png" }), "MODEL_ANSWER_INVALID"],

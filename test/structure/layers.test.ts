@@ -174,7 +174,7 @@ describe("imports", () => {
     expect(all).toContain("main.ts → cli/run.ts");
     expect(all).toContain("cli/command-table.ts → cli/commands/exec.ts");
     expect(all).toContain("clients/pool.ts → clients/connect.ts");
-    expect(all).toContain("clients/connect.ts → @modelcontextprotocol/sdk/client/index.js");
+    expect(all).toContain("clients/server-client.ts → @modelcontextprotocol/client");
     // One import for each in the text, whatever its form.
     for (const file of files) {
       const written = text.get(file)?.match(/\bfrom "[^"]+"(?:;| with )|\bimport\("[^"]+"/g)?.length ?? 0;

@@ -1,8 +1,7 @@
 /** The steps of a sign-in: read the server's challenge, find its authorization server, make the URL, and take the code. */
 
 import { randomBytes } from "node:crypto";
-import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
-import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
+import { LATEST_PROTOCOL_VERSION, startAuthorization } from "@modelcontextprotocol/client";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isLoopback } from "../../loopback.ts";
@@ -59,10 +58,10 @@ export async function authorize(asked: Authorization) {
   let isFinished = false;
   const finish = async (redirect: URL) => {
     if (isFinished) throw failed("this sign-in is already done", server);
-    const authorizationCode = await codeOf(redirect, { asked, state, found });
+    const answer = await answerIn(redirect, { asked, state, found });
     isFinished = true;
     await store.alone(server, () =>
-      exchanged(asked, desk, scopes, { authorizationCode, codeVerifier, redirectUri: redirectUrl.href }),
+      exchanged(asked, desk, scopes, { ...answer, codeVerifier, redirectUri: redirectUrl.href }),
     );
   };
   return { authorizationUrl, finish };
@@ -147,15 +146,16 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
   return started;
 }
 
-/** The code in the redirect URL. The issuer is checked before the rest. */
-async function codeOf(
+/** The code in the redirect URL, and the issuer if it is named. The issuer is checked before the rest. */
+async function answerIn(
   redirect: URL,
   { asked, state, found }: { asked: Authorization; state: string; found: Discovered },
-): Promise<string> {
+): Promise<Pick<Code, "authorizationCode" | "iss">> {
   const { server, store } = asked;
   const get = (name: string) => redirect.searchParams.get(name);
+  const iss = get("iss");
   if (get("state") !== state) throw failed("the response belongs to another sign-in", server);
-  if (!isFromIssuer(get("iss"), found)) {
+  if (!isFromIssuer(iss, found)) {
     throw failed("the response came from a different authorization server", server);
   }
   const error = get("error");
@@ -167,9 +167,9 @@ async function codeOf(
     const words = [error, get("error_description")].filter(Boolean).join(": ");
     throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, server);
   }
-  const code = get("code");
-  if (!code) throw failed("the redirect address contains no code", server);
-  return code;
+  const authorizationCode = get("code");
+  if (!authorizationCode) throw failed("the redirect address contains no code", server);
+  return { authorizationCode, ...(iss === null ? {} : { iss }) };
 }
 
 /** RFC 9207 requires simple string comparison. Without metadata, the spelling is unknown. */

@@ -1,10 +1,13 @@
 /** The OAuth client: from the config, registered by claudikins itself, or described by a client ID metadata document. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type AddClientAuthentication, registerClient } from "@modelcontextprotocol/sdk/client/auth.js";
-import { createPrivateKeyJwtAuth } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
-import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  type AddClientAuthentication,
+  createPrivateKeyJwtAuth,
+  type FetchLike,
+  type OAuthClientInformationMixed,
+  registerClient,
+} from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";
 import type { OAuthEntry } from "../../config/oauth.ts";
 import { systemCodeOf } from "../../errors.ts";

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { OAuthMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { OAuthMetadata } from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { isObject, parsedJson } from "../../json-object.ts";

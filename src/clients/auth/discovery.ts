@@ -1,11 +1,11 @@
 /** Finds the authorization server of an MCP server, and its endpoints (RFC 9728, RFC 8414, OpenID Connect). */
 import {
+  checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
-} from "@modelcontextprotocol/sdk/client/auth.js";
-import type { OAuthMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { checkResourceAllowed } from "@modelcontextprotocol/sdk/shared/auth-utils.js";
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+  type FetchLike,
+  type OAuthMetadata,
+} from "@modelcontextprotocol/client";
 import type { Challenge } from "./challenge.ts";
 import { isOurs, notOAuth } from "./words.ts";
 
@@ -58,9 +58,10 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
   };
   const { origin } = new URL(issuer);
   try {
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn, skipIssuerValidation: true });
     if (!metadata) return undefined;
-    // An impostor could let the person sign in at another server, and take the code (RFC 8414, section 3.3).
+    // An impostor could let the person sign in at another server, and take the code (RFC 8414, section 3.3). The SDK's check
+    // would refuse well-known services.
     if (!isSameIssuer(metadata.issuer, issuer) && !areRelated(metadata.issuer, issuer)) {
       throw notOAuth(`its authorization server at ${origin} names a different issuer`);
     }

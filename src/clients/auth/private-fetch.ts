@@ -1,6 +1,6 @@
 /** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
 
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { parsedJson } from "../../json-object.ts";
 import { isLoopback } from "../../loopback.ts";
 import { unlessAborted } from "../abort.ts";
@@ -8,7 +8,7 @@ import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
 import { maxMetadataBytes, megabytes } from "../size-limits.ts";
 import { checkReach } from "./reach.ts";
-import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+import { cancelled, notOAuth, Refused, shortLine, unavailable, withoutTls } from "./words.ts";
 
 const requestMs = 10_000;
 
@@ -38,10 +38,7 @@ function checkAddress(url: URL, method: string, server: URL): void {
   const isOwn = url.origin === server.origin && method === "GET";
   const isLocal = url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(server.hostname);
   if (url.protocol === "https:" || isOwn || isLocal) return;
-  throw new NetworkFailure(`its authorization server does not use TLS (${url.origin})`, {
-    code: "PROTOCOL_ERROR",
-    hint: "Ask its operator for an https:// address: signing in without TLS is unsafe.",
-  });
+  throw withoutTls(url);
 }
 
 async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSignal) {

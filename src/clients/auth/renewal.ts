@@ -1,5 +1,5 @@
 /** Renews tokens, or gets them without a person: once, for all callers and processes that need them. */
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";

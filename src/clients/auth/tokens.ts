@@ -1,16 +1,17 @@
 /** Gets tokens from an authorization server, for a code, a refresh token or client credentials, and revokes them. */
 import {
   exchangeAuthorization,
+  type FetchLike,
   fetchToken,
+  InsecureTokenEndpointError,
   type OAuthClientProvider,
+  type OAuthTokens,
   refreshAuthorization,
   selectClientAuthMethod,
-} from "@modelcontextprotocol/sdk/client/auth.js";
-import type { OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+} from "@modelcontextprotocol/client";
 import type { Client } from "./client.ts";
 import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
-import { isOurs, notOAuth, Refused } from "./words.ts";
+import { isOurs, notOAuth, Refused, withoutTls } from "./words.ts";
 
 /** The authorization server, and the client that asks it. */
 export interface Desk {
@@ -39,6 +40,8 @@ export interface Code {
   authorizationCode: string;
   codeVerifier: string;
   redirectUri: string;
+  /** The issuer in the redirect. The SDK requires it from servers that promise it. */
+  iss?: string;
 }
 
 /** Throws Refused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
@@ -103,6 +106,7 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
   const obtainedAt = Date.now();
   const tokens = await ask().catch((error: unknown) => {
     if (isOurs(error) || error instanceof Refused) throw error;
+    if (error instanceof InsecureTokenEndpointError) throw withoutTls(new URL(error.tokenEndpoint));
     throw notOAuth("its authorization server returned no valid token");
   });
   const { access_token: access, refresh_token: refresh, scope, expires_in: seconds = 0 } = tokens;

@@ -53,6 +53,14 @@ export function notOAuth(message: string): NetworkFailure {
   });
 }
 
+/** Secrets would be sent without encryption. */
+export function withoutTls({ origin }: URL): NetworkFailure {
+  return new NetworkFailure(`its authorization server does not use TLS (${origin})`, {
+    code: "PROTOCOL_ERROR",
+    hint: "Ask its operator for an https:// address: signing in without TLS is unsafe.",
+  });
+}
+
 /** Nobody waits for the sign-in any more. */
 export function cancelled(): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", "the sign-in was cancelled");

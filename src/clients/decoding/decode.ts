@@ -1,10 +1,14 @@
 /** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
-import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import { type JsonObject, parsedJson } from "../../json-object.ts";
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 import { type Span, weigh } from "./weigh.ts";
+
+/** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
+const parseError = -32_700;
 
 /** Deeper JSON would overflow the stack of code that writes or walks it. */
 const maxDepth = 500;
@@ -174,7 +178,7 @@ function refused(bytes: Uint8Array, why: string): Decoded | undefined {
     /"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
   if (!found) return undefined;
   const id = JSON.parse(found[1] ?? "") as number | string;
-  return { message: { jsonrpc: "2.0", id, error: { code: ErrorCode.ParseError, message: why } }, large: {} };
+  return { message: { jsonrpc: "2.0", id, error: { code: parseError, message: why } }, large: {} };
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -195,6 +199,6 @@ function failedAnswer(value: unknown): JSONRPCMessage | undefined {
   return {
     jsonrpc,
     id,
-    error: { code: ErrorCode.ParseError, message: "its answer is not MCP: it has no result or error" },
+    error: { code: parseError, message: "its answer is not MCP: it has no result or error" },
   };
 }

@@ -1,5 +1,5 @@
 /** A large part of an answer that stays JSON text. It is parsed only where objects are needed. */
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
 /** `JSON.stringify` writes the value itself, so a result with such a part can be passed on unchanged. */
 export class LargeJson {

@@ -1,5 +1,5 @@
 /** Receives messages of servers: small ones are parsed at once, large ones in a worker thread. */
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { eventLoopTurn } from "../../event-loop.ts";
 import { OffThread } from "../../off-thread.ts";
 import { assemble, decode, type Packed, unpack } from "./decode.ts";

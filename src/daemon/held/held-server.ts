@@ -3,15 +3,15 @@
  * get new ids, answers go back with the original ids, and notifications go to all users.
  */
 import {
-  ErrorCode,
   type JSONRPCMessage,
   type JSONRPCNotification,
   type JSONRPCRequest,
   LATEST_PROTOCOL_VERSION,
-  LoggingLevelSchema,
   type ProgressToken,
+  ProtocolErrorCode,
   type RequestId,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/client";
+import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { Channel } from "../../clients/channel.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
@@ -322,7 +322,11 @@ export class HeldServer {
   }
 
   #answerError(id: RequestId, message: string): void {
-    this.#send({ jsonrpc: "2.0", id, error: { code: ErrorCode.MethodNotFound, message: `claudikins: ${message}` } });
+    this.#send({
+      jsonrpc: "2.0",
+      id,
+      error: { code: ProtocolErrorCode.MethodNotFound, message: `claudikins: ${message}` },
+    });
   }
 
   /** A failed write is ignored: all users are told when the process ends. */

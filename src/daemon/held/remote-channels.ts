@@ -1,5 +1,5 @@
 /** Channels to servers that a daemon runs for other processes. If there is no daemon, each process starts servers itself. */
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../../clients/abort.ts";
 import type { Channel, ChannelOpener } from "../../clients/channel.ts";
 import { childEnvironment } from "../../clients/child-environment.ts";

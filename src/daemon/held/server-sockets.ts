@@ -1,10 +1,10 @@
 /** The daemon's WebSockets. Over each one, another process uses one held server. */
 import {
-  ErrorCode,
   type JSONRPCMessage,
   type JSONRPCNotification,
   type JSONRPCRequest,
-} from "@modelcontextprotocol/sdk/types.js";
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/client";
 import { messageJson } from "../../clients/decoding/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
@@ -138,7 +138,7 @@ export class ServerSockets {
       if ("id" in message) return undefined;
       throw new Error(`${message.method} has no id`);
     } catch (error) {
-      return { jsonrpc: "2.0", id, error: { code: ErrorCode.InvalidRequest, message: messageOf(error) } };
+      return { jsonrpc: "2.0", id, error: { code: ProtocolErrorCode.InvalidRequest, message: messageOf(error) } };
     }
   }
 

@@ -1,6 +1,5 @@
 /** The channel to a server that several users share. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Channel } from "../../clients/channel.ts";
 import { NotWritten } from "../../clients/stdio.ts";
 import type { PortEnd } from "./held-server.ts";

@@ -1,6 +1,6 @@
 /** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
 import { join } from "node:path";
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
 import { writeWhenChanged } from "../../files.ts";
 import { charsOfBlocks } from "../../ledger/characters.ts";

@@ -1,5 +1,5 @@
 /** The worker that makes the content of outcomes with a large value. */
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { answerJobs } from "../../off-thread.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { type OutputOptions, outcomeContent } from "./content.ts";

@@ -1,12 +1,12 @@
 /** Reads the JSON-RPC messages in the body of a request, within limits. */
+import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import {
-  ErrorCode,
   type InitializeRequest,
   isInitializeRequest,
   type JSONRPCMessage,
-  JSONRPCMessageSchema,
   type JSONRPCRequest,
-} from "@modelcontextprotocol/sdk/types.js";
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parsedJson } from "../../json-object.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
@@ -26,7 +26,7 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
     throw new Refusal(415, "The body must be application/json: set Content-Type");
   }
   const value = parsedJson(await textOf(request, maxBytes));
-  if (value === undefined) throw new Refusal(400, "The body is not JSON", {}, ErrorCode.ParseError);
+  if (value === undefined) throw new Refusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];
   if (items.length === 0) throw invalidMessage("The batch is empty");

@@ -1,5 +1,5 @@
 /** Server-sent events that survive a broken connection: the client resumes a stream on a new connection. */
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 
 export interface EventLogOptions {
   /** Maximum size of all events together. The newest event is kept whatever its size. */

@@ -1,5 +1,5 @@
 /** The MCP server over HTTP: one address and many sessions. */
-import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";

@@ -1,5 +1,5 @@
 /** Answers a request that is not accepted: an HTTP status and a JSON-RPC error. */
-import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
+import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 
 /** The code of errors that have none in JSON-RPC. The SDK's servers use it too. */
 const noCode = -32_000;
@@ -24,7 +24,7 @@ export class Refusal extends Error {
 
 /** The body is not a message of the protocol. */
 export function invalidMessage(message: string): Refusal {
-  return new Refusal(400, message, {}, ErrorCode.InvalidRequest);
+  return new Refusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
 }
 
 /** Clients start a new session when they get this status. */

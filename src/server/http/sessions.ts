@@ -3,7 +3,7 @@ import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";

@@ -2,7 +2,6 @@
  * The streamable HTTP transport of one session, for the SDK's protocol class. Unlike the SDK's own transport, it limits what it
  * keeps, and it ends finished streams after a resumption and the streams of cancelled requests, so that no client waits in vain.
  */
-import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
@@ -10,7 +9,9 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
-} from "@modelcontextprotocol/sdk/types.js";
+  type Transport,
+  type TransportSendOptions,
+} from "@modelcontextprotocol/server";
 import { Semaphore } from "../../semaphore.ts";
 import type { Body } from "./body.ts";
 import { EventLog, type EventLogOptions, EventStream, type StayOpen } from "./event-stream.ts";

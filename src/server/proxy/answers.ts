@@ -1,12 +1,12 @@
 /** Error answers for agents: a server's own error unchanged, or ours with its hint. */
-import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { pageAddress } from "../../clients/page-address.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { isObject } from "../../json-object.ts";
 
-/** The protocol's code for an unknown resource. */
-const resourceNotFound = -32_002;
+/** The code for an unknown resource, in revisions of the protocol up to 2025-11-25. */
+export const resourceNotFound = -32_002;
 
 /** A JSON-RPC error. The SDK puts these three fields into its answer. */
 export class HostError extends Error {
@@ -21,7 +21,7 @@ export class HostError extends Error {
 }
 
 export function invalidParams(message: string): HostError {
-  return new HostError(ErrorCode.InvalidParams, message);
+  return new HostError(ProtocolErrorCode.InvalidParams, message);
 }
 
 export function noResource(uri: string): HostError {
@@ -31,15 +31,13 @@ export function noResource(uri: string): HostError {
 /** The error that a server answered; undefined if the server answered none. */
 export function serverError(thrown: unknown, server: string): HostError | undefined {
   const { code, cause } = toClaudikinsError(thrown);
-  if (!(cause instanceof McpError) || !answered.includes(code)) return undefined;
-  // The SDK has put a prefix before the server's message.
-  const words = cause.message.replace(/^MCP error -?\d+: /, "");
-  return new HostError(cause.code, words, dataOf(cause, server));
+  if (!(cause instanceof ProtocolError) || !answered.includes(code)) return undefined;
+  return new HostError(cause.code, cause.message, dataOf(cause, server));
 }
 
 export function hostError(thrown: unknown, server: string): HostError {
   if (thrown instanceof HostError) return thrown;
-  return serverError(thrown, server) ?? new HostError(ErrorCode.InternalError, toClaudikinsError(thrown).text);
+  return serverError(thrown, server) ?? new HostError(ProtocolErrorCode.InternalError, toClaudikinsError(thrown).text);
 }
 
 /** Our error codes that stand for an error answer of a server. */
@@ -48,8 +46,8 @@ const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOO
 /**
  * Elicitation ids get the server as a prefix, since two servers may use the same id. URLs that nobody should open are left out.
  */
-function dataOf(cause: McpError, server: string): unknown {
-  if (!(cause instanceof UrlElicitationRequiredError) || !isObject(cause.data)) return cause.data;
+function dataOf(cause: ProtocolError, server: string): unknown {
+  if (cause.code !== ProtocolErrorCode.UrlElicitationRequired || !isObject(cause.data)) return cause.data;
   const elicitations = objectsOf(cause.data["elicitations"]).flatMap((each) => {
     const { href } = pageAddress(each["url"]);
     return href === undefined ? [] : [{ ...each, url: href, elicitationId: `${server}:${each["elicitationId"]}` }];

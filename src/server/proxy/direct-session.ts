@@ -1,12 +1,6 @@
 /** Direct mode: one session in which the agent sees the servers' own tools, resources and prompts. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import {
-  ErrorCode,
-  LoggingLevelSchema,
-  type Progress,
-  RootsListChangedNotificationSchema,
-  type ServerNotification,
-} from "@modelcontextprotocol/sdk/types.js";
+import { LoggingLevelSchema } from "@modelcontextprotocol/core";
+import { type Notification, type Progress, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { wholeOf } from "../../clients/decoding/large-json.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -17,6 +11,7 @@ import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
 import { serverInfo } from "../surface.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
+import { DirectServer } from "./direct-server.ts";
 import { HostLog, ListChanges } from "./notices.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
@@ -43,7 +38,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
 const pageSize = 1_000;
 
 class DirectSession {
-  readonly server: Server;
+  readonly server: DirectServer;
   readonly #toolbox: Toolbox;
   /** Aborted when claudikins ends. */
   readonly #closing: AbortSignal;
@@ -70,7 +65,7 @@ class DirectSession {
       completions: {},
       logging: {},
     };
-    this.server = new Server(serverInfo, { capabilities, instructions });
+    this.server = new DirectServer(serverInfo, { capabilities, instructions });
     this.#requests = hostRequestsOf(this.server);
     this.#count = new SessionCount(toolbox, instructions);
     this.#log = new HostLog(this.server, this.#requests);
@@ -85,18 +80,15 @@ class DirectSession {
   #listenToAgent(): void {
     // The SDK's own handlers drop unknown fields of results. These handlers pass results unchanged.
     this.server.removeRequestHandler("logging/setLevel");
-    this.server.fallbackRequestHandler = async (
-      { method, params = {} },
-      { requestId: id, signal, sendNotification },
-    ) => {
+    this.server.answerWith(async ({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
       using _ = this.#toolbox.restTimer.running();
       await this.#toolbox.reload?.refresh();
       const answer = this.#answers.get(method);
-      if (!answer) throw new HostError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+      if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${method}`);
       const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
       const onProgress = (progress: Progress) => {
         const notice = { method: "notifications/progress", params: { ...progress, progressToken } };
-        void sendNotification(notice as ServerNotification).catch(() => {});
+        void notify(notice as Notification).catch(() => {});
       };
       const options: AskOptions = {
         signal: AbortSignal.any([signal, this.#closing]),
@@ -104,8 +96,8 @@ class DirectSession {
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
       return await answer({ method, params, id, options });
-    };
-    this.server.setNotificationHandler(RootsListChangedNotificationSchema, () => this.#toolbox.pool.rootsChanged());
+    });
+    this.server.setNotificationHandler("notifications/roots/list_changed", () => this.#toolbox.pool.rootsChanged());
   }
 
   #listenToServers(): void {

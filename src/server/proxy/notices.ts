@@ -1,10 +1,6 @@
 /** What an agent is told in direct mode without asking: log messages, and changes of lists. */
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import {
-  type LoggingLevel,
-  LoggingLevelSchema,
-  type LoggingMessageNotification,
-} from "@modelcontextprotocol/sdk/types.js";
+import { LoggingLevelSchema } from "@modelcontextprotocol/core";
+import type { LoggingLevel, LoggingMessageNotification, Server } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json-object.ts";
 import type { HostRequests } from "../host.ts";
 

@@ -1,5 +1,5 @@
 /** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
-import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../execution/execute.ts";

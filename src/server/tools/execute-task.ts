@@ -1,5 +1,5 @@
 /** The MCP tool `execute_task`: a small model picks one tool for a task in words and calls it. */
-import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/server";
 import { hasForms, type Responder } from "../../clients/responder.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";

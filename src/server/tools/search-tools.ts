@@ -1,5 +1,5 @@
 /** The MCP tool `search_tools`: finds signatures by words. */
-import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { firstSentence } from "../../registry/signature.ts";
