@@ -81,6 +81,13 @@ try {
           build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: made.engine }));
         },
       },
+      {
+        name: "sdk-shims",
+        setup(build) {
+          const path = join(import.meta.dir, "sdk-shims.ts");
+          build.onResolve({ filter: /^@modelcontextprotocol\/(?:client|server)\/_shims$/ }, () => ({ path }));
+        },
+      },
     ],
   });
 } finally {
