@@ -10,7 +10,6 @@ import {
   type Result,
 } from "@modelcontextprotocol/client";
 import {
-  CreateMessageRequestSchema,
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
   ElicitRequestSchema,
@@ -22,6 +21,7 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { visibleText } from "../visible-text.ts";
+import { samplingSchema } from "./definition-schema.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { hasForms, type Responder, serverKey } from "./responder.ts";
 
@@ -148,7 +148,7 @@ export class ServerRequests {
   async #sample(params: Params, signal: AbortSignal): Promise<Result> {
     const { sampling } = this.capabilities;
     if (!sampling) throw refused("sampling");
-    const { tools, toolChoice } = checkedRequest(CreateMessageRequestSchema, "sampling/createMessage", params).params;
+    const { tools, toolChoice } = checkedRequest(samplingSchema, "sampling/createMessage", params).params;
     const usesTools = tools !== undefined || toolChoice !== undefined;
     if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
     // To the agent, all servers are one: context that it adds would come from other servers, too.

@@ -37,10 +37,6 @@ export async function startDemo(): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.onclose = resolve;
   await server.connect(new StdioServerTransport());
-  // The SDK's transport does not notice the end of stdin. Messages that arrived just before the end are answered first.
-  process.stdin.once("end", () => setImmediate(() => void server.close()));
-  // Writing to a client that has died raises an error, which also ends the server.
-  process.stdout.on("error", () => void server.close());
   await closed;
 }
 

@@ -159,6 +159,7 @@ describe("a failed sign-in", () => {
     "the authorization server fails": [{ tokenAnswer: "error" }],
     "the response has no token": [{ tokenAnswer: "nonsense" }],
     "no client can be registered": [{ registration: false }],
+    "the token endpoint does not use TLS": [{ tokenLie: "http://auth.example.com/token" }],
     "metadata of another server": [{ resourceLie: "https://example.com/mcp" }],
     "metadata of another issuer": [{ issuerLie: "https://example.com" }],
     "no sign-in is needed or offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],

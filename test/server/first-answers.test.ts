@@ -1,9 +1,8 @@
 /** A host's first requests get the same answers as from the SDK's server, and later messages are passed on, in any chunks. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { ListToolsRequestSchema, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { Server, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
 import { toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";
@@ -65,7 +64,7 @@ const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JS
 async function answersOfSdk(text: string): Promise<unknown[]> {
   const { serverInfo, capabilities, instructions } = known;
   const server = new Server(serverInfo, { capabilities, instructions });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsFor(known, server.getClientCapabilities()) }));
+  server.setRequestHandler("tools/list", () => ({ tools: toolsFor(known, server.getClientCapabilities()) }));
   const [input, output] = [new PassThrough(), new PassThrough()];
   await server.connect(new StdioServerTransport(input as never, output as never));
   const count = text.split("\n").filter((each) => each.includes('"id"')).length;

@@ -2,31 +2,19 @@
  * Makes definitions valid for agents. Most agents validate a list as a whole, so one invalid definition would hide those of all
  * servers. Valid definitions pass unchanged.
  */
-import { PromptSchema, ResourceSchema, ResourceTemplateSchema, ToolSchema } from "@modelcontextprotocol/core";
-import { z } from "zod";
+import { PromptSchema, ResourceSchema, ResourceTemplateSchema } from "@modelcontextprotocol/core";
+import type { z } from "zod";
+import { toolSchema } from "../../clients/definition-schema.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** Undefined if the definition cannot be made valid. */
 export type Usable = (definition: JsonObject) => JsonObject | undefined;
 
-/** A schema of arguments or results, as the protocol up to 2025-11-25 allows it. The SDK's schema is that of a later revision. */
-const ofObjects = z.looseObject({
-  type: z.literal("object"),
-  properties: z
-    .record(
-      z.string(),
-      z.custom((property) => typeof property === "object" && property !== null),
-    )
-    .optional(),
-  required: z.array(z.string()).optional(),
-});
-const Tool = ToolSchema.extend({ inputSchema: ofObjects, outputSchema: ofObjects.optional() });
-
 export const usableTool: Usable = (tool) => {
-  const usable = checked(Tool, tool);
+  const usable = checked(toolSchema, tool);
   if (usable) return usable;
   const { outputSchema, ...rest } = tool;
-  return checked(Tool, {
+  return checked(toolSchema, {
     ...rest,
     inputSchema: objectSchema(tool["inputSchema"]),
     ...(isObject(outputSchema) && outputSchema["type"] === "object"

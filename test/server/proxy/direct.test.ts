@@ -100,6 +100,25 @@ describe("tools", () => {
     expect(await call("get-thing")).toEqual({ content: [{ type: "text", text: "dash" }] });
   });
 
+  test.each([
+    [-32_002, { uri: "file:///a", more: 1 }],
+    [-32_602, { uri: "file:///a" }],
+    [-32_022, { supported: ["2026-07-28"], requested: "2025-11-25", more: 1 }],
+  ])("the error %d with the data %j is passed on for each kind of request", async (code, data) => {
+    const error = { code, message: "not like this", data };
+    const answers = {
+      "tools/list": { tools: [full] },
+      "resources/list": { resources: [{ uri: "file:///a", name: "a" }] },
+      "tools/call": { $error: error },
+      "resources/read": { $error: error },
+    };
+    const capabilities = { tools: {}, resources: {} };
+    const { call, request } = await direct({ shop: scripted(folder, "shop", { capabilities, answers }) });
+    await request("resources/list");
+    expect(await failedRequest(call("find", {}))).toEqual(error);
+    expect(await failedRequest(request("resources/read", { uri: "file:///a" }))).toEqual(error);
+  });
+
   test("names are valid for every host, and calls by them reach the right tools", async () => {
     const tools = ["get.thing", "get/thing", "x".repeat(100), "search"].map((name) => ({ name, inputSchema }));
     const servers = { one: listing("one", tools), "two ü": listing("two", [{ name: "search", inputSchema }]) };
