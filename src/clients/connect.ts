@@ -4,7 +4,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { oneLine } from "../visible-text.ts";
-import { onAbort, unlessAborted } from "./abort.ts";
+import { unlessAborted } from "./abort.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
@@ -38,7 +38,7 @@ export interface Connection {
   rootsChanged(): void;
   /** Resolves when the server's process or session has ended. `why` is logged. */
   close(why?: string): Promise<void>;
-  /** The server's name and version. */
+  /** The server's name and version, also after the end of the session. */
   serverInfo(): object | undefined;
   /** The process of a server that runs on this machine. */
   pid: number | undefined;
@@ -95,21 +95,20 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
   const late = AbortSignal.timeout(server.startTimeoutMs);
-  // The SDK never removes its listener from a signal, so it would cancel finished requests in the end.
-  const cancel = new AbortController();
-  const stopListening = onAbort(signal, () => cancel.abort(signal.reason));
   try {
-    const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
+    const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal });
     // The SDK's timeout covers only the request. Opening a stream or socket comes before.
     const patience = AbortSignal.any([late, signal]);
     const what = `starting ${server.name}`;
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
     if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
+    // The SDK forgets both when the connection is closed.
+    const [capabilities = {}, serverInfo] = [client.getServerCapabilities(), client.getServerVersion()];
     const send: Connection["request"] = (request, requestOptions) =>
       sendRequest({ server, client, channel, requests, progress, closing: signal }, request, requestOptions);
     return {
-      offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
-      canSubscribe: () => client.getServerCapabilities()?.resources?.subscribe === true,
+      offers: (what) => capabilities[what] !== undefined,
+      canSubscribe: () => capabilities.resources?.subscribe === true,
       request: (request, requestOptions) => {
         const waiting = settling?.current;
         if (!waiting) return send(request, requestOptions);
@@ -126,7 +125,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
         channel.closing?.(why);
         return client.close();
       },
-      serverInfo: () => client.getServerVersion(),
+      serverInfo: () => serverInfo,
       pid: channel.pid(),
     };
   } catch (cause) {
@@ -143,8 +142,6 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     channel.closing?.(messageOf(failure));
     await channel.transport.close();
     throw failure;
-  } finally {
-    stopListening();
   }
 }
 

@@ -42,7 +42,7 @@ const noticeMs = 10_000;
 /** Time that an answer may need through the parsers after its stream has ended. */
 const drainGraceMs = 100;
 
-/** The SDK's default. The SDK does not report when it gives up. */
+/** The SDK's default. */
 const maxResumptions = 2;
 
 /** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */

@@ -49,7 +49,7 @@ export async function sendRequest(
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
   const { what, timeoutMs, signal, clock, onProgress } = options;
-  // The SDK never removes its listener from a signal, so each request has its own signal.
+  // Aborted by the caller, or when the time is over.
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
   // Replaces the SDK's timeout, which cannot be paused.

@@ -218,6 +218,26 @@ describe("after failures", () => {
 });
 
 describe("an idle server", () => {
+  test("is still known by what it announced", async () => {
+    open({ flaky: { ...flaky(), idleTimeoutMs: 1 } });
+    expect(pool.offers("flaky", "tools")).toBeUndefined();
+    await call("starts");
+    await until("flaky", "idle");
+    expect([pool.offers("flaky", "tools"), pool.offers("flaky", "prompts")]).toEqual([true, false]);
+    const connection = await connect(
+      serverConfig("flaky", flaky()),
+      { ...surroundings(mark), onClose: () => {} },
+      new AbortController().signal,
+    );
+    const info = connection.serverInfo();
+    await connection.close();
+    expect([info, connection.serverInfo(), connection.offers("tools")]).toEqual([
+      expect.objectContaining({ name: "flaky" }),
+      info,
+      true,
+    ]);
+  });
+
   test("is stopped, and started again by the next call", async () => {
     open({ flaky: { ...flaky(), idleTimeoutMs: 50 } });
     expect(await call("starts")).toBe("1");
