@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
 import { bridgeCode } from "../../src/registry/bridge-code.ts";
 import { root } from "../support/claudikins.ts";
 
@@ -227,6 +228,21 @@ describe("imports", () => {
     const heavy =
       /^(?:toolbox\/|config\/load|config\/schema|sandbox\/|clients\/pool|server\/|@modelcontextprotocol|zod|ajv)/;
     expect(loaded.filter((each) => heavy.test(each))).toEqual([]);
+  });
+
+  test("load the SDK neither with `serve`, which answers first, nor with `exec`, unless a server is needed", () => {
+    const sdk = /^@modelcontextprotocol\//;
+    for (const file of ["server/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "toolbox/toolbox.ts"]) {
+      expect([file, loadedWith(file).filter((each) => sdk.test(each))]).toEqual([file, []]);
+    }
+    expect(loadedWith("clients/connect.ts").some((each) => sdk.test(each))).toBe(true);
+  });
+
+  test("are of no packages that only tests need, such as the first version of the SDK", () => {
+    const onlyForTests = Object.keys(manifest.devDependencies);
+    expect(onlyForTests).toContain("@modelcontextprotocol/sdk");
+    const isOf = (to: string, name: string) => to === name || to.startsWith(`${name}/`);
+    expect(imports.filter(({ to }) => onlyForTests.some((name) => isOf(to, name))).map(shown)).toEqual([]);
   });
 
   test("load the server catalog only when it is needed", () => {
