@@ -115,6 +115,31 @@ describe("a program is refused", () => {
       'shop.list_orders(…) is a promise and becomes the string "[object Promise]": write await shop.list_orders(…)',
     ],
     [
+      "a promise that is spread in a list",
+      "return [...shop.list_orders({})]",
+      "shop.list_orders(…) is a promise and cannot be spread: write await shop.list_orders(…)",
+    ],
+    [
+      "a promise that is destructured",
+      "const { orders } = shop.list_orders({});\nreturn orders",
+      "shop.list_orders(…) is a promise and cannot be destructured: write await shop.list_orders(…)",
+    ],
+    [
+      "a promise that is looped over",
+      "for (const each of shop.list_orders({})) console.log(each)",
+      "shop.list_orders(…) is a promise and cannot be looped over: write await shop.list_orders(…)",
+    ],
+    [
+      "a promise in place of a list of promises",
+      "return Promise.all(shop.list_orders({}))",
+      "shop.list_orders(…) is a promise but a list is needed here: write await Promise.all([ … ])",
+    ],
+    [
+      "a member of a promise",
+      "return shop.list_orders({}).length",
+      "shop.list_orders(…) is a promise and has no length: write (await shop.list_orders(…))",
+    ],
+    [
       "an unknown tool",
       "const a = 1;\nawait shop.listOrders({});",
       'shop has no tool "listOrders". Did you mean list_orders?',
@@ -218,6 +243,8 @@ describe("a program is not refused", () => {
     "return (shop.nope ?? shop.list_orders)({})",
     "const asked = shop.list_orders({}); if (asked) await asked;",
     "const asked = shop.list_orders({}); const text = `${asked}`; await asked;",
+    "return { ...shop.list_orders({}) }",
+    "return shop.list_orders({}).then((each) => each)",
     "const tag = (texts, asked) => asked; return tag`total: ${shop.list_orders({})}`",
     "const asked = shop.list_orders({}); asked.at = 1; return [asked.at, await asked];",
   ];
