@@ -148,6 +148,12 @@ test("isGenerated recognises programs of earlier versions, and not the user's ow
   expect(isGenerated(`// mine\n${generatedMark}\n`)).toBe(false);
 });
 
+test("emitServer writes only an index for a server without tools, which refers to no other file", () => {
+  const files = emitServer({ ...shop, tools: [] });
+  expect(files.map(({ name }) => name)).toEqual(["index.ts"]);
+  expect(files[0]?.text).not.toContain('"./');
+});
+
 test("emitServer returns the same text for the same tools", () => {
   expect(emitServer(structuredClone(shop))).toEqual(emitServer(shop));
 });
