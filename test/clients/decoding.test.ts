@@ -182,6 +182,21 @@ describe("list results", () => {
     expect(tools[2]).toEqual(tool("ok"));
   });
 
+  test.each([
+    ["objects", 49, (inner: unknown) => ({ a: inner })],
+    ["lists", 49, (inner: unknown) => [inner]],
+    ["lists of objects", 24, (inner: unknown) => [{ a: inner }]],
+  ])("lose schemas of more than a hundred levels: %s", (_, half, around) => {
+    const keeps = (levels: number) => {
+      let inner: unknown = "x";
+      for (let level = 0; level < levels; level++) inner = around(inner);
+      const inputSchema = { type: "object", examples: inner };
+      const { tools } = boundedPage({ tools: [tool("deep", { inputSchema })] });
+      return JSON.stringify(objectsOf(tools)[0]?.["inputSchema"]) === JSON.stringify(inputSchema);
+    };
+    expect([keeps(2 * half), keeps(2 * half + 1), keeps(2 * half + 2)]).toEqual([true, true, false]);
+  });
+
   test("may contain a limited number of resources", () => {
     const page = boundedPage({
       resources: Array.from({ length: 30_000 }, (_, index) => ({ uri: `a://${index}`, name: "n" })),
