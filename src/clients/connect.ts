@@ -1,30 +1,34 @@
 /** Connects an MCP client to one server of the config. */
 
+import { ProtocolError } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { oneLine } from "../visible-text.ts";
 import { unlessAborted } from "./abort.ts";
+import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
-import { ServerClient } from "./server-client.ts";
+import { type Era, ServerClient } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { Settling } from "./settling.ts";
 import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
 import type { Trace } from "./trace.ts";
-import { WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
+import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
 /** A capability of a server, as the protocol names it. */
 export type Offer = Listed | "completions" | "logging";
 
 /** An initialized MCP session with a server. */
 export interface Connection {
+  /** The era that both sides speak. */
+  readonly era: Era;
   /** Whether the server announced the capability. Without it, requests for it are errors. */
   offers(what: Offer): boolean;
   /** Whether the server announces changes of resources. */
@@ -78,35 +82,52 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  const client = new ServerClient(requests.capabilities);
-  requests.attach(client);
-  const settling = settlingOf(client, requests, server, options.log);
+  const settling = settlingOf(() => client, requests, server, options.log);
   const progress = new ServerProgress();
   const traced = options.trace?.over(channel.transport, server.name, redact) ?? channel.transport;
   const watchers = [withoutLateAnswers(server.name, options.log), ...(settling ? [settling] : []), progress];
-  channel = { ...channel, transport: new WatchedTransport(traced, ...watchers) };
-  listenTo(client, { server: server.name, log: options.log, redact }, (notice) => options.onNotice?.(notice));
+  const transport = new (server.url === undefined ? WatchedProcess : WatchedTransport)(traced, ...watchers);
+  channel = { ...channel, transport };
+  const onNotice = (notice: Notice) => options.onNotice?.(notice);
+  const debug = (message: string) => options.log.debug(`${server.name}: ${oneLine(redact(message), 500)}`);
   let closedFor: string | undefined;
-  client.onclose = () => {
+  let changes: ChangeStream | undefined;
+  const onclose = () => {
+    changes?.close();
     const how =
       closedFor === undefined ? `is gone: ${channel.ended() || "it was closed"}` : `was stopped: ${closedFor}`;
     options.log.info(`${server.name} ${how}`);
     options.onClose(channel.ended() || "the connection was closed", channel.isWell?.() === true);
   };
-  client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
+  const newClient = (era: Era): ServerClient => {
+    const made = new ServerClient(requests.capabilities, era);
+    requests.attach(made);
+    listenTo(made, { server: server.name, log: options.log, redact }, onNotice);
+    made.onerror = (error) => debug(error.message);
+    made.onclose = onclose;
+    return made;
+  };
+  let client: ServerClient;
   const late = AbortSignal.timeout(server.startTimeoutMs);
   try {
-    const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal });
-    // The SDK's timeout covers only the request. Opening a stream or socket comes before.
+    const asked = { timeout: server.startTimeoutMs, signal };
+    const connecting = handshake(transport, newClient, asked);
+    // The SDK's timeout covers only one request. Opening a stream or socket comes before.
     const patience = AbortSignal.any([late, signal]);
     const what = `starting ${server.name}`;
-    await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
-    if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
-    // The SDK forgets both when the connection is closed.
+    client = await unlessAborted(connecting, patience, what);
+    const peer = { server, client, channel, requests, progress, closing: signal };
+    let send: Connection["request"] = (request, requestOptions) => sendRequest(peer, request, requestOptions);
+    if (client.era === "2026") {
+      changes = new ChangeStream(client, onNotice, debug);
+      changes.start();
+      send = withOlderRequests(send, client, changes);
+    } else if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
+    // The SDK forgets these when the connection is closed.
+    const { era } = client;
     const [capabilities = {}, serverInfo] = [client.getServerCapabilities(), client.getServerVersion()];
-    const send: Connection["request"] = (request, requestOptions) =>
-      sendRequest({ server, client, channel, requests, progress, closing: signal }, request, requestOptions);
     return {
+      era,
       offers: (what) => capabilities[what] !== undefined,
       canSubscribe: () => capabilities.resources?.subscribe === true,
       request: (request, requestOptions) => {
@@ -116,7 +137,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
         return unlessAborted(waiting, whose, asked).then(() => send(request, requestOptions));
       },
       rootsChanged: () => {
-        if (!requests.capabilities.roots?.listChanged) return;
+        if (era === "2026" || !requests.capabilities.roots?.listChanged) return;
         void client.sendRootsListChanged().catch(() => {});
         void settling?.begin(pingsBeforeCalls(server));
       },
@@ -140,21 +161,43 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
           })
         : startFailure(server, channel, late.aborted, cause);
     channel.closing?.(messageOf(failure));
-    await channel.transport.close();
+    // The transport itself may be lent.
+    await traced.close();
     throw failure;
+  }
+}
+
+/**
+ * Resolves with a connected client. The first request is `initialize`, because servers of both eras answer it, and some processes end
+ * at any other. A server that refuses it is asked in the newer era, over the same connection.
+ */
+async function handshake(
+  transport: WatchedTransport,
+  newClient: (era: Era) => ServerClient,
+  options: { timeout: number; signal: AbortSignal },
+): Promise<ServerClient> {
+  const client = newClient("2025");
+  try {
+    await transport.lend(() => client.connect(transport, options));
+    return client;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const newer = newClient("2026");
+    await newer.connect(transport, options);
+    return newer;
   }
 }
 
 /** Undefined if the responder has no capabilities: then the server is ready at once. */
 function settlingOf(
-  client: ServerClient,
+  client: () => ServerClient,
   requests: ServerRequests,
   { name }: ServerConfig,
   log: Log,
 ): Settling | undefined {
   if (Object.keys(requests.capabilities).length === 0) return undefined;
   return new Settling({
-    ping: (timeout) => client.ping({ timeout }),
+    ping: (timeout) => client().ping({ timeout }),
     isCalled: () => requests.isCalled,
     warn: (message) => log.warn(`${name}: ${message}`),
   });

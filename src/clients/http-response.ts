@@ -5,6 +5,7 @@ import { parsedJson } from "../json-object.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { NetworkFailure, noAnswer, refusal, unreadable } from "./network-failure.ts";
 import { boundedText } from "./response-body.ts";
+import type { Era } from "./server-client.ts";
 import { maxErrorBytes } from "./size-limits.ts";
 
 export function mediaTypeOf(response: Response): string | undefined {
@@ -23,6 +24,26 @@ export function retryAfterOf({ headers }: Response, now = Date.now()): number | 
   const text = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
+}
+
+/** The range of error codes that the MCP specification keeps for itself. */
+const codesOfProtocol = { least: -32_099, most: -32_020 };
+
+/**
+ * The JSON-RPC error in a failed response, where it is the answer to the request: to each request of the newer era, and to an
+ * `initialize` that a server of the newer era refuses. Undefined for other responses, whose body is not read then.
+ */
+export async function answerOfProtocol(
+  response: Response,
+  { id, method, era }: { id: RequestId; method: string; era: Era },
+): Promise<string | undefined> {
+  if (![400, 404].includes(response.status) || mediaTypeOf(response) !== "application/json") return undefined;
+  if (era === "2025" && method !== "initialize") return undefined;
+  const answer = await answerIn(response, id);
+  const { error } = (parsedJson(answer ?? "") ?? {}) as { error?: { code?: unknown } };
+  const code = Number(error?.code);
+  const isOfProtocol = codesOfProtocol.least <= code && code <= codesOfProtocol.most;
+  return era === "2026" || isOfProtocol ? answer : undefined;
 }
 
 /** The JSON-RPC answer in the body of a failed response. Undefined if there is none, or the body is too long. */

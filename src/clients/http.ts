@@ -5,17 +5,20 @@ import {
   isInitializeRequest,
   isJSONRPCRequest,
   type JSONRPCMessage,
+  type JSONRPCRequest,
+  PROTOCOL_VERSION_META_KEY,
   type RequestId,
   SSEClientTransport,
   SseError,
   StreamableHTTPClientTransport,
   type Transport,
+  type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { atMost } from "../time-limit.ts";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
-import { answerIn, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import { answerIn, answerOfProtocol, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
 import {
   broken,
   brokeOff,
@@ -28,6 +31,7 @@ import {
   unreadable,
 } from "./network-failure.ts";
 import { type Chunks, limited, withBody } from "./response-body.ts";
+import type { Era } from "./server-client.ts";
 import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
 /** Maximum time for the request that ends the session. */
@@ -86,14 +90,16 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     // A cancelled request need not be sent to the end.
     if ("method" in message && message.method === "notifications/cancelled") {
       this.#end(message.params?.["requestId"] as RequestId);
     }
-    const exchange = isJSONRPCRequest(message) ? this.#begin(message.id) : undefined;
+    const exchange = isJSONRPCRequest(message) ? this.#begin(message) : undefined;
+    // In the newer era, a request is cancelled by closing its stream.
+    if (exchange) options.requestSignal?.addEventListener("abort", () => this.#end(exchange.id), { once: true });
     try {
-      await this.#sendAs(exchange, message);
+      await this.#sendAs(exchange, message, options);
     } catch (error) {
       // The caller has cancelled, and the connection still works.
       if (exchange?.abort.signal.aborted) throw error;
@@ -103,6 +109,10 @@ export class HttpTransport implements Transport {
       if (failure.isGone) this.#lose(failure);
       throw failure;
     }
+  }
+
+  get hasPerRequestStream(): boolean {
+    return this.#inner instanceof StreamableHTTPClientTransport;
   }
 
   setProtocolVersion(version: string): void {
@@ -136,9 +146,18 @@ export class HttpTransport implements Transport {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #begin(id: RequestId): Exchange {
+  #begin({ id, method, params }: JSONRPCRequest): Exchange {
     const received = Promise.withResolvers<void>();
-    const exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
+    const era = params?._meta?.[PROTOCOL_VERSION_META_KEY] === undefined ? ("2025" as const) : ("2026" as const);
+    const exchange = {
+      id,
+      method,
+      era,
+      abort: new AbortController(),
+      isResumable: false,
+      failedResumptions: 0,
+      received,
+    };
     this.#open.set(id, exchange);
     return exchange;
   }
@@ -148,14 +167,20 @@ export class HttpTransport implements Transport {
     this.#open.delete(id);
   }
 
-  async #sendAs(exchange: Exchange | undefined, message: JSONRPCMessage): Promise<void> {
+  async #sendAs(
+    exchange: Exchange | undefined,
+    message: JSONRPCMessage,
+    options: TransportSendOptions = {},
+  ): Promise<void> {
     const onresumptiontoken = () => {
       if (exchange) exchange.isResumable = true;
     };
     const inner = this.#inner;
     if (!inner) throw new Error("not started");
     await exchanges.run(exchange, () =>
-      inner instanceof SSEClientTransport ? inner.send(message) : inner.send(message, { onresumptiontoken }),
+      inner instanceof SSEClientTransport
+        ? inner.send(message)
+        : inner.send(message, { ...options, onresumptiontoken } as StreamableSendOptions),
     );
   }
 
@@ -295,6 +320,8 @@ export class HttpTransport implements Transport {
       const response = await ask(url, { ...init, signal, timeout: false } as RequestInit);
       const failure = this.#refusalOf(response, init.method, exchange);
       if (!failure) return response;
+      const answer = exchange && (await answerOfProtocol(response, exchange));
+      if (answer !== undefined) return new Response(answer, { headers: { "content-type": "application/json" } });
       if (failure.status === 400 && exchange && this.#session !== undefined) {
         return await this.#refused(response, exchange, failure);
       }
@@ -376,9 +403,13 @@ async function* untilEnd(chunks: Chunks, ended: () => void): Chunks {
   ended();
 }
 
+type StreamableSendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1];
+
 /** A request that waits for its answer. */
 interface Exchange {
   id: RequestId;
+  method: string;
+  era: Era;
   abort: AbortController;
   /** The server numbers its events, so the SDK asks for the rest if the stream breaks. */
   isResumable: boolean;

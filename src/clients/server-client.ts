@@ -1,42 +1,107 @@
-/** The SDK's client of one server, for revisions of the protocol up to 2025-11-25. Results and errors stay as the server sent them. */
+/** The SDK's client of one server, in either era of the protocol. Results and errors stay as the server sent them. */
+import { randomUUID } from "node:crypto";
 import {
   Client,
   type ClientCapabilities,
+  type ClientContext,
   type JSONRPCErrorResponse,
+  type JSONRPCRequest,
   type JSONRPCResponse,
+  type JSONRPCResultResponse,
+  LOG_LEVEL_META_KEY,
   ProtocolError,
   type RequestOptions,
+  type Result,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { version } from "../version.ts";
 
+/** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
+export type Era = "2025" | "2026";
+
+type Handler = (request: JSONRPCRequest, context: ClientContext) => Promise<Result>;
+
 /** Accepts any object: servers send odd results, and the caller knows how to read them. */
 const anyResult: z.ZodType<Record<string, unknown>> = z.any();
 
-/** The `data` of an error. For some codes, the SDK would change the code, and drop parts of the data. */
-class Untouched {
-  readonly data: unknown;
+/** Maximum time for an answer to `server/discover`. A process that says nothing is of the older era. */
+const probeMs = 5_000;
 
-  constructor(data: unknown) {
-    this.data = data;
+/** A result, or the `data` of an error, that the SDK would check or change. */
+class Untouched {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
   }
 }
 
+/** Passes the checks of every method's result in the revision 2026-07-28. */
+const emptyResult = {
+  resultType: "complete",
+  ttlMs: 0,
+  cacheScope: "private",
+  completion: { values: [] },
+  ...Object.fromEntries(
+    ["content", "contents", "messages", "prompts", "resources", "resourceTemplates", "tools"].map((key) => [key, []]),
+  ),
+};
+
 export class ServerClient extends Client {
-  constructor(capabilities: ClientCapabilities) {
-    super({ name: "claudikins", version }, { capabilities, versionNegotiation: { mode: "legacy" } });
+  /** Servers of 2026-07-28 are told with each request which log messages to send. */
+  logLevel: string | undefined;
+
+  /** With "2026", the SDK still falls back to `initialize` if the server answers `server/discover` with an error. */
+  constructor(capabilities: ClientCapabilities, era: Era = "2025") {
+    const versionNegotiation = {
+      mode: era === "2026" ? ("auto" as const) : ("legacy" as const),
+      probe: { timeoutMs: probeMs },
+    };
+    super({ name: "claudikins", version }, { capabilities, versionNegotiation });
+  }
+
+  get era(): Era {
+    return this.getProtocolEra() === "modern" ? "2026" : "2025";
   }
 
   /** Resolves with the result as it is. Rejects with ProtocolError if the server answers with an error. */
-  ask(request: { method: string; params?: Record<string, unknown> }, options: RequestOptions) {
-    return this.request(request, anyResult, options).catch((error: unknown) => {
+  async ask(request: { method: string; params?: Record<string, unknown> }, options: RequestOptions) {
+    try {
+      const result = await this.request(request, anyResult, options);
+      const { held } = result;
+      if (!(held instanceof Untouched)) return result;
+      const { resultType: _, ...own } = held.value as Record<string, unknown>;
+      return own;
+    } catch (error) {
       throw unwrapped(error);
-    });
+    }
   }
 
+  /** The SDK would check the whole result, which takes long if it is large, and refuses the parts that stay JSON text. */
   protected override _onresponse(response: JSONRPCResponse | JSONRPCErrorResponse): void {
-    super._onresponse("error" in response ? wrapped(response) : response);
+    if ("error" in response) super._onresponse(wrapped(response) as JSONRPCResponse);
+    else
+      super._onresponse(
+        this.era === "2026" && response.result["resultType"] === "complete" ? held(response) : response,
+      );
   }
+
+  /** Questions of the newer era come inside results. They are handled like requests of the older one. */
+  protected override _getRequestHandler(method: string): Handler | undefined {
+    const own = super._getRequestHandler(method);
+    const fallback = this.fallbackRequestHandler;
+    if (own || !fallback) return own;
+    return (request, context) => fallback(request, { ...context, mcpReq: { ...context.mcpReq, id: randomUUID() } });
+  }
+
+  protected override _outboundMetaEnvelope(): Readonly<Record<string, unknown>> | undefined {
+    const envelope = super._outboundMetaEnvelope();
+    return envelope && this.logLevel ? { ...envelope, [LOG_LEVEL_META_KEY]: this.logLevel } : envelope;
+  }
+}
+
+function held({ result, ...response }: JSONRPCResultResponse): JSONRPCResultResponse {
+  return { ...response, result: { ...emptyResult, held: new Untouched(result) } };
 }
 
 function wrapped({ error, ...response }: JSONRPCErrorResponse): JSONRPCErrorResponse {
@@ -45,5 +110,5 @@ function wrapped({ error, ...response }: JSONRPCErrorResponse): JSONRPCErrorResp
 
 function unwrapped(error: unknown): unknown {
   if (!(error instanceof ProtocolError && error.data instanceof Untouched)) return error;
-  return new ProtocolError(error.code, error.message, error.data.data);
+  return new ProtocolError(error.code, error.message, error.data.value);
 }

@@ -9,6 +9,9 @@ import { logText } from "./notices.ts";
 import type { Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
+/** The key of the server's name and version in results of the newer era. The SDK has it as well, but takes long to load. */
+const serverInfoKey = "io.modelcontextprotocol/serverInfo";
+
 /** Longer lines are cut here. Their end is dropped as well, because a secret may be cut in two there. */
 const maxLookedAt = 65_536;
 const maxSecret = 16_384;
@@ -54,6 +57,7 @@ export class ServerLog {
   /** The same channel, with its events logged from start to end. */
   over(channel: Channel): Channel {
     let initializeId: unknown;
+    let discoverId: unknown;
     let greeting: Record<string, unknown> = {};
     const transport = new WatchedTransport(channel.transport, {
       started: (starting) => {
@@ -63,12 +67,15 @@ export class ServerLog {
       sent: (message) => {
         if (this.#isReady || !("method" in message)) return;
         if ("id" in message && message.method === "initialize") initializeId = message.id;
+        if ("id" in message && message.method === "server/discover") discoverId = message.id;
         // Logged when the client has accepted the answer.
         if (message.method === "notifications/initialized") this.#ready(greeting);
       },
       received: (message) => {
         if ("method" in message) this.#told(message);
-        else if (!this.#isReady && message.id === initializeId && "result" in message) greeting = message.result;
+        else if (this.#isReady || !("result" in message)) return;
+        else if (message.id === initializeId) greeting = message.result;
+        else if (message.id === discoverId) this.#ready({ serverInfo: message.result._meta?.[serverInfoKey] });
       },
       failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
       // The reason of a failed start is known a moment later than the failure.

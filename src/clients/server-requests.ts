@@ -1,5 +1,6 @@
 /** Handles the requests of one connected server: passes them on to the responder if it supports them, and refuses others. */
 
+import { randomUUID } from "node:crypto";
 import {
   type Client,
   type ClientCapabilities,
@@ -162,9 +163,11 @@ export class ServerRequests {
     );
   }
 
-  async #elicit(params: Params, signal: AbortSignal): Promise<Result> {
+  async #elicit(asked: Params, signal: AbortSignal): Promise<Result> {
     const { elicitation } = this.capabilities;
     if (!elicitation) throw refused("elicitation");
+    // The newer era has no ids: the server learns of the visit when its request is repeated.
+    const params = asked["mode"] === "url" ? { elicitationId: randomUUID(), ...asked } : asked;
     const request = checkedRequest(ElicitRequestSchema, "elicitation/create", params).params;
     const mode = request.mode ?? "form";
     if (mode === "form" && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);

@@ -22,9 +22,11 @@ export interface Watcher {
 }
 
 export class WatchedTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  #starting: Promise<void> | undefined;
+  #isLent = false;
   readonly #inner: Transport;
   readonly #watchers: readonly Watcher[];
   readonly #writers: readonly Watcher[];
@@ -35,7 +37,26 @@ export class WatchedTransport implements Transport {
     this.#writers = watchers.filter(({ written }) => written);
   }
 
+  /** The second client of a connection finds it started. */
   start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  /** Lends the connection to a client that closes it if it fails: it stays open, and another client can use it. */
+  async lend<T>(use: () => Promise<T>): Promise<T> {
+    this.#isLent = true;
+    try {
+      return await use();
+    } catch (error) {
+      this.onclose = this.onerror = this.onmessage = undefined;
+      throw error;
+    } finally {
+      this.#isLent = false;
+    }
+  }
+
+  #start(): Promise<void> {
     this.#inner.onclose = () => {
       for (const watcher of this.#watchers) watcher.closed?.();
       this.onclose?.();
@@ -60,8 +81,8 @@ export class WatchedTransport implements Transport {
     return sending.finally(() => this.#writers.map((watcher) => watcher.written?.(message)));
   }
 
-  close(): Promise<void> {
-    return this.#inner.close();
+  async close(): Promise<void> {
+    if (!this.#isLent) await this.#inner.close();
   }
 
   setProtocolVersion(version: string): void {
@@ -71,24 +92,38 @@ export class WatchedTransport implements Transport {
   get sessionId(): string | undefined {
     return this.#inner.sessionId;
   }
+
+  get hasPerRequestStream(): boolean {
+    return this.#inner.hasPerRequestStream === true;
+  }
+}
+
+/** The SDK recognises the transport of a process by these properties. A process that does not answer is of the older era. */
+export class WatchedProcess extends WatchedTransport {
+  readonly pid = undefined;
+  readonly stderr = undefined;
 }
 
 /** Drops answers that nobody waits for: the SDK would write each of them, however large, into an error message. */
 export function withoutLateAnswers(server: string, log: Log): Watcher {
-  const awaited = new Set<number>();
+  const awaited = new Set<RequestId>();
   return {
     sent(message) {
       if (!("method" in message)) return;
-      if ("id" in message) awaited.add(Number(message.id));
-      else if (message.method === "notifications/cancelled") awaited.delete(Number(message.params?.["requestId"]));
+      if ("id" in message) awaited.add(keyOf(message.id));
+      else if (message.method === "notifications/cancelled")
+        awaited.delete(keyOf(message.params?.["requestId"] as RequestId));
     },
     received(message) {
       if ("method" in message) return true;
       // An error about an unreadable message has no id.
       const { id } = message as { id?: RequestId | null };
-      if (id === undefined || id === null || awaited.delete(Number(id))) return true;
+      if (id === undefined || id === null || awaited.delete(keyOf(id))) return true;
       log.debug(`${server}: answered request ${id} after the caller stopped waiting`);
       return false;
     },
   };
 }
+
+/** Some servers answer with a string instead of the number. Ids of the SDK that are not numbers are words. */
+const keyOf = (id: RequestId) => (Number.isNaN(Number(id)) ? id : Number(id));

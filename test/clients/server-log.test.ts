@@ -46,6 +46,16 @@ async function written(pool: Pool): Promise<string[]> {
 
 const chatty = (env: Record<string, string> = {}) => ({ ...fixture("chatty"), env });
 
+test("the log of a server of 2026-07-28 has its name and version, though it needs no initialize", async () => {
+  const pool = open(fixture("modern", "reject"));
+  await pool.callTool("shop", "era", {});
+  expect(await written(pool)).toEqual([
+    "start: its process was started by claudikins (process N)",
+    "ready: after N ms: modern 1.2.3",
+    "end: by claudikins: claudikins is closing",
+  ]);
+});
+
 test("the log has a server's start, output, log messages and end", async () => {
   const pool = open(chatty());
   await pool.callTool("shop", "write", { text: "one\n  two\r\n\n\u001b[31mthree\u001b[0m\nno end of a line" });

@@ -286,6 +286,30 @@ test("a server whose first answer is an error, or that no caller could use, is n
   expect((await exec("return await moody.anything({})")).stdout).toBe("now\n");
 });
 
+test("a server of 2026-07-28 is one process for all callers, and each answers its own questions", async () => {
+  const { mcpServers } = await Bun.file(project.config).json();
+  const modern = fixture("modern", "reject", "stdio", project.path);
+  writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, modern } }));
+  const processes = () => processesWith(`modern.ts reject stdio ${project.path}`);
+  expect((await exec("return [await modern.era(), await modern.echo({ value: 'a' })]")).stdout).toBe(
+    '[\n  "modern",\n  "a"\n]\n',
+  );
+  const answering = (name: string): HostOptions => ({
+    capabilities: { elicitation: {} },
+    prepare: (client) => client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { name } })),
+  });
+  await using one = await host(answering("Ada"));
+  await using two = await host(answering("Grace"));
+  const greeting = "return await modern.greet()";
+  const greetings = await Promise.all([execute(one, greeting), execute(two, greeting)]);
+  expect(greetings.map((text) => text.split("\n")[0])).toEqual(["hello Ada", "hello Grace"]);
+  await execute(one, "return await modern.grow()");
+  await until(async () => (await execute(two, "return typeof (await modern.grown())")).startsWith("string"));
+  expect((await exec("return await modern.era()")).stdout).toBe("modern\n");
+  // Callers without a person have a process of their own.
+  expect(processes()).toHaveLength(2);
+});
+
 test("results of 50 MB pass through the daemon", async () => {
   const code = "return (await seen.large.raw({ characters: 50_000_000 })).content[0].text.length";
   const { stdout, stderr } = await exec(code, {}, ["--memory", "1024mb"]);

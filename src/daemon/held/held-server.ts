@@ -10,6 +10,7 @@ import {
   type ProgressToken,
   ProtocolErrorCode,
   type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/client";
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { Channel } from "../../clients/channel.ts";
@@ -67,8 +68,12 @@ interface Pending {
   port: Port;
   /** The user's own id. */
   id: RequestId;
+  method: string;
   token: ProgressToken | undefined;
 }
+
+/** This request lasts as long as its user listens. */
+const listen = "subscriptions/listen";
 
 const initializeId = 0;
 
@@ -81,6 +86,8 @@ export class HeldServer {
   #early: { port: Port; id: RequestId }[] = [];
   /** The server's answer to `initialize`: a result, or an error. */
   #greeting: { result: object } | { error: object } | undefined;
+  /** The server has answered `server/discover`, so it is of the newer era, and needs no `initialize`. */
+  #isDiscovered = false;
   #channel: Channel | undefined;
   #lastId = initializeId;
   #usedAt = performance.now();
@@ -112,7 +119,7 @@ export class HeldServer {
   }
 
   get isReady(): boolean {
-    return this.#greeting !== undefined && "result" in this.#greeting;
+    return this.#isDiscovered || (this.#greeting !== undefined && "result" in this.#greeting);
   }
 
   get users(): number {
@@ -197,9 +204,9 @@ export class HeldServer {
     if (request.method !== "ping") this.#wasUsed = true;
     this.#lastId += 1;
     const id = this.#lastId;
-    const { params } = request;
+    const { method, params } = request;
     const token = params?._meta?.progressToken;
-    this.#pending.set(id, { port, id: request.id, token });
+    this.#pending.set(id, { port, id: request.id, method, token });
     if (token === undefined) this.#send({ ...request, id });
     else this.#send({ ...request, id, params: { ...params, _meta: { ...params?._meta, progressToken: id } } });
   }
@@ -253,16 +260,16 @@ export class HeldServer {
     if (this.#greeting) return;
     this.#greeting = "result" in message ? { result: message.result } : { error: message.error };
     if (this.isReady) this.#tell("notifications/initialized");
+    // After an error, users try the newer era. A process that refuses it as well ends with its last user.
     for (const { port, id } of this.#early.splice(0)) this.#greet(port, id);
-    // A new process may have more luck.
-    if (!this.isReady) this.#end({ how: "its first answer is an error", lastWords: [], kind: "failed" });
   }
 
   #answers(message: Exclude<JSONRPCMessage, { method: string }>): void {
     const pending = this.#pending.get(message.id as number);
     if (!pending) return;
     this.#pending.delete(message.id as number);
-    const { port, id } = pending;
+    const { port, id, method } = pending;
+    if (method === "server/discover" && "result" in message) this.#isDiscovered = true;
     const user = this.#users.get(port);
     port.send({ ...message, id });
     if (user) this.#goIfLeaving(port, user);
@@ -295,6 +302,13 @@ export class HeldServer {
 
   #tells({ method, params = {}, ...rest }: JSONRPCNotification): void {
     const message = { ...rest, method, params };
+    const subscription = params._meta?.[SUBSCRIPTION_ID_META_KEY];
+    if (subscription !== undefined) {
+      const { port, id } = this.#pending.get(subscription as number) ?? {};
+      const _meta = { ...params._meta, [SUBSCRIPTION_ID_META_KEY]: id };
+      port?.send({ ...message, params: { ...params, _meta } });
+      return;
+    }
     if (method === "notifications/progress") {
       const { port, token } = this.#pending.get(params["progressToken"] as number) ?? {};
       if (port && token !== undefined) port.send({ ...message, params: { ...params, progressToken: token } });
@@ -336,7 +350,8 @@ export class HeldServer {
 
   #goIfLeaving(port: Port, { isLeaving, asked }: User): void {
     if (!isLeaving || asked.size > 0) return;
-    if ([...this.#pending.values(), ...this.#early].some((each) => each.port === port)) return;
+    if (this.#early.some((each) => each.port === port)) return;
+    if ([...this.#pending.values()].some((each) => each.port === port && each.method !== listen)) return;
     this.detach(port);
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
@@ -351,7 +366,7 @@ export class HeldServer {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
     // A server that nobody could use is not kept.
-    const isWanted = !isOfOne && this.#owner === undefined && this.#wasUsed;
+    const isWanted = this.isReady && !isOfOne && this.#owner === undefined && this.#wasUsed;
     const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
     if (restMs <= 0) {
       this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
