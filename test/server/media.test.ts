@@ -1,7 +1,7 @@
 /** Images, sounds and files that code returns, displays, logs or throws are shown as such, and their base64 never appears in a text. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { withoutBase64 } from "../../src/media.ts";
 import { cli } from "../cli/in-memory.ts";
@@ -56,6 +56,24 @@ async function served(codes: string[]): Promise<{ text: string; blocks: ContentB
 /** Whether the text contains the base64 of a file, or its middle. */
 const leaked = (text: string) =>
   [image.data, sound.data, paper.resource.blob].some((data) => text.includes(data.slice(40, 240)));
+
+test("serve shortens displayed texts that are too long together, and a file has all of them", async () => {
+  const long = "for (const letter of 'abc') display(letter.repeat(30_000)); display(await web.shot.raw({ at: 0 }));";
+  const huge = "display(Array(400_000).fill(7)); throw new Error('after it')";
+  const [texts, numbers] = await served([`${long} return 1`, huge]);
+  const shown = texts!.blocks.map((block) => ("text" in block ? String(block.text) : block.type));
+  expect(texts!.text).toBe("1");
+  expect(shown[0]).toBe("a".repeat(30_000));
+  expect(shown[1]).toMatch(/^b+\n… 20000 of 30000 characters are not shown …\nb+$/);
+  expect(shown[2]).toBe("image");
+  const file = /\.\/workspace\/outputs\/(\w+-displayed\.txt)/.exec(shown[3] ?? "")?.[1];
+  const path = join(folder.path, ".claudikins", "workspace", "outputs", file ?? "none");
+  const whole = readFileSync(path, "utf8");
+  rmSync(dirname(path), { recursive: true });
+  expect(whole.replace(/\n\nTook it$/, "")).toBe(["a", "b", "c"].map((letter) => letter.repeat(30_000)).join("\n\n"));
+  expect(numbers!.text).toContain("after it");
+  expect(JSON.stringify(numbers!.blocks).length).toBeLessThan(45_000);
+});
 
 test("serve shows a returned image, sound or file as a block, in any wrapper", async () => {
   const cases: [string, string, object[]][] = [

@@ -39,10 +39,28 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
     whole.length <= maxChars
       ? [whole]
       : [...shortened(value, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
-  const displayed = [...outcome.display.flatMap(displayedBlocks), ...media] as ContentBlock[];
+  const blocks = [...outcome.display.flatMap(displayedBlocks), ...media] as ContentBlock[];
+  const displayed = fittingBlocks(blocks, outcome.receipt.id, options);
   const shown = parts.join("\n\n");
   const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
   return withReceipt(textResult(`${shown}\n\n${receiptText(receipt)}`, !outcome.ok, displayed), receipt);
+}
+
+/** Displayed texts have a limit of their own, for all of them together. A file has the whole texts. */
+function fittingBlocks(blocks: ContentBlock[], id: string, options: OutputOptions): ContentBlock[] {
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const whole = texts.join("\n\n");
+  if (whole.length <= options.maxChars) return blocks;
+  let left = options.maxChars;
+  const fitting = blocks.flatMap((block): ContentBlock[] => {
+    if (block.type !== "text") return [block];
+    if (left === 0) return [];
+    const text = cut(block.text, left);
+    left = Math.max(0, left - block.text.length);
+    return [{ ...block, text }];
+  });
+  const advice = "Display less, or read parts of it with";
+  return [...fitting, { type: "text", text: spill(whole, `${id}-displayed`, options, advice) }];
 }
 
 function valueText(value: unknown, { logs, display, receipt }: Outcome): string {

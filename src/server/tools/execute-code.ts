@@ -8,6 +8,7 @@ import { receiptText } from "../../outcome-text.ts";
 import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
+import { largeChars } from "../../sandbox/messages.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
@@ -74,14 +75,17 @@ const workers = new OffThread<LargeOutcome, CallToolResult>("./server/content/wo
 
 /** Makes the content of an outcome. For a large one, a worker does it and writes the file with the whole text. */
 async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
-  if (!outcome.ok || outcome.json === undefined) return outcomeContent(outcome, options);
-  const { json, logs, display, receipt } = outcome;
+  const { logs, display, receipt } = outcome;
+  const isLarge = receipt.charsOut > largeChars || (outcome.ok && outcome.json !== undefined);
+  if (!isLarge) return outcomeContent(outcome, options);
   try {
-    const rest = JSON.stringify({ logs, display, receipt, options } satisfies Rest);
+    const json = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
+    const withoutValue: Outcome = outcome.ok ? { ok: true, value: undefined, logs, display, receipt } : outcome;
+    const rest = JSON.stringify({ outcome: withoutValue, options } satisfies Rest);
     return await workers.run({ json, rest }, { limitMs: contentLimitMs });
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
-    const text = `(the value has ${json.length} characters and could not be shown in time: return less)`;
+    const text = `(the answer has ${receipt.charsOut} characters and could not be shown in time: return or display less)`;
     return textResult(`${text}\n\n${receiptText(receipt)}`);
   }
 }
