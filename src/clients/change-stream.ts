@@ -35,13 +35,10 @@ export class ChangeStream {
   }
 
   /** Resolves when the server has accepted the subscription. Rejects if it refuses. */
-  async subscribe(uri: string, signal: AbortSignal | undefined): Promise<void> {
+  async subscribe(uri: string): Promise<void> {
     const before = this.#resources.get(uri);
     if (before) return void (await before);
-    const asked = this.#client.listen(
-      { resourceSubscriptions: [uri] },
-      { timeout: acceptMs, ...(signal && { signal }) },
-    );
+    const asked = this.#client.listen({ resourceSubscriptions: [uri] }, { timeout: acceptMs });
     this.#resources.set(uri, asked);
     try {
       const { honoredFilter, closed } = await asked;
@@ -69,7 +66,7 @@ export class ChangeStream {
     if (this.#isClosed || cause === "local" || !this.#resources.delete(uri)) return;
     const again = async () => {
       if (this.#isClosed) return;
-      await this.subscribe(uri, undefined);
+      await this.subscribe(uri);
       this.#onNotice({ uri });
     };
     setTimeout(() => again().catch((error) => this.#debug(`${uri}: ${messageOf(error)}`)), resubscribeMs).unref();
@@ -111,7 +108,7 @@ type Send = (request: Request, options: RequestOptions) => Promise<Record<string
 export function withOlderRequests(send: Send, client: ServerClient, changes: ChangeStream): Send {
   return async (request, options) => {
     const { method, params } = request;
-    if (method === "resources/subscribe") await changes.subscribe(String(params["uri"]), options.signal);
+    if (method === "resources/subscribe") await changes.subscribe(String(params["uri"]));
     else if (method === "resources/unsubscribe") await changes.unsubscribe(String(params["uri"]));
     else if (method === "logging/setLevel") client.logLevel = String(params["level"]);
     else if (method !== "ping") return send(request, options);
