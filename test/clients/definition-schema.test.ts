@@ -1,4 +1,4 @@
-/** What is accepted as a tool or as a request for sampling. */
+/** Tests which tools and which requests for sampling the schemas accept. */
 import { expect, test } from "bun:test";
 import { samplingSchema, toolSchema } from "../../src/clients/definition-schema.ts";
 
