@@ -33,13 +33,16 @@ export interface Responder {
   elicited?(elicitationId: string): void;
 }
 
-/** Whether a person can be shown a form. Agents that name no kind of elicitation support forms. */
+/** Whether a person can be shown a form. */
 export function hasForms(
   responder: Responder | undefined,
 ): responder is Responder & Required<Pick<Responder, "elicit">> {
-  const { elicitation } = responder?.capabilities ?? {};
-  const isForm = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-  return isForm && responder?.elicit !== undefined;
+  return responder?.elicit !== undefined && showsForms(responder.capabilities);
+}
+
+/** Whether an agent supports forms. One that names no kind of elicitation does. */
+export function showsForms({ elicitation }: Responder["capabilities"]): boolean {
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 /** Key in the `_meta` of every request that is passed on. Its value is the server's name. */

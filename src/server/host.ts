@@ -50,21 +50,21 @@ export function hostOf(server: Server): Responder {
 }
 
 /** The open requests of one agent. */
-export class HostRequests {
+export class HostRequests<Key = RequestId> {
   /** The server that each request is for; undefined if it may be any. */
-  readonly #open = new Map<RequestId, string | undefined>();
+  readonly #open = new Map<Key, string | undefined>();
 
   /** Dispose of the result before the request is answered. */
-  begin(id: RequestId, server?: string): Disposable {
-    this.#open.set(id, server);
-    return { [Symbol.dispose]: () => void this.#open.delete(id) };
+  begin(request: Key, server?: string): Disposable {
+    this.#open.set(request, server);
+    return { [Symbol.dispose]: () => void this.#open.delete(request) };
   }
 
-  /** The last open request that may be for the server. */
-  latestOf(server: string): RequestId | undefined {
-    const open = [...this.#open].reverse();
-    const [id] = open.find(([, each]) => each === server) ?? open.find(([, each]) => each === undefined) ?? [];
-    return id;
+  /** The last open request that may be for the server, of those that are suitable. */
+  latestOf(server: string, isSuitable: (request: Key) => boolean = () => true): Key | undefined {
+    const open = [...this.#open].reverse().filter(([request]) => isSuitable(request));
+    const [request] = open.find(([, each]) => each === server) ?? open.find(([, each]) => each === undefined) ?? [];
+    return request;
   }
 }
 

@@ -1,7 +1,16 @@
-/** The session on stdin and stdout with the SDK's server, after the first answers. */
+/**
+ * The session on stdin and stdout with the SDK's server, after the first answers. The first message that was not answered here
+ * decides the revision of the protocol.
+ */
 import type { Readable } from "node:stream";
-import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import {
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type McpRequestContext,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { WatchedTransport, type Watcher } from "../clients/watched-transport.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";
@@ -19,28 +28,33 @@ export interface Begun {
 }
 
 /** The parts of a session in code mode before the SDK is loaded. Empty in direct mode. */
-interface Beginning {
+export interface Beginning {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;
   begun?: Begun | undefined;
 }
 
 /** Serves until `over` aborts, which also happens when the connection is closed from inside. */
-export async function serveSession(
-  toolbox: Toolbox,
-  { surface, count, begun }: Beginning,
-  over: AbortController,
-): Promise<void> {
-  const server = createSession(toolbox, over.signal, surface, count);
-  toolbox.pool.responder = hostOf(server);
-  server.onclose = () => over.abort();
-  await server.connect(begun ? new BegunTransport(begun) : new StdioServerTransport());
+export async function serveSession(toolbox: Toolbox, beginning: Beginning, over: AbortController): Promise<void> {
+  const { surface, count, begun } = beginning;
+  const watcher: Watcher = {};
+  const transport = new WatchedTransport(begun ? new BegunTransport(begun) : new StdioServerTransport(), watcher);
+  const newServer = async ({ era }: McpRequestContext): Promise<Server> => {
+    if (era === "modern") {
+      const { modernStdioServer } = await import("./modern/stdio.ts");
+      return modernStdioServer(toolbox, beginning, watcher, over.signal);
+    }
+    const server = createSession(toolbox, over.signal, surface, count);
+    toolbox.pool.responder = hostOf(server);
+    return server;
+  };
+  watcher.closed = () => over.abort();
+  const handle = serveStdio(newServer, { transport });
   if (!over.signal.aborted) {
     await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
   }
-  await server.close();
+  await handle.close();
 }
-
 /** Drops the server's answer to `initialize`: the agent has one already. */
 class BegunTransport extends StdioServerTransport {
   #answered: string | number | undefined;

@@ -9,7 +9,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import type { Begun } from "./stdio-session.ts";
-import { capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+import { cacheHint, capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
 
 /** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
 export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
@@ -41,6 +41,9 @@ async function beginCode(toolbox: Toolbox, over: AbortSignal) {
 /** The protocol versions of the SDK; a test compares them. The first one is offered to an agent that asks for another. */
 export const protocolVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
+/** The first revision without a session, whose requests carry what `initialize` says in the others. */
+const modernVersion = "2026-07-28";
+
 interface Known extends Surface {
   serverInfo: object;
   capabilities: object;
@@ -55,7 +58,7 @@ const maxLineBytes = 65_536;
 const newline = 0x0a;
 
 /**
- * Answers `initialize`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts.
+ * Answers `initialize`, `server/discover`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts.
  */
 export async function answerFirst(stdin: Readable, stdout: Writable, known: Known, over: AbortSignal): Promise<Begun> {
   const ended = Promise.withResolvers<void>();
@@ -78,7 +81,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
       theirs = message.params["capabilities"] as object;
       kept.push(line);
     }
-    if (message.method === "tools/list") listed = toolsFor(known, theirs);
+    if (message.method === "tools/list") listed = (result as Pick<Surface, "tools">).tools;
     clearTimeout(timer);
     timer = setTimeout(stop, idleMs);
     return true;
@@ -131,10 +134,35 @@ function resultOf({ method, params }: Request, known: Known, host: object | unde
     const protocolVersion = protocolVersions.includes(asked) ? asked : protocolVersions[0];
     return { protocolVersion, capabilities, serverInfo, instructions };
   }
+  const modern = modernHost(params);
+  if (modern) return modernResultOf(method, known, modern);
   // Parameters may ask for progress or a task, which the SDK's server handles.
   if (Object.keys(params).length > 0) return undefined;
   if (method === "ping") return {};
   return method === "tools/list" && host ? { tools: toolsFor(known, host) } : undefined;
+}
+
+/** The capabilities in a request of revision 2026-07-28. Undefined if the request says anything else. */
+function modernHost({ _meta: meta, ...rest }: Request["params"]): object | undefined {
+  if (!isObject(meta) || Object.keys(rest).length > 0) return undefined;
+  const {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientInfo": info,
+    "io.modelcontextprotocol/clientCapabilities": theirs,
+    ...other
+  } = meta;
+  const isUsual = version === modernVersion && isClient(info) && isObject(theirs) && Object.keys(other).length === 0;
+  return isUsual ? theirs : undefined;
+}
+
+function modernResultOf(method: string, known: Known, host: object): object | undefined {
+  const { capabilities, instructions } = known;
+  const meta = { _meta: { "io.modelcontextprotocol/serverInfo": known.serverInfo } };
+  const rest = { resultType: "complete", ...cacheHint, ...meta };
+  if (method === "server/discover") {
+    return { supportedVersions: [modernVersion], capabilities, instructions, ...rest };
+  }
+  return method === "tools/list" ? { tools: toolsFor(known, host), ...rest } : undefined;
 }
 
 const isClient = (info: unknown) =>

@@ -10,6 +10,9 @@ import { searchTools } from "./tools/search-tools.ts";
 export const serverInfo = { name: "claudikins", title: "claudikins", version };
 export const capabilities = { tools: {} };
 
+/** How long hosts of revision 2026-07-28 may keep our definitions: they change only with the config, which is read at the start. */
+export const cacheHint = { ttlMs: 300_000, cacheScope: "private" as const };
+
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 278;
 

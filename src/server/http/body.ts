@@ -11,10 +11,15 @@ import { z } from "zod";
 import { parsedJson } from "../../json-object.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 
-export interface Body {
+export interface Messages {
   messages: JSONRPCMessage[];
   /** Whether the body is a batch, which only one version of the protocol has. */
   isBatch: boolean;
+}
+
+export interface Body extends Messages {
+  /** The parsed JSON. */
+  value: unknown;
 }
 
 const maxBatch = 100;
@@ -35,7 +40,7 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   if (!success) throw invalidMessage("The body is not a JSON-RPC message");
   if (isBatch && messages.some(isInitializeRequest))
     throw invalidMessage("initialize must be sent alone, not in a batch");
-  return { messages, isBatch };
+  return { value, messages, isBatch };
 }
 
 /** Reads no more than the limit, whatever length was announced. */

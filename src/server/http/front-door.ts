@@ -1,15 +1,21 @@
-/** The MCP server over HTTP: one address and many sessions. */
-import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+/** The MCP server over HTTP: one address for sessions, and for the requests without session of revision 2026-07-28. */
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { bodyOf, lean, maxInitializeBytes } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { Gate, type GateOptions, preflight } from "./gate.ts";
+import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 
-export interface FrontDoorOptions extends GateOptions, SessionLimits {
+export interface FrontDoorOptions extends GateOptions, SessionLimits, ModernLimits {
   /** 0 means any free port. */
   port: number;
   /** Maximum bytes of one request. */
@@ -29,6 +35,7 @@ export class FrontDoor {
   readonly #options: FrontDoorOptions;
   readonly #gate: Gate;
   readonly #sessions: Sessions;
+  readonly #modern: ModernRequests;
   readonly #server: Bun.Server<undefined>;
   #isLeaving = false;
 
@@ -38,6 +45,7 @@ export class FrontDoor {
     this.#gate = new Gate(options);
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     this.#sessions = new Sessions(toolbox, options, options.log);
+    this.#modern = new ModernRequests(toolbox, options, options.log);
   }
 
   get url(): string {
@@ -46,7 +54,7 @@ export class FrontDoor {
 
   /** Open requests. */
   get running(): number {
-    return this.#sessions.running;
+    return this.#sessions.running + this.#modern.running;
   }
 
   /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
@@ -54,8 +62,9 @@ export class FrontDoor {
     this.#isLeaving = true;
     await this.#untilDone(graceMs);
     this.#sessions.cancel();
+    this.#modern.cancel();
     await this.#untilDone(lastAnswersMs);
-    await this.#sessions.close();
+    await Promise.all([this.#sessions.close(), this.#modern.close()]);
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
@@ -114,8 +123,10 @@ export class FrontDoor {
     const id = request.headers.get("mcp-session-id");
     const session = id === null ? undefined : this.#session(request);
     const { maxBodyBytes } = this.#options;
-    const body = await bodyOf(request, session ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
-    const { messages } = body;
+    // Outside a session, only requests with this header may be longer than `initialize`.
+    const isLong = session !== undefined || request.headers.has("mcp-method");
+    const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
+    const { messages, value } = body;
     if (this.#isLeaving && messages.some(isJSONRPCRequest)) {
       throw new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
     }
@@ -123,6 +134,10 @@ export class FrontDoor {
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
       return session.post(body, stayOpen);
+    }
+    if (!(await isLegacyRequest(request, value))) {
+      stayOpen();
+      return this.#modern.answer(request, value, address);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new Refusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");

@@ -87,7 +87,7 @@ export function preflight(): Response {
     headers: {
       "access-control-allow-methods": "GET, POST, DELETE",
       "access-control-allow-headers":
-        "accept, authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id",
+        "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
       "access-control-max-age": "600",
     },
   });

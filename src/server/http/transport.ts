@@ -13,7 +13,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/server";
 import { Semaphore } from "../../semaphore.ts";
-import type { Body } from "./body.ts";
+import type { Messages } from "./body.ts";
 import { EventLog, type EventLogOptions, EventStream, type StayOpen } from "./event-stream.ts";
 import { invalidMessage, noSession, Refusal } from "./refusal.ts";
 
@@ -81,7 +81,7 @@ export class SessionTransport implements Transport {
   }
 
   /** Handles a POST request. Throws a Refusal. */
-  post({ messages, isBatch }: Body, stayOpen: StayOpen): Response {
+  post({ messages, isBatch }: Messages, stayOpen: StayOpen): Response {
     // The session may have ended while the body arrived.
     if (this.#isClosed) throw noSession();
     if (isBatch && this.#options.version !== batchVersion) {

@@ -1,22 +1,31 @@
 /** What an agent is told in direct mode without asking: log messages, and changes of lists. */
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
-import type { LoggingLevel, LoggingMessageNotification, Server } from "@modelcontextprotocol/server";
+import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json-object.ts";
-import type { HostRequests } from "../host.ts";
+
+/** Sends a notification to the agent, if possible with the answer to a request that `server` works for. */
+type Send = (notification: Notification, server?: string) => void;
+
+/** Is told what changes. */
+export interface Listener {
+  listChanged(what: What): void;
+  resourceUpdated(uri: string): void;
+}
+
+export type What = "tools" | "prompts" | "resources";
 
 const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level, index]));
 
 /** The servers' log messages with their names, from the level that the agent chose, and servers that are missing in lists. */
 export class HostLog {
-  readonly #server: Server;
-  readonly #requests: HostRequests;
+  readonly #sendTo: Send;
   readonly #named = new Map<string, string>();
   /** Undefined leaves the level to the servers. */
   level: LoggingLevel | undefined;
 
-  constructor(server: Server, requests: HostRequests) {
-    this.#server = server;
-    this.#requests = requests;
+  constructor(send: Send, level?: LoggingLevel) {
+    this.#sendTo = send;
+    this.level = level;
   }
 
   /** Passes a log message of a server. A message with an invalid level is dropped. */
@@ -40,26 +49,22 @@ export class HostLog {
 
   #send(params: LoggingMessageNotification["params"], server: string): void {
     if (this.level !== undefined && severity.get(params.level)! < severity.get(this.level)!) return;
-    const related = this.#requests.latestOf(server);
-    const options = related === undefined ? {} : { relatedRequestId: related };
-    void this.#server.notification({ method: "notifications/message", params }, options).catch(() => {});
+    this.#sendTo({ method: "notifications/message", params }, server);
   }
 }
-
-type What = "tools" | "prompts" | "resources";
 
 /** Servers that are asked together answer at about the same time. */
 const momentMs = 50;
 
 /** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
 export class ListChanges {
-  readonly #server: Server;
+  readonly #listener: Listener;
   /** The lists that the agent has seen, as text if they can be compared. */
   readonly #shown = new Map<What, string | undefined>();
   readonly #timers = new Map<What, NodeJS.Timeout>();
 
-  constructor(server: Server) {
-    this.#server = server;
+  constructor(listener: Listener) {
+    this.#listener = listener;
   }
 
   shown(what: What, list?: readonly JsonObject[]): void {
@@ -75,7 +80,7 @@ export class ListChanges {
       const list = now && JSON.stringify(now());
       if (list !== undefined && list === this.#shown.get(what)) return;
       this.#shown.set(what, list);
-      void this.#server.notification({ method: `notifications/${what}/list_changed` }).catch(() => {});
+      this.#listener.listChanged(what);
     };
     this.#timers.set(what, setTimeout(tell, momentMs).unref());
   }

@@ -7,12 +7,10 @@ import { ExposedNames, type Original } from "./names.ts";
 import { type AskOptions, countedRequest } from "./resources.ts";
 
 export class ProxiedPrompts {
-  readonly #toolbox: Toolbox;
   readonly #names: ExposedNames;
   readonly lists: KnownLists;
 
   constructor(toolbox: Toolbox, onLate: () => void) {
-    this.#toolbox = toolbox;
     this.#names = new ExposedNames(toolbox.config.prefix);
     const list = (server: string) => toolbox.pool.listPrompts(server);
     this.lists = new KnownLists(toolbox, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
@@ -32,7 +30,7 @@ export class ProxiedPrompts {
   }
 
   get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
-    return countedRequest(this.#toolbox, server, { method: "prompts/get", params: { ...params, name } }, options);
+    return countedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
   }
 
   #named(): JsonObject[] {

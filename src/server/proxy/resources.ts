@@ -56,7 +56,7 @@ export class ProxiedResources {
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const result = await countedRequest(this.#toolbox, place.server, request, options);
+      const result = await countedRequest(place.server, request, options);
       return place.uri === uri ? result : withAddress(result, place.uri, uri);
     });
   }
@@ -66,7 +66,7 @@ export class ProxiedResources {
     if (this.#subscriptions.has(uri)) return;
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
       const tell = (updated: string) => onUpdate(own === uri ? updated : prefixOf(server) + updated);
-      return this.#toolbox.pool.subscribe(server, own, tell, options);
+      return options.toolbox.pool.subscribe(server, own, tell, options);
     });
     // The agent may have subscribed twice at once.
     if (this.#subscriptions.has(uri)) end();
@@ -150,17 +150,19 @@ function noneWhereUnknown(error: unknown): JsonObject[] {
 
 export interface AskOptions extends CallOptions {
   signal: AbortSignal;
+  /** The toolbox whose connections are used. */
+  toolbox: Toolbox;
 }
 
 /** Makes a request of the agent at its server, and counts it in the ledger: `resources/read` as `resources.read`. */
 export function countedRequest(
-  toolbox: Toolbox,
   server: string,
   request: { method: string; params: JsonObject },
   options: AskOptions,
 ): Promise<JsonObject> {
   const tool = request.method.replace("/", ".");
-  const around = { parts: toolbox, signal: options.signal };
+  const { toolbox, signal } = options;
+  const around = { parts: toolbox, signal };
   return countedResult(
     () => ({ server, tool }),
     around,

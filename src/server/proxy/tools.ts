@@ -41,11 +41,11 @@ export class ProxiedTools {
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
-    const { pool, catalog } = this.#toolbox;
+    const { pool, catalog } = options.toolbox;
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
     const repeatable = isRepeatable(tool);
-    const around = { parts: this.#toolbox, signal: options.signal };
+    const around = { parts: options.toolbox, signal: options.signal };
     const result = await countedResult(
       () => ({ server, tool: name }),
       around,

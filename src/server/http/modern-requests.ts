@@ -1,0 +1,255 @@
+/**
+ * Requests of MCP 2026-07-28 over HTTP. They belong to no session. Requests of one client use the same connections to servers, and
+ * clients have connections of their own where it matters, so that no host is asked on behalf of another.
+ */
+import {
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  createMcpHandler,
+  InMemoryServerEventBus,
+  type McpHttpHandler,
+  type Server,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import { onAbort } from "../../clients/abort.ts";
+import { messageOf } from "../../errors.ts";
+import { isObject } from "../../json-object.ts";
+import type { Log } from "../../log.ts";
+import { personMs } from "../../time-limit.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { CodeSession } from "../code-session.ts";
+import { directInstructions } from "../instructions.ts";
+import { ModernHost } from "../modern/modern-host.ts";
+import {
+  type Connections,
+  listenedResources,
+  type ModernClient,
+  modernCodeServer,
+  modernDirectServer,
+} from "../modern/modern-server.ts";
+import { ParkedRequests } from "../modern/parked-requests.ts";
+import { DirectAnswers } from "../proxy/direct-answers.ts";
+import { sessionMode } from "../proxy/mode.ts";
+import type { Listener } from "../proxy/notices.ts";
+import { SessionCount } from "../session-count.ts";
+import { type Surface, surfaceOf } from "../surface.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface ModernLimits {
+  /** Maximum number of clients, and of sessions of the older revisions. */
+  maxSessions: number;
+  /** A client without requests is forgotten after this time, and its connections end. */
+  idleMs: number;
+  /** Maximum number of concurrent calls of one client. Others wait. */
+  maxCalls: number;
+  /** Maximum number of open requests of one client, including parked ones and subscriptions. */
+  maxRequests: number;
+  /** Time for a host to come back with the answers to questions. Default one hour. */
+  answerMs?: number;
+}
+
+/** Often enough to end connections soon after their time. */
+const maxTendMs = 15_000;
+
+/** What is the same for all clients. */
+interface Shared {
+  toolbox: Toolbox;
+  limits: ModernLimits;
+  log: Log;
+  bus: ServerEventBus;
+  serverFor: (client: Client) => Server;
+  /** In direct mode only. */
+  answers: DirectAnswers | undefined;
+}
+
+export class ModernRequests {
+  readonly #toolbox: Toolbox;
+  readonly #limits: ModernLimits;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  readonly #clients = new Map<string, Client>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #shared: Promise<Shared> | undefined;
+
+  constructor(toolbox: Toolbox, limits: ModernLimits, log: Log) {
+    this.#toolbox = toolbox;
+    this.#limits = limits;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxTendMs)).unref();
+  }
+
+  /** Calls that are being answered. */
+  get running(): number {
+    return [...this.#clients.values()].reduce((sum, { parked }) => sum + parked.running, 0);
+  }
+
+  /** `body` is the parsed body. `address` is the client's. Throws a Refusal. */
+  async answer(request: Request, body: unknown, address: string): Promise<Response> {
+    this.#shared ??= this.#open();
+    const shared = await this.#shared;
+    const client = this.#clientOf(`${address} ${nameIn(body)}`, shared);
+    return client.answer(request, body);
+  }
+
+  /** Cancels everything that runs. The hosts still get their answers. */
+  cancel(): void {
+    this.#closing.abort();
+  }
+
+  /** Ends all streams and connections. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.cancel();
+    for (const [key, client] of this.#clients) this.#end(key, client);
+    await Promise.all(this.#ending);
+  }
+
+  /** The lists may not depend on the client, so the mode is decided once, and direct mode has one set of names. */
+  async #open(): Promise<Shared> {
+    const [toolbox, limits, log] = [this.#toolbox, this.#limits, this.#log];
+    await toolbox.reload?.refresh();
+    const closing = this.#closing.signal;
+    const bus = new InMemoryServerEventBus();
+    const shared = { toolbox, limits, log, bus };
+    if (sessionMode(toolbox) === "code") {
+      const surface = await surfaceOf(toolbox);
+      const serverFor = (client: Client) =>
+        modernCodeServer(client.session(surface), client, surface.instructions, closing);
+      return { ...shared, serverFor, answers: undefined };
+    }
+    const count = new SessionCount(toolbox, directInstructions(toolbox));
+    const answers = new DirectAnswers(toolbox, count, listenerOf(bus), closing);
+    const serverFor = (client: Client) => modernDirectServer(answers, client, toolbox, closing);
+    return { ...shared, serverFor, answers };
+  }
+
+  #clientOf(key: string, shared: Shared): Client {
+    const known = this.#clients.get(key);
+    if (known) return known;
+    const { maxSessions } = this.#limits;
+    if (this.#clients.size >= maxSessions) {
+      const idle = [...this.#clients]
+        .filter(([, each]) => !each.isInUse)
+        .sort(([, a], [, b]) => a.usedAt - b.usedAt)[0];
+      if (!idle) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
+      this.#end(...idle);
+    }
+    const client = new Client(shared);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  #end(key: string, client: Client): void {
+    this.#clients.delete(key);
+    const ending = client.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #tend(): void {
+    const before = performance.now() - this.#limits.idleMs;
+    for (const [key, client] of this.#clients) {
+      if (client.isInUse) client.usedAt = performance.now();
+      else if (client.usedAt < before) this.#end(key, client);
+    }
+  }
+}
+
+function listenerOf(bus: ServerEventBus): Listener {
+  return {
+    listChanged: (what) => bus.publish({ kind: `${what}_list_changed` }),
+    resourceUpdated: (uri) => bus.publish({ kind: "resource_updated", uri }),
+  };
+}
+
+/** The name that a client gives itself. It only keeps clients apart: the token decides who may call. */
+function nameIn(body: unknown): string {
+  const params = isObject(body) ? body["params"] : undefined;
+  const meta = isObject(params) && isObject(params["_meta"]) ? params["_meta"] : {};
+  const info = meta[CLIENT_INFO_META_KEY];
+  return isObject(info) ? String(info["name"]).slice(0, 256) : "";
+}
+
+/** One program that sends requests, as far as it can be told from others. */
+class Client implements ModernClient {
+  readonly parked: ParkedRequests;
+  /** The time of its last request. */
+  usedAt = performance.now();
+  #subscriptions = 0;
+  readonly #shared: Shared;
+  readonly #handler: McpHttpHandler;
+  /** By what the host supports, since servers are told that when they are connected. */
+  readonly #connections = new Map<string, Connections>();
+  #session: CodeSession | undefined;
+
+  constructor(shared: Shared) {
+    const { limits, bus, log, serverFor } = shared;
+    const { answerMs = personMs, maxCalls, maxRequests } = limits;
+    this.#shared = shared;
+    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxRequests });
+    this.#handler = createMcpHandler(() => serverFor(this), {
+      legacy: "reject",
+      bus,
+      maxSubscriptions: maxRequests,
+      // A stream is kept alive while a call takes long.
+      responseMode: "sse",
+      onerror: (error) => log.debug(messageOf(error)),
+    });
+  }
+
+  get isInUse(): boolean {
+    return this.#subscriptions + this.parked.size > 0;
+  }
+
+  /** In code mode, what the client has been told. */
+  session(surface: Surface): CodeSession {
+    this.#session ??= new CodeSession(this.#shared.toolbox, surface);
+    return this.#session;
+  }
+
+  connections(capabilities: ClientCapabilities): Connections {
+    const { sampling, elicitation, roots } = capabilities;
+    const key = JSON.stringify([sampling, elicitation, roots]);
+    const known = this.#connections.get(key) ?? this.#connect(capabilities);
+    this.#connections.set(key, known);
+    return known;
+  }
+
+  /** As for sessions: own connections if servers may ask the host, in direct mode, and if a server is not shared. */
+  #connect(capabilities: ClientCapabilities): Connections {
+    const { toolbox, answers } = this.#shared;
+    const host = new ModernHost(capabilities);
+    const { sampling, elicitation, roots } = capabilities;
+    const arePrivate = [...toolbox.config.servers.values()].some(({ session }) => session === "private");
+    const canBeAsked = Boolean(sampling ?? elicitation ?? roots);
+    if (!(canBeAsked || answers || arePrivate || toolbox.isLocked)) return { toolbox, host };
+    const own = toolbox.withOwnPool();
+    if (canBeAsked) own.pool.responder = host;
+    return { toolbox: own, host };
+  }
+
+  async answer(request: Request, body: unknown): Promise<Response> {
+    this.usedAt = performance.now();
+    const response = await this.#handler.fetch(request, { parsedBody: body });
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const resources = isStream ? listenedResources(body) : undefined;
+    if (resources) this.#listen(resources, request.signal);
+    return response;
+  }
+
+  /** Keeps the client while it listens. */
+  #listen(resources: readonly string[], signal: AbortSignal): void {
+    this.#subscriptions += 1;
+    const end = this.#shared.answers?.listen(resources);
+    onAbort(signal, () => {
+      this.#subscriptions -= 1;
+      end?.();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#handler.close();
+    const own = [...this.#connections.values()].filter(({ toolbox }) => toolbox !== this.#shared.toolbox);
+    await Promise.all(own.map(({ toolbox }) => toolbox[Symbol.asyncDispose]()));
+  }
+}

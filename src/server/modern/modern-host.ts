@@ -1,0 +1,58 @@
+/** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
+import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
+import { type Asked, type Responder, showsForms } from "../../clients/responder.ts";
+import { HostRequests } from "../host.ts";
+import { type OpenRequest, requestEnded } from "./parked-requests.ts";
+
+type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
+
+export class ModernHost implements Responder {
+  /** What the host supports, as its last request said. */
+  capabilities: ClientCapabilities;
+  readonly #requests = new HostRequests<OpenRequest>();
+
+  constructor(capabilities: ClientCapabilities) {
+    this.capabilities = capabilities;
+  }
+
+  /** Dispose of the result before the request is answered. `server` is the only server that the request is for. */
+  begin(request: OpenRequest, server?: string): Disposable {
+    return this.#requests.begin(request, server);
+  }
+
+  sample(params: Parameters<NonNullable<Responder["sample"]>>[0], asked: Asked): Answered<"sample"> {
+    return this.#ask({ method: "sampling/createMessage", params }, asked) as Answered<"sample">;
+  }
+
+  elicit(params: Parameters<NonNullable<Responder["elicit"]>>[0], asked: Asked): Answered<"elicit"> {
+    // A server of the older era names the visit of a page; this era has no notification that could use the name.
+    const { elicitationId: _, ...rest } = params as typeof params & { elicitationId?: string };
+    return this.#ask({ method: "elicitation/create", params: rest } as InputRequest, asked) as Answered<"elicit">;
+  }
+
+  listRoots(asked: Asked): Answered<"listRoots"> {
+    return this.#ask({ method: "roots/list" }, asked) as Answered<"listRoots">;
+  }
+
+  /** If the request ends before the host has answered, another open request asks the host. */
+  async #ask(question: InputRequest, { server, signal }: Asked): Promise<unknown> {
+    for (;;) {
+      const request = this.#requests.latestOf(server, ({ capabilities }) => supports(question, capabilities));
+      if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
+      const answer = await request.ask(question, signal);
+      if (answer !== requestEnded) return answer;
+    }
+  }
+}
+
+/** Whether a host with these capabilities may be sent the question. */
+function supports({ method, params }: InputRequest, capabilities: ClientCapabilities): boolean {
+  switch (method) {
+    case "elicitation/create":
+      return params.mode === "url" ? capabilities.elicitation?.url !== undefined : showsForms(capabilities);
+    case "sampling/createMessage":
+      return capabilities.sampling !== undefined;
+    default:
+      return capabilities.roots !== undefined;
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The MCP server towards hosts of revision 2026-07-28, in code mode and in direct mode. Its requests belong to no session: each says
+ * what its host supports, and a question of a server ends the request, which the host sends again with the answer.
+ */
+import {
+  type ClientCapabilities,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
+  type Notification,
+  ProtocolErrorCode,
+  type Result,
+  SERVER_INFO_META_KEY,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { objectsOf } from "../../clients/result.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import type { CodeSession } from "../code-session.ts";
+import { directInstructions } from "../instructions.ts";
+import { HostError } from "../proxy/answers.ts";
+import type { DirectAnswers } from "../proxy/direct-answers.ts";
+import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
+import { HostLog } from "../proxy/notices.ts";
+import { cacheHint, capabilities, serverInfo } from "../surface.ts";
+import type { ModernHost } from "./modern-host.ts";
+import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
+
+export interface Connections {
+  /** The toolbox whose pool has the connections. */
+  toolbox: Toolbox;
+  /** Answers what the servers of these connections ask. */
+  host: ModernHost;
+}
+
+/** One program that sends requests, as far as it can be told from others. */
+export interface ModernClient {
+  parked: ParkedRequests;
+  /** The connections for a request of a host with these capabilities. */
+  connections(capabilities: ClientCapabilities): Connections;
+}
+
+/** Makes the SDK's server for one request or one connection in code mode, not connected yet. */
+export function modernCodeServer(
+  session: CodeSession,
+  client: ModernClient,
+  instructions: string,
+  closing: AbortSignal,
+): Server {
+  const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
+  const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
+  server.setRequestHandler("tools/list", (_, context) => ({ tools: session.tools(capabilitiesOf(context)) }));
+  server.setRequestHandler("tools/call", ({ method, params }, context) => {
+    const hasProgress = params._meta?.progressToken !== undefined;
+    const work = async (open: OpenRequest) => {
+      const { toolbox, host } = client.connections(open.capabilities);
+      using _ = host.begin(open);
+      const sendProgress = (progress: number, message: string) => {
+        const { progressToken } = open;
+        if (progressToken === undefined) return;
+        open.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
+      };
+      return await session.call({
+        params,
+        capabilities: open.capabilities,
+        toolbox,
+        signal: AbortSignal.any([open.signal, closing]),
+        sendProgress: hasProgress ? sendProgress : undefined,
+      });
+    };
+    return client.parked.round({ method, params }, context, work) as Promise<Result & { content: [] }>;
+  });
+  return server;
+}
+
+/** Requests during which a server may ask the host. */
+const roundMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+/** Requests that these hosts do not send: `subscriptions/listen` and the metadata of requests replace them. */
+const olderMethods: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe", "logging/setLevel"]);
+
+/** Makes the SDK's server for one request or one connection in direct mode, not connected yet. */
+export function modernDirectServer(
+  answers: DirectAnswers,
+  client: ModernClient,
+  toolbox: Toolbox,
+  closing: AbortSignal,
+): Server {
+  const server = new Server(serverInfo, {
+    capabilities: directCapabilities,
+    instructions: directInstructions(toolbox),
+  });
+  server.removeRequestHandler("logging/setLevel");
+  // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
+  server.fallbackRequestHandler = async ({ method, params = {} }, context) => {
+    const { signal, notify } = context.mcpReq;
+    if (olderMethods.has(method)) throw new HostError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    if (roundMethods.has(method)) {
+      return await client.parked.round({ method, params }, context, (open) =>
+        answerRound(answers, client, { method, params }, open, { level: logLevelOf(context), closing }),
+      );
+    }
+    // A server that is connected for a list may be called later, so it is told what the host supports.
+    client.connections(capabilitiesOf(context));
+    const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
+    const log = new HostLog(logLevelOf(context) ? notify : () => {}, logLevelOf(context));
+    return answers.answer({ method, params, options, log, begin: () => nothing });
+  };
+  return server;
+}
+
+const nothing: Disposable = { [Symbol.dispose]: () => {} };
+
+async function answerRound(
+  answers: DirectAnswers,
+  client: ModernClient,
+  { method, params }: { method: string; params: JsonObject },
+  open: OpenRequest,
+  { level, closing }: { level: LoggingLevel | undefined; closing: AbortSignal },
+): Promise<JsonObject> {
+  const { toolbox, host } = client.connections(open.capabilities);
+  const notify = (notification: Notification) => open.notify(notification);
+  // Without a level, the host wants no log messages.
+  const log = new HostLog(level ? notify : () => {}, level);
+  using _ = level ? listeningTo(toolbox, log) : nothing;
+  if (level) await toolbox.pool.setLogLevel(level);
+  const signal = AbortSignal.any([open.signal, closing]);
+  const options = askOptions(params, signal, toolbox, notify);
+  const ask = async () =>
+    withoutServer(await answers.answer({ method, params, options, log, begin: (about) => host.begin(open, about) }));
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== ProtocolErrorCode.UrlElicitationRequired) throw error;
+    using _open = host.begin(open);
+    await openPages(error.data, host, signal);
+  }
+  // The server has refused the request until the pages were opened, so this repeats nothing.
+  return await ask();
+}
+
+/** To the host, we are the server that answers. */
+function withoutServer({ _meta: meta, ...result }: JsonObject): JsonObject {
+  if (!isObject(meta)) return result;
+  const { [SERVER_INFO_META_KEY]: _, ...rest } = meta;
+  return { ...result, _meta: rest };
+}
+
+function listeningTo(toolbox: Toolbox, log: HostLog): Disposable {
+  const stop = toolbox.pool.onLog((server, message) => log.pass(server, message));
+  return { [Symbol.dispose]: stop };
+}
+
+/** Asks for the pages that a server of the older era named in an error. Throws a HostError if a page is not opened. */
+async function openPages(data: unknown, host: ModernHost, signal: AbortSignal): Promise<void> {
+  const pages = objectsOf(isObject(data) ? data["elicitations"] : undefined);
+  const opened = await Promise.all(
+    pages.map(async ({ message, url, elicitationId }) => {
+      const params = { mode: "url", message, url, elicitationId } as Parameters<ModernHost["elicit"]>[0];
+      const { action } = await host.elicit(params, { server: "", signal });
+      return action === "accept";
+    }),
+  );
+  if (opened.length > 0 && opened.every(Boolean)) return;
+  throw new HostError(
+    ProtocolErrorCode.InvalidRequest,
+    "The server needs a page to be opened first, which was not done",
+  );
+}
+
+function logLevelOf({ mcpReq: { envelope } }: ServerContext): LoggingLevel | undefined {
+  return (envelope as Record<string, unknown> | undefined)?.[LOG_LEVEL_META_KEY] as LoggingLevel | undefined;
+}
+
+/** The resources that a `subscriptions/listen` request names. Undefined for other messages. */
+export function listenedResources(message: unknown): string[] | undefined {
+  if (!isObject(message) || message["method"] !== "subscriptions/listen" || !isObject(message["params"]))
+    return undefined;
+  const { notifications } = message["params"];
+  const uris = isObject(notifications) ? notifications["resourceSubscriptions"] : [];
+  return (Array.isArray(uris) ? uris : []).filter((uri) => typeof uri === "string").slice(0, maxResources);
+}
+
+/** Resources that one request can listen to. */
+const maxResources = 1_000;

@@ -1,0 +1,59 @@
+/** The MCP server of revision 2026-07-28 on stdin and stdout: one host, all requests over the process's own connections. */
+import type { JSONRPCMessage, Notification, RequestId, Server } from "@modelcontextprotocol/server";
+import type { Watcher } from "../../clients/watched-transport.ts";
+import { personMs } from "../../time-limit.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { CodeSession } from "../code-session.ts";
+import { directInstructions } from "../instructions.ts";
+import { DirectAnswers } from "../proxy/direct-answers.ts";
+import { SessionCount } from "../session-count.ts";
+import type { Beginning } from "../stdio-session.ts";
+import { ModernHost } from "./modern-host.ts";
+import { listenedResources, type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
+import { ParkedRequests } from "./parked-requests.ts";
+
+const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
+
+/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. `watcher` sees what the host sends. */
+export function modernStdioServer(
+  toolbox: Toolbox,
+  { surface, count }: Beginning,
+  watcher: Watcher,
+  closing: AbortSignal,
+): Server {
+  toolbox.restTimer.restart();
+  const host = new ModernHost({});
+  const client: ModernClient = {
+    parked: new ParkedRequests(limits),
+    connections(capabilities) {
+      host.capabilities = capabilities;
+      // A server that is connected later is told what the host supports now.
+      toolbox.pool.responder = host;
+      return { toolbox, host };
+    },
+  };
+  if (surface) {
+    const session = new CodeSession(toolbox, surface, count);
+    return modernCodeServer(session, client, surface.instructions, closing);
+  }
+  const send = (notification: Notification) => void server.notification(notification).catch(() => {});
+  const listener = {
+    listChanged: (what: string) => send({ method: `notifications/${what}/list_changed` }),
+    resourceUpdated: (uri: string) => send({ method: "notifications/resources/updated", params: { uri } }),
+  };
+  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, directInstructions(toolbox)), listener, closing);
+  const server = modernDirectServer(answers, client, toolbox, closing);
+  const open = new Map<RequestId, () => void>();
+  watcher.received = (message) => listenWith(answers, open, message);
+  return server;
+}
+
+/** The SDK answers `subscriptions/listen` and tells the host of updates, but only the servers know when a resource is updated. */
+function listenWith(answers: DirectAnswers, open: Map<RequestId, () => void>, message: JSONRPCMessage): void {
+  const uris = listenedResources(message);
+  if (uris && "id" in message && message.id !== undefined) open.set(message.id, answers.listen(uris));
+  if (!("method" in message) || message.method !== "notifications/cancelled") return;
+  const id = message.params?.["requestId"] as RequestId;
+  open.get(id)?.();
+  open.delete(id);
+}

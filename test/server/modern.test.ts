@@ -1,0 +1,282 @@
+/** Hosts of MCP 2026-07-28: what `serve` answers, and questions of old and new servers in the middle of a program. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Client } from "@modelcontextprotocol/client";
+import { type HttpServe, httpServe, sdkHost } from "../support/http-serve.ts";
+import { type Answer, modernAnswer, modernRequest, openModernHost } from "../support/modern-host.ts";
+import { processesLeft, processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", {
+    mcpServers: { older: fixture("protocol", "stdio", folder.path), newer: fixture("modern", "reject", folder.path) },
+  });
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+const sampled = { role: "assistant" as const, content: { type: "text" as const, text: "four" }, model: "m" };
+const roots = [{ uri: "file:///work", name: "work" }];
+const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+const form = { message: "Who are you?", requestedSchema };
+const page = { mode: "url", message: "Sign in", url: "https://example.com/visit", elicitationId: "7" };
+const messages = [{ role: "user", content: { type: "text", text: "2 + 2?" } }];
+
+type Call = (tool: string, args?: object) => Promise<unknown>;
+
+/** For each mode, the value of one tool call. A tool of both servers is named `server.tool` in code. */
+const modes: Record<string, (host: Client, server: string) => Call> = {
+  code:
+    (host, server) =>
+    async (tool, args = {}) => {
+      const code = `return JSON.stringify({ value: await ${server}[${JSON.stringify(tool)}](${JSON.stringify(args)}) })`;
+      const { content } = await host.callTool({ name: "execute_code", arguments: { code } });
+      const [{ text = "" } = {}] = content as { text?: string }[];
+      return JSON.parse(text.split("\n\n")[0] ?? "").value;
+    },
+  direct:
+    (host) =>
+    async (tool, args = {}) => {
+      const { content } = await host.callTool({ name: tool, arguments: args as Record<string, unknown> });
+      const [{ text = "" } = {}] = content as { text?: string }[];
+      return text.startsWith("{") ? JSON.parse(text) : text;
+    },
+};
+
+describe.each(Object.keys(modes))("%s mode", (mode) => {
+  describe.each(["stdio", "http"])("over %s", (way) => {
+    /** Runs work with a host, which disconnects after it. Returns what the host was asked. */
+    async function asHost(work: (call: (server: string) => Call, host: Client) => Promise<void>): Promise<unknown[]> {
+      const asked: unknown[] = [];
+      const prepare = (client: Client) => {
+        client.setRequestHandler("elicitation/create", ({ params }) => {
+          asked.push(params);
+          return { action: "accept", ...(params.mode === "url" ? {} : { content: { name: "Ada" } }) };
+        });
+        client.setRequestHandler("sampling/createMessage", ({ params }) => {
+          asked.push(params);
+          return sampled;
+        });
+        client.setRequestHandler("roots/list", () => ({ roots }));
+      };
+      await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
+      const reached = door ? { url: door.url } : { flags: ["--mode", mode] };
+      await using host = await openModernHost(folder, { ...reached, capabilities, prepare });
+      await work((server) => modes[mode]!(host, server), host);
+      return asked;
+    }
+
+    test("an old server's questions of every kind come as required input, and its call is not repeated", async () => {
+      const asked = await asHost(async (call) => {
+        const older = call("older");
+        const ask = (method: string, params: object = {}) => older("ask", { method, params });
+        expect(await ask("elicitation/create", form)).toEqual({
+          result: { action: "accept", content: { name: "Ada" } },
+        });
+        expect(await ask("elicitation/create", page)).toMatchObject({ result: { action: "accept" } });
+        expect(await ask("sampling/createMessage", { messages, maxTokens: 10 })).toMatchObject({ result: sampled });
+        expect(await ask("roots/list")).toEqual({ result: { roots } });
+      });
+      const { elicitationId: _, ...visit } = page;
+      expect(asked).toMatchObject([
+        { message: "[older] Who are you?", requestedSchema },
+        { ...visit, message: "[older] Sign in" },
+        { messages, maxTokens: 10 },
+      ]);
+    });
+
+    test("a new server's questions of every kind do as well", async () => {
+      const asked = await asHost(async (call) => {
+        const newer = call("newer");
+        expect(await newer("greet")).toBe("hello Ada");
+        expect(await newer("pair")).toBe("Ada and Ada");
+        expect(await newer("visit")).toBe("accept");
+        expect(await newer("consult")).toEqual(sampled.content);
+        expect(await newer("places")).toBe("file:///work");
+      });
+      expect(asked.map((each) => Object(each).message)).toEqual([
+        "[newer] Who are you?",
+        "[newer] First?",
+        "[newer] Second?",
+        "[newer] Open it",
+        undefined,
+      ]);
+    });
+
+    test("the lists, instructions and errors are those of the mode", async () => {
+      await asHost(async (call, host) => {
+        expect(host.getProtocolEra()).toBe("modern");
+        const names = (await host.listTools()).tools.map(({ name }) => name);
+        if (mode === "code") expect(names).toEqual(["search_tools", "execute_code"]);
+        else expect(names).toEqual(expect.arrayContaining(["ask", "greet"]));
+        expect(host.getInstructions()).toContain("newer");
+        await expect(host.callTool({ name: "none" })).rejects.toMatchObject({ code: -32_602 });
+        if (mode === "direct") expect(await call("newer")("fail")).toBe("it went wrong");
+      });
+    });
+  });
+});
+
+describe("raw requests over HTTP", () => {
+  let door: HttpServe;
+  beforeEach(async () => {
+    door = await httpServe(folder);
+  });
+  afterEach(() => door[Symbol.asyncDispose]());
+
+  const execute = (code: string, more: object = {}, options: object = {}): Promise<Answer> => {
+    const params = { name: "execute_code", arguments: { code }, ...more };
+    return modernAnswer(door.url, "tools/call", params, { capabilities, ...options });
+  };
+  const textOf = ({ result }: Answer): string => result?.["content"]?.[0]?.text ?? JSON.stringify(result);
+  const accepted = (asked: Record<string, unknown>) =>
+    Object.fromEntries(Object.keys(asked).map((key) => [key, { action: "accept", content: { name: `n-${key}` } }]));
+
+  test("questions of calls that run together are asked together", async () => {
+    const code = "return await Promise.all([newer.greet({}), newer.pair({})])";
+    const { result: first } = await execute(code);
+    expect(first).toMatchObject({ resultType: "input_required" });
+    expect(Object.keys(first!["inputRequests"])).toHaveLength(3);
+    const { requestState } = first!;
+    const last = await execute(code, { requestState, inputResponses: accepted(first!["inputRequests"]) });
+    expect(textOf(last)).toStartWith('["hello n-elicitation-1", "n-elicitation-2 and n-elicitation-3"]');
+    expect(last.result).toMatchObject({ resultType: "complete" });
+  });
+
+  test("a question that was left out is asked again", async () => {
+    const code = "return await newer.pair({})";
+    const { result: first } = await execute(code);
+    const [one = ""] = Object.keys(first!["inputRequests"]);
+    const { result: second } = await execute(code, {
+      requestState: first!["requestState"],
+      inputResponses: { ...accepted({ [one]: 1 }), other: { action: "cancel" } },
+    });
+    expect(Object.keys(second!["inputRequests"])).toHaveLength(1);
+    const inputResponses = accepted(second!["inputRequests"]);
+    expect(textOf(await execute(code, { requestState: second!["requestState"], inputResponses }))).toStartWith(
+      "n-elicitation-1 and n-elicitation-2",
+    );
+  });
+
+  test("the program goes on where it stopped: what it did before is done once", async () => {
+    const code = `
+      const before = await older.seen({});
+      globalThis.count = (globalThis.count ?? 0) + 1;
+      console.log("once");
+      const greeting = await newer.greet({});
+      const second = await newer.greet({});
+      return { count: globalThis.count, greeting, second, lists: before.lists };`;
+    const { result: first } = await execute(code);
+    const inputResponses = accepted(first!["inputRequests"]);
+    const { result: second } = await execute(code, { requestState: first!["requestState"], inputResponses });
+    expect(second).toMatchObject({ resultType: "input_required" });
+    const last = await execute(code, {
+      requestState: second!["requestState"],
+      inputResponses: accepted(second!["inputRequests"]),
+    });
+    expect(textOf(last)).toContain('"count": 1');
+    expect(textOf(last).split("once")).toHaveLength(2);
+  });
+
+  test("a state that is wrong, of another request, or used before is refused, and nothing runs", async () => {
+    const code = "console.log('ran'); return await newer.greet({})";
+    const { result: first } = await execute(code);
+    const { requestState, inputRequests } = first!;
+    const inputResponses = accepted(inputRequests);
+    const refused = async (more: object, source = code, options: object = {}) => {
+      const { error } = await execute(source, more, options);
+      expect(error).toMatchObject({ code: -32_602, data: { reason: "invalid_request_state" } });
+      return error!.message;
+    };
+    expect(await refused({ requestState: "made up", inputResponses })).toContain("not from this process");
+    expect(await refused({ requestState: `${requestState}x`, inputResponses })).toContain("not from this process");
+    expect(await refused({ requestState, inputResponses }, "return 1")).toContain("belongs to another request");
+    expect(await refused({ requestState, inputResponses }, code, { name: "other" })).toContain("not from this process");
+    expect(textOf(await execute(code, { requestState, inputResponses }))).toContain("hello n-elicitation-1");
+    expect(await refused({ requestState, inputResponses })).toContain("has ended");
+  });
+
+  test("the time limit stands still while a person is asked", async () => {
+    const code = "return await newer.greet({})";
+    const args = { name: "execute_code", arguments: { code, timeout_ms: 1_000 } };
+    const ask = (more: object) => modernAnswer(door.url, "tools/call", { ...args, ...more }, { capabilities });
+    // The servers run before their time counts.
+    await execute(code.replace("greet", "era"));
+    const { result: first } = await ask({});
+    await Bun.sleep(1_500);
+    const inputResponses = accepted(first!["inputRequests"]);
+    expect(textOf(await ask({ requestState: first!["requestState"], inputResponses }))).toContain("hello");
+  });
+
+  test("disconnecting while a call runs cancels it at its server", async () => {
+    const cancel = new AbortController();
+    const args = { name: "execute_code", arguments: { code: "return await newer.wait({})" } };
+    const response = modernRequest(door.url, "tools/call", args, { capabilities, signal: cancel.signal });
+    const waiting = async () => textOf(await execute("return await newer.waiting({})")).split("\n")[0];
+    while ((await waiting()) !== "1") await Bun.sleep(20);
+    cancel.abort();
+    await expect(response).rejects.toThrow();
+    while ((await waiting()) !== "0") await Bun.sleep(20);
+  });
+
+  test("a policy that asks for confirmation uses the same way", async () => {
+    const config = folder.write("strict.json", {
+      mcpServers: { newer: { ...fixture("modern", "reject", folder.path), confirm: { echo: "always" } } },
+    });
+    await using strict = await httpServe(folder, ["--config", config]);
+    const code = 'return await newer.echo({ value: "hello" })';
+    const params = { name: "execute_code", arguments: { code } };
+    const { result: first } = await modernAnswer(strict.url, "tools/call", params, { capabilities });
+    const [key = ""] = Object.keys(first!["inputRequests"]);
+    expect(first!["inputRequests"][key].params.message).toContain("newer.echo");
+    const inputResponses = { [key]: { action: "accept", content: { answer: "once" } } };
+    const retry = { ...params, requestState: first!["requestState"], inputResponses };
+    expect(textOf(await modernAnswer(strict.url, "tools/call", retry, { capabilities }))).toStartWith("hello");
+  });
+
+  test("a host that names no capability is asked nothing, and the server gets an error", async () => {
+    const answer = await execute(
+      "return await newer.greet({}).catch((error) => error.message)",
+      {},
+      { capabilities: {} },
+    );
+    expect(answer.result).toMatchObject({ resultType: "complete" });
+    expect(textOf(answer)).toContain("elicitation");
+  });
+
+  test("requests with wrong headers, versions or metadata get the errors of the revision", async () => {
+    const list = (headers: object, more: object = {}) =>
+      modernAnswer(door.url, "tools/list", more as Record<string, unknown>, {
+        headers: headers as Record<string, string>,
+      });
+    expect(await list({})).toMatchObject({ status: 200, result: { resultType: "complete", cacheScope: "private" } });
+    expect(await list({ "mcp-method": "tools/call" })).toMatchObject({ status: 400, error: { code: -32_020 } });
+    expect(await list({ "mcp-protocol-version": "2025-11-25" })).toMatchObject({
+      status: 400,
+      error: { code: -32_020 },
+    });
+    expect(await modernAnswer(door.url, "tools/nothing")).toMatchObject({ status: 404, error: { code: -32_601 } });
+    const discovered = await modernAnswer(door.url, "server/discover");
+    expect(discovered.result).toMatchObject({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
+  });
+
+  test("one address serves both eras at once, each client with processes of its own", async () => {
+    const started = () => processesWith(folder.path).length;
+    const before = started();
+    await execute("return await newer.era({})");
+    await execute("return await newer.era({})", {}, { name: "second" });
+    expect(started() - before).toBe(2);
+    await using older = await sdkHost(door.url);
+    expect(await older.execute("return await newer.era({})")).toBe("modern");
+    await execute("return await newer.era({})");
+    // A host that cannot be asked anything shares its servers with others like it.
+    expect(started() - before).toBe(3);
+  });
+});
