@@ -2,10 +2,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { Server, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
-import { toolsFor } from "../../src/server/surface.ts";
+import { cacheHint, toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { envelope } from "../support/modern-host.ts";
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -60,13 +61,20 @@ async function hear(chunks: (string | Buffer)[]): Promise<Heard> {
 
 const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JSON.parse(each)] : []));
 
-/** The answers of an SDK server with the same capabilities and tools. */
+/** The answers of an SDK server with the same capabilities and tools, in both eras. */
 async function answersOfSdk(text: string): Promise<unknown[]> {
   const { serverInfo, capabilities, instructions } = known;
-  const server = new Server(serverInfo, { capabilities, instructions });
-  server.setRequestHandler("tools/list", () => ({ tools: toolsFor(known, server.getClientCapabilities()) }));
+  const newServer = () => {
+    const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
+    const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
+    server.setRequestHandler("tools/list", (_, { mcpReq: { envelope: sent } }) => {
+      const theirs = sent && Object(sent)["io.modelcontextprotocol/clientCapabilities"];
+      return { tools: toolsFor(known, theirs ?? server.getClientCapabilities()) };
+    });
+    return server;
+  };
   const [input, output] = [new PassThrough(), new PassThrough()];
-  await server.connect(new StdioServerTransport(input as never, output as never));
+  const server = serveStdio(newServer, { transport: new StdioServerTransport(input as never, output as never) });
   const count = text.split("\n").filter((each) => each.includes('"id"')).length;
   const answers: unknown[] = [];
   const all = new Promise<void>((resolve) => {
@@ -103,6 +111,35 @@ describe("the first answers are those of the SDK for", () => {
     const { answers } = await hear([text]);
     expect(answers).toEqual(await answersOfSdk(text));
     expect((answers[1] as { result: { tools: object[] } }).result.tools).toMatchObject(names.map((name) => ({ name })));
+  });
+});
+
+describe("the first answers to a host of 2026-07-28 are those of the SDK for", () => {
+  const discover = (id: unknown, capabilities?: object) =>
+    line({ id, method: "server/discover", params: { _meta: envelope(capabilities) } });
+  const modernList = (id: unknown, capabilities?: object) => list(id, { _meta: envelope(capabilities) });
+
+  test.each<[string, string, unknown[]]>([
+    ["a probe and a list", discover("d") + modernList(1), ["d", 1]],
+    ["a list without a probe", modernList(1), [1]],
+    ["a host with sampling", discover(1) + modernList(2, { sampling: {} }), [1, 2]],
+    ["a probe, and then the older era", discover(1) + initialize("2025-11-25", 2) + initialized + list(3), [1, 2, 3]],
+  ])("%s", async (_, text, ids) => {
+    const { answers } = await hear([text]);
+    expect(answers.map((answer) => (answer as { id: unknown }).id)).toEqual(ids);
+    expect(answers).toEqual(await answersOfSdk(text));
+  });
+
+  const metaWithout = (key: string) =>
+    Object.fromEntries(Object.entries(envelope()).filter(([name]) => !name.endsWith(key)));
+  test.each<[string, string]>([
+    ["no capabilities", list(1, { _meta: metaWithout("clientCapabilities") })],
+    ["another version", list(1, { _meta: { ...envelope(), "io.modelcontextprotocol/protocolVersion": "2099-01-01" } })],
+    ["a progress token", list(1, { _meta: { ...envelope(), progressToken: 1 } })],
+    ["a cursor", list(1, { _meta: envelope(), cursor: "x" })],
+    ["a call", line({ id: 1, method: "tools/call", params: { _meta: envelope(), name: "one", arguments: {} } })],
+  ])("leave %s to it", async (_, text) => {
+    expect(await hear([discover(0) + text])).toMatchObject({ answers: [{ id: 0 }], left: text });
   });
 });
 

@@ -1,5 +1,5 @@
 /** Hosts of MCP 2026-07-28: the SDK's client, and raw requests over HTTP. */
-import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, type ClientCapabilities, type InputRequest, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { claudikinsCommand } from "./command.ts";
 import { eventsOf } from "./http-serve.ts";
@@ -46,7 +46,7 @@ export function envelope(capabilities: object = {}, name = "raw"): object {
 
 export interface Answer {
   status: number;
-  result?: Record<string, any>;
+  result?: { [key: string]: unknown; inputRequests?: Record<string, InputRequest>; content?: { text: string }[] };
   error?: { code: number; message: string; data?: unknown };
 }
 
