@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { Server, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
 import { cacheHint, toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";

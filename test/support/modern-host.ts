@@ -1,5 +1,10 @@
 /** Hosts of MCP 2026-07-28: the SDK's client, and raw requests over HTTP. */
-import { Client, type ClientCapabilities, type InputRequest, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type ClientCapabilities,
+  type InputRequest,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { claudikinsCommand } from "./command.ts";
 import { eventsOf } from "./http-serve.ts";
