@@ -263,6 +263,11 @@ describe("raw requests over HTTP", () => {
       error: { code: -32_020 },
     });
     expect(await modernAnswer(door.url, "tools/nothing")).toMatchObject({ status: 404, error: { code: -32_601 } });
+    await using direct = await httpServe(folder, ["--mode", "direct"]);
+    const unknown = { status: 404, error: { code: -32_601 } };
+    for (const method of ["tools/nothing", "resources/subscribe", "ping", "logging/setLevel"]) {
+      expect(await modernAnswer(direct.url, method, { uri: "file:///a", level: "info" })).toMatchObject(unknown);
+    }
     const discovered = await modernAnswer(door.url, "server/discover");
     expect(discovered.result).toMatchObject({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
   });

@@ -8,6 +8,7 @@ import {
   createMcpHandler,
   InMemoryServerEventBus,
   type McpHttpHandler,
+  type McpRequestContext,
   type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -57,7 +58,7 @@ interface Shared {
   limits: ModernLimits;
   log: Log;
   bus: ServerEventBus;
-  serverFor: (client: Client) => Server;
+  serverFor: (client: Client, method: string) => Server;
   /** In direct mode only. */
   answers: DirectAnswers | undefined;
 }
@@ -120,7 +121,7 @@ export class ModernRequests {
     }
     const count = new SessionCount(toolbox, directInstructions(toolbox));
     const answers = new DirectAnswers(toolbox, count, listenerOf(bus), closing);
-    const serverFor = (client: Client) => modernDirectServer(answers, client, toolbox, closing);
+    const serverFor = (client: Client, method: string) => modernDirectServer(answers, client, toolbox, closing, method);
     return { ...shared, serverFor, answers };
   }
 
@@ -187,7 +188,9 @@ class Client implements ModernClient {
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxRequests });
-    this.#handler = createMcpHandler(() => serverFor(this), {
+    const serverOf = ({ requestInfo }: McpRequestContext) =>
+      serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
+    this.#handler = createMcpHandler(serverOf, {
       legacy: "reject",
       bus,
       maxSubscriptions: maxRequests,

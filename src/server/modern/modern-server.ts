@@ -76,25 +76,40 @@ export function modernCodeServer(
 /** Requests during which a server may ask the host. */
 const roundMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** Requests that these hosts do not send: `subscriptions/listen` and the metadata of requests replace them. */
-const olderMethods: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe", "logging/setLevel"]);
+const otherMethods = [
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "completion/complete",
+];
 
-/** Makes the SDK's server for one request or one connection in direct mode, not connected yet. */
+/** Whether direct mode answers such a request itself. The SDK answers the others. */
+function isDirectMethod(method: string): boolean {
+  return roundMethods.has(method) || otherMethods.includes(method);
+}
+
+/**
+ * Makes the SDK's server for one connection in direct mode, not connected yet, or for one request. Then `method` is the request's:
+ * for unknown methods the server gets no handler, so that the SDK answers with the status 404.
+ */
 export function modernDirectServer(
   answers: DirectAnswers,
   client: ModernClient,
   toolbox: Toolbox,
   closing: AbortSignal,
+  method?: string,
 ): Server {
   const server = new Server(serverInfo, {
     capabilities: directCapabilities,
     instructions: directInstructions(toolbox),
   });
   server.removeRequestHandler("logging/setLevel");
+  if (method !== undefined && !isDirectMethod(method)) return server;
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.fallbackRequestHandler = async ({ method, params = {} }, context) => {
     const { signal, notify } = context.mcpReq;
-    if (olderMethods.has(method)) throw new HostError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    if (!isDirectMethod(method)) throw new HostError(ProtocolErrorCode.MethodNotFound, "Method not found");
     if (roundMethods.has(method)) {
       return await client.parked.round({ method, params }, context, (open) =>
         answerRound(answers, client, { method, params }, open, { level: logLevelOf(context), closing }),
