@@ -98,14 +98,26 @@ export function withoutMedia(value: unknown, words: Words = sizeText): WithoutMe
 
 /** Returns a copy of an array or object with replaced elements, or the same object if no element changes. */
 function replaced(object: object, replace: (value: unknown) => unknown): object {
-  let copy: Block | unknown[] | undefined;
+  if (Array.isArray(object)) return replacedItems(object, replace);
+  let copy: Block | undefined;
   for (const [key, value] of Object.entries(object)) {
     const other = replace(value);
     if (other === value) continue;
-    copy ??= Array.isArray(object) ? [...object] : { ...object };
+    copy ??= { ...object };
     Object.defineProperty(copy, key, { value: other, enumerable: true, writable: true, configurable: true });
   }
   return copy ?? object;
+}
+
+function replacedItems(items: readonly unknown[], replace: (value: unknown) => unknown): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (const [index, item] of items.entries()) {
+    const other = replace(item);
+    if (other === item) continue;
+    copy ??= [...items];
+    copy[index] = other;
+  }
+  return copy ?? items;
 }
 
 /** Returns the text that stands in the place of a binary. `place` is its index among all binaries of the value, from 0. */

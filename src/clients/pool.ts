@@ -30,6 +30,8 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
   /** Paused while the server waits for a person, like the call's own timeout. */
   clock?: Clock | undefined;
+  /** The signal of the agent's request that this is done for. It tells whom a question of the server is for. Default `signal`. */
+  origin?: AbortSignal | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
   /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */

@@ -28,6 +28,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Paused while the server waits for a person. */
   clock?: Clock | undefined;
+  /** The signal of the agent's request that this is done for. */
+  origin?: AbortSignal | undefined;
   /** Progress is requested from the server only if this is set. */
   onProgress?: ProgressListener | undefined;
 }
@@ -48,7 +50,7 @@ export async function sendRequest(
   request: Request,
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal, clock, onProgress } = options;
+  const { what, timeoutMs, signal, clock, origin = signal, onProgress } = options;
   // Aborted by the caller, or when the time is over.
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
@@ -58,7 +60,7 @@ export async function sendRequest(
     late = new SdkError(SdkErrorCode.RequestTimeout, "its time is over");
     cancel.abort(late);
   });
-  const ended = peer.requests.calling(request.method, clock ? [limit, clock] : [limit]);
+  const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin });
   const listening =
     onProgress &&
     peer.progress.listen((progress) => {

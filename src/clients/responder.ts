@@ -15,6 +15,8 @@ export interface Asked {
   server: string;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
+  /** The signals of the agent's requests that the server works for, as far as they are known. */
+  origins?: readonly AbortSignal[] | undefined;
 }
 
 /** The caller validates the answers. An error is passed on to the server. */
@@ -52,9 +54,9 @@ export const serverKey = "claudikins/server";
 export function askerOf(responder: Responder | undefined): Asker | undefined {
   if (!hasForms(responder)) return undefined;
   return {
-    async ask(message, { server, tool }, signal) {
+    async ask(message, { server, tool }, signal, origin) {
       const params = { mode: "form" as const, message, requestedSchema };
-      const { action, content } = await responder.elicit(params, { server, signal });
+      const { action, content } = await responder.elicit(params, { server, signal, origins: origin && [origin] });
       if (action !== "accept") return action === "decline" ? "declined" : "cancelled";
       const answer = answers.find((each) => each === content?.["answer"]);
       if (!answer) throw new Error(`the host gave an invalid answer for ${server}.${tool}`);

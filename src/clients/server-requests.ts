@@ -24,7 +24,7 @@ import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { visibleText } from "../visible-text.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
-import { hasForms, type Responder, serverKey } from "./responder.ts";
+import { type Asked, hasForms, type Responder, serverKey } from "./responder.ts";
 
 /** Maximum number of open requests of one server. */
 const maxOpen = 16;
@@ -43,8 +43,13 @@ const maxErrorChars = 500;
 
 type Params = Record<string, unknown>;
 
-/** The clocks of one running call. They are paused while the server waits for a person. */
-type Call = readonly Clock[];
+/** One running call. */
+interface Call {
+  /** Paused while the server waits for a person. */
+  clocks: readonly Clock[];
+  /** The signal of the agent's request that the call is made for. */
+  origin: AbortSignal | undefined;
+}
 
 interface Open {
   abort: AbortController;
@@ -90,10 +95,10 @@ export class ServerRequests {
     // While it lists something, a server does not work for a call.
     if (method.endsWith("/list")) return () => {};
     this.#calls.add(call);
-    if (this.#holding > 0) for (const clock of call) clock.hold();
+    if (this.#holding > 0) for (const clock of call.clocks) clock.hold();
     return () => {
       this.#calls.delete(call);
-      if (this.#holding > 0) for (const clock of call) clock.release();
+      if (this.#holding > 0) for (const clock of call.clocks) clock.release();
       for (const { calls, abort } of this.#open.values()) {
         if (calls.delete(call) && calls.size === 0) abort.abort();
       }
@@ -204,9 +209,10 @@ export class ServerRequests {
     return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
   }
 
-  async #ask<T>(signal: AbortSignal, ask: (asked: { server: string; signal: AbortSignal }) => Promise<T>): Promise<T> {
+  async #ask<T>(signal: AbortSignal, ask: (asked: Asked) => Promise<T>): Promise<T> {
+    const origins = [...this.#calls].flatMap(({ origin }) => origin ?? []);
     try {
-      return await ask({ server: this.#server, signal });
+      return await ask({ server: this.#server, signal, origins });
     } catch (error) {
       if (signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
       const code = (error as { code?: unknown }).code;
@@ -220,12 +226,16 @@ export class ServerRequests {
 
   #hold(): void {
     this.#holding += 1;
-    if (this.#holding === 1) for (const clock of [...this.#calls].flat()) clock.hold();
+    if (this.#holding === 1) for (const clock of this.#clocks()) clock.hold();
   }
 
   #release(): void {
     this.#holding -= 1;
-    if (this.#holding === 0) for (const clock of [...this.#calls].flat()) clock.release();
+    if (this.#holding === 0) for (const clock of this.#clocks()) clock.release();
+  }
+
+  #clocks(): Clock[] {
+    return [...this.#calls].flatMap(({ clocks }) => clocks);
   }
 }
 

@@ -50,7 +50,7 @@ export async function bindingsFor(
     async call(call, callSignal, clock) {
       const { namespace, group, name, args } = call;
       const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const options = { signal: callSignal, clock, onProgress };
+        const options = { signal: callSignal, clock, origin: signal, onProgress };
         if (group === "tools") return callForValue(call, parts, options);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
         return { json: JSON.stringify(value ?? null) };

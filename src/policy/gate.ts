@@ -17,7 +17,7 @@ export type Answer = "once" | "session" | "no" | "declined" | "cancelled";
 /** Asks a person. */
 export interface Asker {
   /** Rejects if the signal is aborted, or if nobody could be asked after all. */
-  ask(text: string, question: Question, signal: AbortSignal): Promise<Answer>;
+  ask(text: string, question: Question, signal: AbortSignal, origin?: AbortSignal): Promise<Answer>;
 }
 
 export interface ToolCall {
@@ -32,6 +32,8 @@ export interface CallContext {
   signal?: AbortSignal | undefined;
   /** Paused while a person is asked. */
   clock?: Clock | undefined;
+  /** The signal of the agent's request that the call is made for. Default `signal`. */
+  origin?: AbortSignal | undefined;
 }
 
 export interface GateOptions {
@@ -190,14 +192,14 @@ export class Gate {
   }
 
   /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
-  async #ask(question: Question, { signal }: CallContext, hint: string): Promise<"once" | "session"> {
+  async #ask(question: Question, { signal, origin = signal }: CallContext, hint: string): Promise<"once" | "session"> {
     const key = keyOf(question);
     const refusal = this.#refusals.standing(key, signal);
     if (refusal !== undefined) throw denied(question, refusal.why, wayOut(refusal.how, hint));
     const asker = this.#options.asker();
     if (!asker) throw denied(question, "needs a person's confirmation, and nobody can be asked here", hint);
     this.#refusals.asked(signal);
-    const answer = await answerOf(asker, questionText(question), question, hint, signal);
+    const answer = await answerOf(asker, questionText(question), question, hint, { signal, origin });
     if (answer === "once" || answer === "session") return answer;
     this.#refusals.refused(key, signal, answer);
     throw denied(question, `was not called: ${refusalWords[answer]}`, wayOut(answer, hint));
@@ -241,12 +243,12 @@ async function answerOf(
   text: string,
   question: Question,
   hint: string,
-  signal: AbortSignal | undefined,
+  { signal, origin }: CallContext,
 ): Promise<Answer | "late"> {
   const late = new AbortController();
   const limit = new TimeLimit(personMs, () => late.abort());
   try {
-    return await asker.ask(text, question, signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+    return await asker.ask(text, question, signal ? AbortSignal.any([signal, late.signal]) : late.signal, origin);
   } catch (error) {
     if (signal?.aborted) throw cancelled(question);
     if (late.signal.aborted) return "late";

@@ -25,8 +25,8 @@ function write(value: unknown, level: number, pieces: string[]): void {
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   const margin = `\n${" ".repeat(level + 1)}`;
   let before = `${open}${margin}`;
-  for (const [key, each] of Object.entries(value)) {
-    pieces.push(before, Array.isArray(value) ? "" : `${JSON.stringify(key)}: `);
+  for (const { name, each } of membersOf(value)) {
+    pieces.push(before, name);
     write(each, level + 1, pieces);
     before = `,${margin}`;
   }
@@ -42,14 +42,19 @@ function lineOf(value: unknown, room: number): string | undefined {
   }
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   let line = open!;
-  for (const key in value) {
+  for (const { name, each } of membersOf(value)) {
     if (line.length > room) return undefined;
-    const name = Array.isArray(value) ? "" : `${JSON.stringify(key)}: `;
     const comma = line.length > 1 ? ", " : "";
-    const each = lineOf(value[key as keyof typeof value], room - line.length - comma.length - name.length - 1);
-    if (each === undefined) return undefined;
-    line += comma + name + each;
+    const text = lineOf(each, room - line.length - comma.length - name.length - 1);
+    if (text === undefined) return undefined;
+    line += comma + name + text;
   }
   line += close;
   return line.length <= room ? line : undefined;
+}
+
+/** The members with what is written before each. The keys of a long array are never made: that would take longer than the rest. */
+function* membersOf(value: object): Generator<{ name: string; each: unknown }> {
+  if (Array.isArray(value)) for (const each of value) yield { name: "", each };
+  else for (const key in value) yield { name: `${JSON.stringify(key)}: `, each: value[key as keyof typeof value] };
 }

@@ -58,6 +58,7 @@ interface Shared {
   limits: ModernLimits;
   log: Log;
   bus: ServerEventBus;
+  closing: AbortSignal;
   serverFor: (client: Client, method: string) => Server;
   /** In direct mode only. */
   answers: DirectAnswers | undefined;
@@ -112,11 +113,10 @@ export class ModernRequests {
     await toolbox.reload?.refresh();
     const closing = this.#closing.signal;
     const bus = new InMemoryServerEventBus();
-    const shared = { toolbox, limits, log, bus };
+    const shared = { toolbox, limits, log, bus, closing };
     if (sessionMode(toolbox) === "code") {
       const surface = await surfaceOf(toolbox);
-      const serverFor = (client: Client) =>
-        modernCodeServer(client.session(surface), client, surface.instructions, closing);
+      const serverFor = (client: Client) => modernCodeServer(client.session(surface), client, surface.instructions);
       return { ...shared, serverFor, answers: undefined };
     }
     const count = new SessionCount(toolbox, directInstructions(toolbox));
@@ -184,10 +184,10 @@ class Client implements ModernClient {
   #session: CodeSession | undefined;
 
   constructor(shared: Shared) {
-    const { limits, bus, log, serverFor } = shared;
+    const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
-    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxRequests });
+    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxRequests, closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
     this.#handler = createMcpHandler(serverOf, {

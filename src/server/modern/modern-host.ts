@@ -35,9 +35,11 @@ export class ModernHost implements Responder {
   }
 
   /** If the request ends before the host has answered, another open request asks the host. */
-  async #ask(question: InputRequest, { server, signal }: Asked): Promise<unknown> {
+  async #ask(question: InputRequest, { server, signal, origins = [] }: Asked): Promise<unknown> {
     for (;;) {
-      const request = this.#requests.latestOf(server, ({ capabilities }) => supports(question, capabilities));
+      const isAble = ({ capabilities }: OpenRequest) => supports(question, capabilities);
+      const isMeant = (each: OpenRequest) => isAble(each) && origins.includes(each.signal);
+      const request = this.#requests.latestOf(server, isMeant) ?? this.#requests.latestOf(server, isAble);
       if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
       const answer = await request.ask(question, signal);
       if (answer !== requestEnded) return answer;

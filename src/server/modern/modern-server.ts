@@ -41,12 +41,7 @@ export interface ModernClient {
 }
 
 /** Makes the SDK's server for one request or one connection in code mode, not connected yet. */
-export function modernCodeServer(
-  session: CodeSession,
-  client: ModernClient,
-  instructions: string,
-  closing: AbortSignal,
-): Server {
+export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): Server {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
   const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
   server.setRequestHandler("tools/list", (_, context) => ({ tools: session.tools(capabilitiesOf(context)) }));
@@ -64,7 +59,7 @@ export function modernCodeServer(
         params,
         capabilities: open.capabilities,
         toolbox,
-        signal: AbortSignal.any([open.signal, closing]),
+        signal: open.signal,
         sendProgress: hasProgress ? sendProgress : undefined,
       });
     };
@@ -112,7 +107,7 @@ export function modernDirectServer(
     if (!isDirectMethod(method)) throw new HostError(ProtocolErrorCode.MethodNotFound, "Method not found");
     if (roundMethods.has(method)) {
       return await client.parked.round({ method, params }, context, (open) =>
-        answerRound(answers, client, { method, params }, open, { level: logLevelOf(context), closing }),
+        answerRound(answers, client, { method, params }, open, logLevelOf(context)),
       );
     }
     // A server that is connected for a list may be called later, so it is told what the host supports.
@@ -131,7 +126,7 @@ async function answerRound(
   client: ModernClient,
   { method, params }: { method: string; params: JsonObject },
   open: OpenRequest,
-  { level, closing }: { level: LoggingLevel | undefined; closing: AbortSignal },
+  level: LoggingLevel | undefined,
 ): Promise<JsonObject> {
   const { toolbox, host } = client.connections(open.capabilities);
   const notify = (notification: Notification) => open.notify(notification);
@@ -139,7 +134,7 @@ async function answerRound(
   const log = new HostLog(level ? notify : () => {}, level);
   using _ = level ? listeningTo(toolbox, log) : nothing;
   if (level) await toolbox.pool.setLogLevel(level);
-  const signal = AbortSignal.any([open.signal, closing]);
+  const { signal } = open;
   const options = askOptions(params, signal, toolbox, notify);
   const ask = async () =>
     withoutServer(await answers.answer({ method, params, options, log, begin: (about) => host.begin(open, about) }));

@@ -25,6 +25,8 @@ export interface ParkedRequestsOptions {
   maxRunning: number;
   /** Maximum number of open requests, including parked ones. */
   maxOpen: number;
+  /** Aborted when claudikins ends. */
+  closing: AbortSignal;
 }
 
 /** A request as the handlers of the SDK get it: without the metadata of the revision, which is in the context. */
@@ -105,7 +107,7 @@ export class ParkedRequests {
       oldest.cancel();
       this.#open.delete(oldest.id);
     }
-    const open = new OpenRequest(asked, context, work);
+    const open = new OpenRequest(asked, context, work, this.#options.closing);
     this.#open.set(open.id, open);
     return open;
   }
@@ -146,6 +148,8 @@ export class OpenRequest {
   round = 0;
   /** What the host supports, as its last round said. */
   capabilities: ClientCapabilities = {};
+  /** Aborted when the host cancels a round or does not come back, and when claudikins ends. */
+  readonly signal: AbortSignal;
   readonly #asked: Asked;
   readonly #work: Promise<object>;
   readonly #cancelled = new AbortController();
@@ -158,17 +162,18 @@ export class OpenRequest {
   #late: TimeLimit | undefined;
   #hasEnded = false;
 
-  constructor(asked: Asked, context: ServerContext, work: (open: OpenRequest) => Promise<object>) {
+  constructor(
+    asked: Asked,
+    context: ServerContext,
+    work: (open: OpenRequest) => Promise<object>,
+    closing: AbortSignal,
+  ) {
+    this.signal = AbortSignal.any([this.#cancelled.signal, closing]);
     this.#asked = { method: asked.method, params: withoutMeta(asked.params) };
     this.#enter(context);
     this.#work = work(this).finally(() => this.#end());
     // While the request is parked, nobody waits for the result.
     this.#work.catch(() => {});
-  }
-
-  /** Aborted when the host cancels a round or does not come back. */
-  get signal(): AbortSignal {
-    return this.#cancelled.signal;
   }
 
   get isParked(): boolean {

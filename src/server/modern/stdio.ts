@@ -24,7 +24,7 @@ export function modernStdioServer(
   toolbox.restTimer.restart();
   const host = new ModernHost({});
   const client: ModernClient = {
-    parked: new ParkedRequests(limits),
+    parked: new ParkedRequests({ ...limits, closing }),
     connections(capabilities) {
       host.capabilities = capabilities;
       // A server that is connected later is told what the host supports now.
@@ -34,7 +34,7 @@ export function modernStdioServer(
   };
   if (surface) {
     const session = new CodeSession(toolbox, surface, count);
-    return modernCodeServer(session, client, surface.instructions, closing);
+    return modernCodeServer(session, client, surface.instructions);
   }
   const send = (notification: Notification) => void server.notification(notification).catch(() => {});
   const listener = {

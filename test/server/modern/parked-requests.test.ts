@@ -34,7 +34,7 @@ function context({ requestState, inputResponses, signal, progressToken, capabili
 const asked = { method: "tools/call", params: { name: "one", arguments: { a: 1 } } };
 const question = { method: "elicitation/create", params: { mode: "form", message: "?" } } as never;
 const never = new AbortController().signal;
-const usual = { answerMs: 60_000, maxRunning: 8, maxOpen: 8 };
+const usual = { answerMs: 60_000, maxRunning: 8, maxOpen: 8, closing: never };
 
 interface Required {
   resultType: string;
@@ -192,6 +192,24 @@ describe("a question of a server", () => {
     expect(await answer).toBe("late" as never);
     one.resolve({ one: true });
     expect(await last).toEqual({ one: true });
+  });
+
+  test("is for the request that the server works for, not for a later one", async () => {
+    const parked = new ParkedRequests(usual);
+    const host = new ModernHost({ elicitation: {} });
+    const opened: OpenRequest[] = [];
+    const waiting = async (open: OpenRequest) => {
+      using _ = host.begin(open);
+      opened.push(open);
+      return await new Promise<object>((resolve) => onAbort(open.signal, () => resolve({})));
+    };
+    const first = parked.round(asked, context(), waiting);
+    void parked.round(asked, context(), waiting);
+    await Bun.sleep(0);
+    const origins = opened.slice(0, 1).map(({ signal }) => signal);
+    void host.elicit(form, { server: "s", signal: never, origins });
+    expect(await first).toMatchObject({ resultType: "input_required" });
+    expect(parked.running).toBe(1);
   });
 
   test("is refused if no open request is of a host that supports it", async () => {
