@@ -28,7 +28,7 @@ export interface Begun {
 }
 
 /** The parts of a session in code mode before the SDK is loaded. Empty in direct mode. */
-export interface Beginning {
+interface Beginning {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;
   begun?: Begun | undefined;

@@ -165,7 +165,7 @@ describe("raw requests over HTTP", () => {
     );
   });
 
-  test("the program goes on where it stopped: what it did before is done once", async () => {
+  test("the program continues where it stopped: what it did before is done once", async () => {
     const code = `
       const before = await older.seen({});
       globalThis.count = (globalThis.count ?? 0) + 1;

@@ -1,6 +1,6 @@
 /**
  * Multi round-trip requests (MCP 2026-07-28, basic/patterns/mrtr). A request whose work needs an answer of the host ends with
- * `input_required`. The work stays parked in memory until the host sends the request again with the answers, and goes on there.
+ * `input_required`. The work stays parked in memory until the host sends the request again with the answers, and continues there.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -67,7 +67,7 @@ export class ParkedRequests {
   }
 
   /**
-   * Answers one round of a request: begins the work, or goes on with the work that the request's state names. Returns the result of
+   * Answers one round of a request: begins the work, or continues the work that the request's state names. Returns the result of
    * the work, or the questions that the host must answer first. Throws a ProtocolError if the state cannot be used.
    */
   async round(asked: Asked, context: ServerContext, work: (open: OpenRequest) => Promise<object>): Promise<Result> {
@@ -214,7 +214,7 @@ export class OpenRequest {
     });
   }
 
-  /** Goes on with the answers of this round. Resolves with the work's result, or with undefined when the host must answer questions. */
+  /** Continues with the answers of this round. Resolves with the work's result, or with undefined when the host must answer questions. */
   async take(context: ServerContext): Promise<object | undefined> {
     this.#late?.end();
     this.#enter(context);

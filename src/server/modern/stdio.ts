@@ -7,7 +7,7 @@ import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { SessionCount } from "../session-count.ts";
-import type { Beginning } from "../stdio-session.ts";
+import type { Surface } from "../surface.ts";
 import { ModernHost } from "./modern-host.ts";
 import { listenedResources, type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
 import { ParkedRequests } from "./parked-requests.ts";
@@ -17,7 +17,7 @@ const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
 /** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. `watcher` sees what the host sends. */
 export function modernStdioServer(
   toolbox: Toolbox,
-  { surface, count }: Beginning,
+  { surface, count }: { surface?: Surface | undefined; count?: SessionCount | undefined },
   watcher: Watcher,
   closing: AbortSignal,
 ): Server {

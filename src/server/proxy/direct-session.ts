@@ -50,7 +50,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
   return server;
 }
 
-/** What the servers are told of a request: its metadata without the agent's token for progress, which is ours to use. */
+/** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
 export function askOptions(
   params: JsonObject,
   signal: AbortSignal,

@@ -45,7 +45,7 @@ interface Required {
 const required = (of: object) => of as Required;
 
 describe("a request with a question", () => {
-  test("ends with the question, and goes on with the answer", async () => {
+  test("ends with the question, and continues with the answer", async () => {
     const parked = new ParkedRequests(usual);
     const first = required(
       await parked.round(asked, context(), async (open) => ({ got: await open.ask(question, never) })),
