@@ -119,6 +119,8 @@ function requestError(
     if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });
     return new ConnectionLost(text, { hint, why: why.trim(), sent: !isUnsent });
   }
+  const unusable = cause instanceof SdkError ? unusableAnswers.get(cause.code) : undefined;
+  if (unusable !== undefined) return new ClaudikinsError("PROTOCOL_ERROR", `${what}: ${unusable}`, { cause });
   if (!(cause instanceof ProtocolError) || cause.data === brokeOff) {
     const how = channel.ended() || wordsOf(cause);
     if (server.url === undefined) {
@@ -135,6 +137,13 @@ function requestError(
   }
   return answeredError(method, what, cause);
 }
+
+/** Answers that the SDK refuses. The connection stays. */
+const unusableAnswers: ReadonlyMap<string, string> = new Map([
+  [SdkErrorCode.InputRequiredRoundsExceeded, "the server asked again after ten answers"],
+  [SdkErrorCode.InvalidResult, "the server's answer is not a result of the protocol"],
+  [SdkErrorCode.UnsupportedResultType, "the server's answer is of a kind that claudikins does not know"],
+]);
 
 /** The transport's failure, which may be inside an error answer that the transport made. */
 function failureIn(cause: unknown): NetworkFailure | undefined {

@@ -79,6 +79,13 @@ describe.each([
     expect(await value("modern", "declined")).toBe("decline");
   });
 
+  test("that asks without end fails the call, and stays connected", async () => {
+    hostWith(...Array.from({ length: 20 }, () => "Ada"));
+    if (era === "modern") expect(await errorOf("insist", {})).toContain("asked again after ten answers");
+    expect(await value("modern", "era")).toBe(era);
+    expect(processesWith(mark)).toHaveLength(1);
+  });
+
   test("is refused its questions without a host, with an error that says so", async () => {
     expect(await errorOf("greet", {})).toContain("elicitation");
   });

@@ -1,4 +1,4 @@
-/** The MCP Inspector as a host on the command line: lists and calls, over stdio and HTTP, in both modes. */
+/** The MCP Inspector as a host on the command line: lists and calls, over stdio and HTTP, in both modes and both eras. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -23,7 +23,12 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-describe.each(["stdio", "http"])("the Inspector over %s", (way) => {
+describe.each([
+  ["stdio", "legacy"],
+  ["http", "legacy"],
+  ["stdio", "modern"],
+  ["http", "modern"],
+])("the Inspector over %s, in the %s era", (way, era) => {
   /** What the Inspector prints for each call. */
   async function inspected(mode: string, ...calls: string[][]): Promise<unknown[]> {
     await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
@@ -45,7 +50,7 @@ describe.each(["stdio", "http"])("the Inspector over %s", (way) => {
     const env = { MCP_INSPECTOR_SECRET_STORE: "memory" };
     const printed = [];
     for (const call of calls) {
-      const all = [...inspector, "--config", config, "--server", "us", ...call];
+      const all = [...inspector, "--config", config, "--server", "us", "--protocol-era", era, ...call];
       const { exitCode, stdout, stderr } = await runProgram(all, { cwd: folder.path, env });
       if (exitCode !== 0) throw new Error(`${call.join(" ")}: ${stderr}`);
       printed.push(JSON.parse(stdout));
