@@ -9,7 +9,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import type { Begun } from "./stdio-session.ts";
-import { cacheHint, capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+import { anyHost, cacheHint, capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
 
 /** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
 export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
@@ -134,35 +134,33 @@ function resultOf({ method, params }: Request, known: Known, host: object | unde
     const protocolVersion = protocolVersions.includes(asked) ? asked : protocolVersions[0];
     return { protocolVersion, capabilities, serverInfo, instructions };
   }
-  const modern = modernHost(params);
-  if (modern) return modernResultOf(method, known, modern);
+  if (isModern(params)) return modernResultOf(method, known);
   // Parameters may ask for progress or a task, which the SDK's server handles.
   if (Object.keys(params).length > 0) return undefined;
   if (method === "ping") return {};
   return method === "tools/list" && host ? { tools: toolsFor(known, host) } : undefined;
 }
 
-/** The capabilities in a request of revision 2026-07-28. Undefined if the request says anything else. */
-function modernHost({ _meta: meta, ...rest }: Request["params"]): object | undefined {
-  if (!isObject(meta) || Object.keys(rest).length > 0) return undefined;
+/** Whether a request is of revision 2026-07-28 and says nothing but that. */
+function isModern({ _meta: meta, ...rest }: Request["params"]): boolean {
+  if (!isObject(meta) || Object.keys(rest).length > 0) return false;
   const {
     "io.modelcontextprotocol/protocolVersion": version,
     "io.modelcontextprotocol/clientInfo": info,
     "io.modelcontextprotocol/clientCapabilities": theirs,
     ...other
   } = meta;
-  const isUsual = version === modernVersion && isClient(info) && isObject(theirs) && Object.keys(other).length === 0;
-  return isUsual ? theirs : undefined;
+  return version === modernVersion && isClient(info) && isObject(theirs) && Object.keys(other).length === 0;
 }
 
-function modernResultOf(method: string, known: Known, host: object): object | undefined {
+function modernResultOf(method: string, known: Known): object | undefined {
   const { capabilities, instructions } = known;
   const meta = { _meta: { "io.modelcontextprotocol/serverInfo": known.serverInfo } };
   const rest = { resultType: "complete", ...cacheHint, ...meta };
   if (method === "server/discover") {
     return { supportedVersions: [modernVersion], capabilities, instructions, ...rest };
   }
-  return method === "tools/list" ? { tools: toolsFor(known, host), ...rest } : undefined;
+  return method === "tools/list" ? { tools: toolsFor(known, anyHost), ...rest } : undefined;
 }
 
 const isClient = (info: unknown) =>

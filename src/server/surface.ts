@@ -37,6 +37,12 @@ export async function surfaceOf(toolbox: Toolbox): Promise<Surface> {
   return { tools: toolsOf({ sampling: false }), toolsWithSampling: toolsOf({ sampling: true }), instructions };
 }
 
+/**
+ * The capabilities that decide the tools of hosts of revision 2026-07-28: its lists may not depend on the host, so each host is shown
+ * every tool that some host is shown.
+ */
+export const anyHost = { sampling: {} };
+
 /** `capabilities` are the agent's. */
 export function toolsFor(
   surface: Pick<Surface, "tools" | "toolsWithSampling">,

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { Server, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
-import { cacheHint, toolsFor } from "../../src/server/surface.ts";
+import { anyHost, cacheHint, toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { envelope } from "../support/modern-host.ts";
 import { testEnvironment } from "../support/process.ts";
@@ -67,10 +67,9 @@ async function answersOfSdk(text: string): Promise<unknown[]> {
   const newServer = () => {
     const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
     const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
-    server.setRequestHandler("tools/list", (_, { mcpReq: { envelope: sent } }) => {
-      const theirs = sent && Object(sent)["io.modelcontextprotocol/clientCapabilities"];
-      return { tools: toolsFor(known, theirs ?? server.getClientCapabilities()) };
-    });
+    server.setRequestHandler("tools/list", (_, { mcpReq: { envelope: sent } }) => ({
+      tools: toolsFor(known, sent ? anyHost : server.getClientCapabilities()),
+    }));
     return server;
   };
   const [input, output] = [new PassThrough(), new PassThrough()];

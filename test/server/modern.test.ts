@@ -1,6 +1,7 @@
 /** Hosts of MCP 2026-07-28: what `serve` answers, and questions of old and new servers in the middle of a program. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/client";
+import { claudikinsCommand } from "../support/command.ts";
 import { type HttpServe, httpServe, sdkHost } from "../support/http-serve.ts";
 import { type Answer, modernAnswer, modernRequest, openModernHost } from "../support/modern-host.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
@@ -120,6 +121,46 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
         await expect(host.callTool({ name: "none" })).rejects.toMatchObject({ code: -32_602 });
         if (mode === "direct") expect(await call("newer")("fail")).toBe("it went wrong");
       });
+    });
+  });
+});
+
+describe.each(["stdio", "http"])("execute_task over %s", (way) => {
+  async function asHost(options: object, work: (host: Client) => Promise<void>): Promise<void> {
+    const [command, ...args] = [...claudikinsCommand, "demo"];
+    folder.write("claudikins.json", { mcpServers: { demo: { command, args } }, executeTask: true });
+    await using door = way === "http" ? await httpServe(folder) : undefined;
+    await using host = await openModernHost(folder, { ...(door ? { url: door.url } : {}), ...options });
+    await work(host);
+  }
+  const task = { name: "execute_task", arguments: { task: "an order" } };
+
+  test("asks the host's model, and the person for what is missing", async () => {
+    const asked: string[] = [];
+    const prepare = (client: Client) => {
+      client.setRequestHandler("sampling/createMessage", ({ params }) => {
+        asked.push("model");
+        const answer = JSON.stringify(params).includes("Which option?") ? { choice: "get_order" } : {};
+        return { role: "assistant", content: { type: "text", text: JSON.stringify(answer) }, model: "m" };
+      });
+      client.setRequestHandler("elicitation/create", () => {
+        asked.push("person");
+        return { action: "accept", content: { order_id: "ord_00042" } };
+      });
+    };
+    await asHost({ capabilities, prepare }, async (host) => {
+      const { content } = await host.callTool(task);
+      expect(JSON.stringify(content)).toContain("ord_00042");
+    });
+    expect(asked).toEqual(["model", "model", "person"]);
+  });
+
+  test("is listed for every host, and fails if there is no model", async () => {
+    await asHost({}, async (host) => {
+      const names = (await host.listTools()).tools.map(({ name }) => name);
+      expect(names).toEqual(["search_tools", "execute_code", "execute_task"]);
+      const { isError, content } = await host.callTool(task);
+      expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining("No model is configured")]);
     });
   });
 });
@@ -270,6 +311,20 @@ describe("raw requests over HTTP", () => {
     }
     const discovered = await modernAnswer(door.url, "server/discover");
     expect(discovered.result).toMatchObject({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
+  });
+
+  test("the lists are the same for every host, in direct mode too", async () => {
+    await using direct = await httpServe(folder, ["--mode", "direct"]);
+    const { url } = direct;
+    for (const method of ["tools/list", "resources/list", "prompts/list", "resources/templates/list"]) {
+      const [first, second, third] = await Promise.all([
+        modernAnswer(url, method, {}, { capabilities }),
+        modernAnswer(url, method, {}, { name: "other" }),
+        modernAnswer(url, method),
+      ]);
+      expect(first.result).toMatchObject({ resultType: "complete", cacheScope: "private", ttlMs: 0 });
+      expect([second.result, third.result]).toEqual([first.result, first.result]);
+    }
   });
 
   test("one address serves both eras at once, each client with processes of its own", async () => {

@@ -22,7 +22,7 @@ import { HostError } from "../proxy/answers.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
-import { cacheHint, capabilities, serverInfo } from "../surface.ts";
+import { anyHost, cacheHint, capabilities, serverInfo } from "../surface.ts";
 import type { ModernHost } from "./modern-host.ts";
 import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
 
@@ -44,7 +44,7 @@ export interface ModernClient {
 export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): Server {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
   const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
-  server.setRequestHandler("tools/list", (_, context) => ({ tools: session.tools(capabilitiesOf(context)) }));
+  server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
   server.setRequestHandler("tools/call", ({ method, params }, context) => {
     const hasProgress = params._meta?.progressToken !== undefined;
     const work = async (open: OpenRequest) => {
@@ -57,7 +57,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
       };
       return await session.call({
         params,
-        capabilities: open.capabilities,
+        capabilities: anyHost,
         toolbox,
         signal: open.signal,
         sendProgress: hasProgress ? sendProgress : undefined,

@@ -70,7 +70,7 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
     return openAiModel(config.llm, { log });
   }
   const { responder } = pool;
-  if (!responder?.sample)
+  if (!responder?.sample || !responder.capabilities.sampling)
     throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
   const { samplingModel } = await import("../../navigator/sampling-model.ts");
   return samplingModel(responder.sample.bind(responder));
