@@ -51,6 +51,8 @@ export interface Connection {
 interface ConnectOptions extends ChannelOptions {
   /** Answers what the server asks. */
   responder?: Responder | undefined;
+  /** The era that the server spoke last time. It is tried first. Default "2025". */
+  era?: Era | undefined;
   /** Opens the channel. Without it, this process starts the server or connects to it. */
   openChannel?: ChannelOpener | undefined;
   /**
@@ -111,7 +113,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   const late = AbortSignal.timeout(server.startTimeoutMs);
   try {
     const asked = { timeout: server.startTimeoutMs, signal };
-    const connecting = handshake(transport, newClient, asked);
+    const connecting = handshake(transport, newClient, asked, options.era);
     // The SDK's timeout covers only one request. Opening a stream or socket comes before.
     const patience = AbortSignal.any([late, signal]);
     const what = `starting ${server.name}`;
@@ -169,19 +171,21 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
 
 /**
  * Resolves with a connected client. The first request is `initialize`, because servers of both eras answer it, and some processes end
- * at any other. A server that refuses it is asked in the newer era, over the same connection.
+ * at any other. A server that refuses it is asked in the newer era, over the same connection. A server that is known to speak the newer
+ * era is asked in that era first; if it refuses, the SDK sends `initialize`.
  */
 async function handshake(
   transport: WatchedTransport,
   newClient: (era: Era) => ServerClient,
   options: { timeout: number; signal: AbortSignal },
+  known: Era = "2025",
 ): Promise<ServerClient> {
-  const client = newClient("2025");
+  const client = newClient(known);
   try {
     await transport.lend(() => client.connect(transport, options));
     return client;
   } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
+    if (!(error instanceof ProtocolError) || known === "2026") throw error;
     const newer = newClient("2026");
     await newer.connect(transport, options);
     return newer;

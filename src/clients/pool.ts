@@ -18,6 +18,7 @@ import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
+import type { Era } from "./server-client.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -53,6 +54,8 @@ export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
   /** Opens channels to servers that are shared with other processes. */
   openChannel?: ChannelOpener | undefined;
+  /** The era of each server, as far as it is known from earlier connections. */
+  eras?: Iterable<readonly [server: string, era: Era]> | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -82,9 +85,12 @@ export class Pool implements AsyncDisposable {
   #logLevel: string | undefined;
   /** The last connection of each server, which may be closed. */
   readonly #connections = new Map<string, Connection>();
+  /** The era of each server at its last connection. Forgotten when a connection fails. */
+  readonly #eras: Map<string, Era>;
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
+    this.#eras = new Map(options.eras);
     this.#options = options;
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
@@ -104,7 +110,8 @@ export class Pool implements AsyncDisposable {
     for (const name of names) {
       this.#subscriptions.get(name)?.close();
       const life = this.#lives.get(name);
-      for (const each of [this.#lives, this.#subscriptions, this.#redactors, this.#connections]) each.delete(name);
+      const known = [this.#lives, this.#subscriptions, this.#redactors, this.#connections, this.#eras];
+      for (const each of known) each.delete(name);
       if (!life) continue;
       this.#retired.add(life);
       void life.retire().finally(() => this.#retired.delete(life));
@@ -387,7 +394,8 @@ export class Pool implements AsyncDisposable {
     };
     const { responder, trace } = this;
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const options = { ...this.#options, log, redact, responder, trace, onClose: onEnd, onNotice };
+    const era = this.#eras.get(server.name);
+    const options = { ...this.#options, log, redact, responder, trace, era, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);
@@ -398,11 +406,13 @@ export class Pool implements AsyncDisposable {
           throw redactError(error, redact);
         });
       const connection = { ...opened, request };
+      this.#eras.set(server.name, opened.era);
       this.#connections.set(server.name, connection);
       void this.#tellLogLevel(connection);
       this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
+      this.#eras.delete(server.name);
       log.warn(`${server.name}: ${messageOf(error)}`);
       throw redactError(error, redact);
     }

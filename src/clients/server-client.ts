@@ -80,10 +80,7 @@ export class ServerClient extends Client {
   /** The SDK would check the whole result, which takes long if it is large, and refuses the parts that stay JSON text. */
   protected override _onresponse(response: JSONRPCResponse | JSONRPCErrorResponse): void {
     if ("error" in response) super._onresponse(wrapped(response) as JSONRPCResponse);
-    else
-      super._onresponse(
-        this.era === "2026" && response.result["resultType"] === "complete" ? held(response) : response,
-      );
+    else super._onresponse(this.era === "2026" && isComplete(response) ? held(response) : response);
   }
 
   /** Questions of the newer era come inside results. They are handled like requests of the older one. */
@@ -98,6 +95,11 @@ export class ServerClient extends Client {
     const envelope = super._outboundMetaEnvelope();
     return envelope && this.logLevel ? { ...envelope, [LOG_LEVEL_META_KEY]: this.logLevel } : envelope;
   }
+}
+
+/** A result without a type counts as complete (basic/index, ResultType). */
+function isComplete({ result }: JSONRPCResultResponse): boolean {
+  return (result["resultType"] ?? "complete") === "complete";
 }
 
 function held({ result, ...response }: JSONRPCResultResponse): JSONRPCResultResponse {

@@ -34,7 +34,7 @@ export function startFailure(server: ServerConfig, channel: Channel, isLate: boo
   const timedOut = isLate || isOfSdk(cause, SdkErrorCode.RequestTimeout);
   const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
   if (server.url !== undefined) {
-    const failure = cause instanceof NetworkFailure ? cause : channel.failure();
+    const failure = networkFailureIn(cause) ?? channel.failure();
     if (failure) return unreachable(server, failure);
     const { code, words } = timedOut ? { code: unavailable, words: silence } : firstAnswer(cause);
     return failed(server, code, `cannot be used: ${words}`, {
@@ -54,6 +54,12 @@ export function startFailure(server: ServerConfig, channel: Channel, isLate: boo
       ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
       : firstAnswer(cause);
   return failed(server, code, `did not start: ${words}`, { cause, hint }, lastWords(channel));
+}
+
+/** The SDK wraps failures of its first request in the newer era. */
+function networkFailureIn(cause: unknown): NetworkFailure | undefined {
+  const inner = cause instanceof SdkError ? cause.cause : cause;
+  return inner instanceof NetworkFailure ? inner : undefined;
 }
 
 const unavailable = "SERVER_UNAVAILABLE" as const;

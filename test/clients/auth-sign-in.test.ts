@@ -81,6 +81,7 @@ describe("sign-in", () => {
   test.each([
     [{ challengeScopes: ["a", "b"], scopesSupported: ["c"] }, undefined, "a b"],
     [{ scopesSupported: ["c", "d"] }, undefined, "c d"],
+    [{ challengeScopes: ["a"], scopesSupported: ["c"], door: "session" as const }, undefined, "a"],
     [{ challengeScopes: ["a"] }, ["x y", "z"], "x y z"],
     [{}, undefined, ""],
   ])("requests scopes for %j with %j in the config", async (options, scopes, asked) => {

@@ -21,6 +21,7 @@ interface Context {
 
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
 const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as Context;
+const revision = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"];
 const url = process.argv.at(-1) ?? "";
 
 const log = (message: string) => console.error(message);
@@ -42,6 +43,8 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   cwd: folder.path,
   log: { debug: log, info: log, warn: log },
   credentialsFile,
+  // The suite names the revision to speak, as if the server had spoken it before.
+  eras: revision === "2026-07-28" ? [[server.name, "2026"]] : [],
 });
 // A person who accepts an empty form: claudikins must add the defaults.
 pool.responder = {

@@ -1,25 +1,23 @@
 /** The steps of a sign-in: read the server's challenge, find its authorization server, make the URL, and take the code. */
 
 import { randomBytes } from "node:crypto";
-import { LATEST_PROTOCOL_VERSION, startAuthorization } from "@modelcontextprotocol/client";
+import { startAuthorization } from "@modelcontextprotocol/client";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isLoopback } from "../../loopback.ts";
-import { version } from "../../version.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
+import { NetworkFailure, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
-import { type Challenge, challengeOf } from "./challenge.ts";
+import type { Challenge } from "./challenge.ts";
 import { type Client, checkIssuer, clientFor, knownClient } from "./client.ts";
 import { type CredentialStore, needsNobody, type SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
+import { probe } from "./probe.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, type Desk, deskOf, isStranger, recordOf, revoke, tokensForCode } from "./tokens.ts";
-import { cancelled, loginCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
-
-const probeMs = 10_000;
+import { loginCommand, notOAuth, Refused, shortLine } from "./words.ts";
 
 export interface Authorization {
   server: NetworkServer;
@@ -33,18 +31,18 @@ export interface Authorization {
 export async function authorize(asked: Authorization) {
   const { server, endpoint, store, redirectUrl, signal } = asked;
   const url = httpForm(endpoint.url);
-  const probe = await probed(asked, url);
+  const probed = await probe(asked, url);
   if (needsNobody(server)) {
     const refused = store.read(server)?.tokens?.access;
-    await renew({ server, url, store, challenge: probe.challenge, refused, signal });
+    await renew({ server, url, store, challenge: probed.challenge, refused, signal });
     return undefined;
   }
   const fetch = privateFetch(url, signal);
-  const found = await discover(url, probe.challenge, fetch);
-  if (!found.metadata && !found.resource && probe.status !== 401) throw asksForNothing(probe.status);
+  const found = await discover(url, probed.challenge, fetch);
+  if (!found.metadata && !found.resource && probed.status !== 401) throw asksForNothing(probed.status);
   const record = store.read(server);
   checkIssuer(server, record, found);
-  const scopes = scopesFor(server, probe.challenge, found, record);
+  const scopes = scopesFor(server, probed.challenge, found, record);
   const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
   await remember(asked, found, client);
   const state = randomBytes(32).toString("base64url");
@@ -65,35 +63,6 @@ export async function authorize(asked: Authorization) {
     );
   };
   return { authorizationUrl, finish };
-}
-
-/** The server's response to an unauthorized request. */
-async function probed({ server, endpoint, signal }: Authorization, url: URL) {
-  const params = {
-    protocolVersion: LATEST_PROTOCOL_VERSION,
-    capabilities: {},
-    clientInfo: { name: "claudikins", version },
-  };
-  const limit = AbortSignal.timeout(probeMs);
-  const headers = new Headers(endpoint.headers);
-  headers.set("accept", "application/json, text/event-stream");
-  const isPost = server.transport === "auto" || server.transport === "http";
-  if (isPost) headers.set("content-type", "application/json");
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-  try {
-    const response = await fetch(url, {
-      ...(isPost ? { method: "POST", body } : {}),
-      headers,
-      redirect: "manual",
-      signal: AbortSignal.any([limit, signal]),
-    });
-    await response.body?.cancel();
-    return { status: response.status, challenge: challengeOf(response.headers) };
-  } catch (error) {
-    if (signal.aborted) throw cancelled();
-    if (limit.aborted) throw unavailable(`it did not answer within ${probeMs / 1_000} s`);
-    throw noAnswer(error, url);
-  }
 }
 
 function asksForNothing(status: number): NetworkFailure {

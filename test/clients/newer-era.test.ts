@@ -1,0 +1,132 @@
+/** Connections to servers of MCP 2026-07-28 over HTTP that answer in unusual ways. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { Pool } from "../../src/clients/pool.ts";
+import { failureOf, openPool, plainValue, surroundings } from "../support/pool.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+interface Message {
+  id?: number | string;
+  method: string;
+}
+
+/** Answers a request. Undefined for the usual answer. */
+type Answer = (message: Message, request: Request) => Response | undefined;
+
+let folder: TemporaryFolder;
+let pool: Pool;
+let server: Bun.Server<undefined>;
+/** The methods of all requests, in order. */
+let asked: string[];
+afterEach(async () => {
+  await pool.close();
+  await server.stop(true);
+  folder[Symbol.dispose]();
+});
+
+const usual: Record<string, object> = {
+  "server/discover": {
+    supportedVersions: ["2026-07-28"],
+    capabilities: { tools: {} },
+    ttlMs: 0,
+    cacheScope: "private",
+  },
+  "tools/list": { tools: [{ name: "hello", inputSchema: { type: "object" } }], ttlMs: 0, cacheScope: "private" },
+  "tools/call": { content: [{ type: "text", text: "hello" }] },
+};
+
+const answer = (id: Message["id"], result: object) => Response.json({ jsonrpc: "2.0", id, result });
+const refusal = (id: Message["id"], status: number, code: number, data = {}) =>
+  Response.json({ jsonrpc: "2.0", id, error: { code, message: "no", data } }, { status });
+
+function open(own: Answer = () => undefined, eras: [string, "2025" | "2026"][] = []): void {
+  asked = [];
+  folder = temporaryFolder();
+  server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const message = (await request.json()) as Message;
+      asked.push(message.method);
+      const result = usual[message.method];
+      const { id } = message;
+      return (
+        own(message, request) ??
+        (result
+          ? answer(id, { resultType: "complete", ...result })
+          : refusal(id, 400, -32_022, { supported: ["2026-07-28"] }))
+      );
+    },
+  });
+  const entry = { url: `http://127.0.0.1:${server.port}/mcp` };
+  pool = openPool(
+    { far: entry },
+    { ...surroundings(folder.path), credentialsFile: `${folder.path}/credentials.json`, eras },
+  );
+}
+
+const hello = async () => plainValue(await pool.callTool("far", "hello", {}));
+
+test("a result without a type counts as complete", async () => {
+  open(({ id, method }) => (method === "tools/call" ? answer(id, usual[method]!) : undefined));
+  expect(await hello()).toBe("hello");
+});
+
+test("a result of an unknown type is an error", async () => {
+  open(({ id, method }) => (method === "tools/call" ? answer(id, { resultType: "later" }) : undefined));
+  expect((await failureOf(hello())).message).toContain("of a kind that claudikins does not know");
+});
+
+test("a server that answers everybody's initialize, and asks for a sign-in then, needs a sign-in", async () => {
+  open(({ method }) => (method === "initialize" ? undefined : new Response("", { status: 401 })));
+  expect(await failureOf(hello())).toMatchObject({
+    code: "AUTH_REQUIRED",
+    message: 'Server "far" cannot be used: it needs a sign-in (401)',
+  });
+});
+
+test("the next connection begins in the era of the last one", async () => {
+  open();
+  expect(await hello()).toBe("hello");
+  expect(asked).toEqual(["initialize", "server/discover", "tools/call"]);
+  await pool.release("far");
+  asked.length = 0;
+  expect(await hello()).toBe("hello");
+  expect(asked).toEqual(["server/discover", "tools/call"]);
+});
+
+test("an era that is known from before is tried first", async () => {
+  open(undefined, [["far", "2026"]]);
+  expect(await hello()).toBe("hello");
+  expect(asked).toEqual(["server/discover", "tools/call"]);
+});
+
+test("a server that has returned to the older era is used in it", async () => {
+  const older = {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {} },
+    serverInfo: { name: "far", version: "1" },
+  };
+  open(
+    ({ id, method }) => {
+      if (method === "initialize") return answer(id, older);
+      if (id === undefined) return new Response(null, { status: 202 });
+      return method === "server/discover" ? refusal(id, 400, -32_600) : undefined;
+    },
+    [["far", "2026"]],
+  );
+  expect(await hello()).toBe("hello");
+  expect(asked.slice(0, 2)).toEqual(["server/discover", "initialize"]);
+});
+
+test("after a failure, the era is found again", async () => {
+  let isAway = true;
+  open(() => (isAway ? new Response("", { status: 503 }) : undefined), [["far", "2026"]]);
+  expect((await failureOf(hello())).code).toBe("SERVER_UNAVAILABLE");
+  isAway = false;
+  asked.length = 0;
+  expect(await hello()).toBe("hello");
+  expect(asked).toEqual(["initialize", "server/discover", "tools/call"]);
+});
