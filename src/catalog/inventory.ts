@@ -20,6 +20,8 @@ const facts = {
   "tools?": about("Number of known tools that the config allows", number),
   "denied?": number,
   "askedAt?": about("When the server was last listed, in milliseconds since 1970", number),
+  "protocol?": about("The revision of MCP that the server spoke when it was last connected or listed", text),
+  "version?": about("The server's own version", text),
 };
 const factsShape = record(facts);
 export type ServerFacts = ValueOf<typeof factsShape> & { state: ServerState };
@@ -86,6 +88,7 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
   const known = catalog.find(name);
   const denied = known?.denied ?? 0;
   const asked = known && askedAt(catalog.config.folders.registry, known);
+  const { protocol, version } = pool.identity(name) ?? known ?? {};
   return {
     server: name,
     ...wayTo(config),
@@ -94,6 +97,8 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     ...(known ? { tools: known.tools.length } : {}),
     ...(denied > 0 ? { denied } : {}),
     ...(asked === undefined ? {} : { askedAt: asked }),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(version === undefined ? {} : { version }),
   };
 }
 

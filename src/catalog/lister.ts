@@ -2,6 +2,7 @@
 import { unlessAborted } from "../clients/abort.ts";
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
+import type { ServerIdentity } from "../clients/server-client.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { userDataFolder } from "../config/locations.ts";
@@ -144,7 +145,8 @@ export class Lister {
     const config = this.#options.config.servers.get(name)!;
     const about = await aboutServer(config);
     const folder = this.#folderFor(name, about.category);
-    const { whole, collisions } = registryServer(config, about, jsNameOf(name), tools, folder);
+    const identity = pool.identity(name);
+    const { whole, collisions } = registryServer(config, { ...about, ...identity }, jsNameOf(name), tools, folder);
     // A long list takes some milliseconds at each step, so other work gets a turn in between. From here until the server is
     // remembered there is no turn: what is stored now must still be true then.
     await eventLoopTurn();
@@ -211,7 +213,7 @@ function isLittle({ tools }: RegistryServer): boolean {
 
 function registryServer(
   config: ServerConfig,
-  { results, usual, ...about }: AboutServer,
+  { results, usual, ...about }: AboutServer & Partial<ServerIdentity>,
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,

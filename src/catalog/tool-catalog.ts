@@ -349,7 +349,7 @@ export class ToolCatalog implements AsyncDisposable {
     const { log } = this.#options;
     try {
       const { server, before } = await this.#lister.refreshNext(name, { startsNothing: true, ifChanged: true });
-      if (server !== before) log.info(`the tools of ${name} have changed: ${server.tools.length} now`);
+      if (server !== before) log.info(`${name} has changed: ${server.tools.length} tools now`);
     } catch (error) {
       log.debug(`${name}: cannot refresh its tools: ${messageOf(error)}`);
     }

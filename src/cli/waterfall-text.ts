@@ -9,6 +9,7 @@ import {
   keptOut,
   leftText,
   outcomeWord,
+  protocolsText,
   timeText,
   toolOf,
 } from "../trace/record-text.ts";
@@ -38,6 +39,7 @@ function head(record: ExecutionRecord): string[] {
   const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
   const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
+  const protocols = oneLine(protocolsText(record), maxChars);
   const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of fetching tools)` : "";
   const facts = [
     configText(config),
@@ -49,6 +51,7 @@ function head(record: ExecutionRecord): string[] {
   return [
     `${bold(id)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
     dim(facts.join(" · ")),
+    ...(protocols === "" ? [] : [dim(protocols)]),
   ];
 }
 

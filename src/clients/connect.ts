@@ -13,7 +13,7 @@ import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
-import { type Era, ServerClient } from "./server-client.ts";
+import { type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
@@ -29,6 +29,7 @@ export type Offer = Listed | "completions" | "logging";
 export interface Connection {
   /** The era that both sides speak. */
   readonly era: Era;
+  readonly identity: ServerIdentity | undefined;
   /** Whether the server announced the capability. Without it, requests for it are errors. */
   offers(what: Offer): boolean;
   /** Whether the server announces changes of resources. */
@@ -126,10 +127,11 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       send = withOlderRequests(send, client, changes);
     } else if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
     // The SDK forgets these when the connection is closed.
-    const { era } = client;
+    const { era, identity } = client;
     const [capabilities = {}, serverInfo] = [client.getServerCapabilities(), client.getServerVersion()];
     return {
       era,
+      identity,
       offers: (what) => capabilities[what] !== undefined,
       canSubscribe: () => capabilities.resources?.subscribe === true,
       request: (request, requestOptions) => {

@@ -18,7 +18,7 @@ import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
-import type { Era } from "./server-client.ts";
+import type { Era, ServerIdentity } from "./server-client.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -194,6 +194,12 @@ export class Pool implements AsyncDisposable {
   /** Whether the server announced the capability. Undefined if it was never connected. */
   offers(server: string, what: Offer): boolean | undefined {
     return this.#connections.get(server)?.offers(what);
+  }
+
+  /** The server, as it described itself at the start of its last connection. Undefined if it was never connected. */
+  identity(server: string): ServerIdentity | undefined {
+    const identity = this.#connections.get(server)?.identity;
+    return identity && redactTexts(identity, this.#redactorOf(server));
   }
 
   /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */

@@ -15,9 +15,18 @@ import {
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { version } from "../version.ts";
+import { oneLine } from "../visible-text.ts";
 
 /** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
 export type Era = "2025" | "2026";
+
+/** A server, as it described itself at the start of a connection. */
+export interface ServerIdentity {
+  /** The revision of the protocol that both sides speak: "2025-11-25". */
+  protocol: string;
+  /** The server's own version, on one line. */
+  version?: string;
+}
 
 type Handler = (request: JSONRPCRequest, context: ClientContext) => Promise<Result>;
 
@@ -26,6 +35,9 @@ const anyResult: z.ZodType<Record<string, unknown>> = z.any();
 
 /** Maximum time for an answer to `server/discover`. A process that says nothing is of the older era. */
 const probeMs = 5_000;
+
+/** Characters of a server's own version. */
+const maxVersionChars = 100;
 
 /** A result, or the `data` of an error, that the SDK would check or change. */
 class Untouched {
@@ -62,6 +74,13 @@ export class ServerClient extends Client {
 
   get era(): Era {
     return this.getProtocolEra() === "modern" ? "2026" : "2025";
+  }
+
+  /** Undefined before the connection is open. */
+  get identity(): ServerIdentity | undefined {
+    const protocol = this.getNegotiatedProtocolVersion();
+    const version = oneLine(this.getServerVersion()?.version ?? "", maxVersionChars);
+    return protocol === undefined ? undefined : { protocol, ...(version === "" ? {} : { version }) };
   }
 
   /** Resolves with the result as it is. Rejects with ProtocolError if the server answers with an error. */

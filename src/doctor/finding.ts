@@ -37,6 +37,8 @@ export const findingShape = named(
     "startMs?": about("The time that the server needed to start", number),
     "listMs?": number,
     "tools?": number,
+    "protocol?": about("The revision of MCP that the server speaks", text),
+    "version?": about("The server's own version", text),
   }),
 );
 export type Finding = ValueOf<typeof findingShape>;

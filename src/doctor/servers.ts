@@ -4,6 +4,7 @@ import { ListingQueue } from "../catalog/listing-queue.ts";
 import { onAbort } from "../clients/abort.ts";
 import { loginCommand } from "../clients/auth/words.ts";
 import { Pool } from "../clients/pool.ts";
+import type { ServerIdentity } from "../clients/server-client.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { durationText } from "../duration.ts";
 import { type Problem, problemOf } from "../errors.ts";
@@ -48,7 +49,7 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
     const tookMs = Math.round(performance.now() - begunAt);
     const state = pool.state(name);
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
-    return answered(server, { startMs, listMs: tookMs - startMs, tools });
+    return answered(server, { startMs, listMs: tookMs - startMs, tools, ...pool.identity(name) });
   } catch (thrown) {
     return failed(server, problemOf(thrown));
   }
@@ -56,10 +57,11 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
 
 export function answered(
   { name, startTimeoutMs }: Pick<ServerConfig, "name" | "startTimeoutMs">,
-  facts: { startMs: number; listMs: number; tools: number },
+  facts: { startMs: number; listMs: number; tools: number } & Partial<ServerIdentity>,
 ): Finding {
-  const { startMs, listMs, tools } = facts;
-  const text = `${name}: ${counted(tools, "tool")}, started in ${startMs} ms, listed in ${listMs} ms`;
+  const { startMs, listMs, tools, protocol } = facts;
+  const revision = protocol === undefined ? "" : `, MCP ${protocol}`;
+  const text = `${name}: ${counted(tools, "tool")}, started in ${startMs} ms, listed in ${listMs} ms${revision}`;
   if (tools === 0) {
     const repair = "Check its documentation for the arguments and variables it needs.";
     return warning(idOf(name), `${name} started in ${startMs} ms, but has no tools`, repair, facts);

@@ -2,6 +2,7 @@
 import type { Limits } from "../config/schema.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { HostIdentity } from "../trace/record.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
@@ -15,6 +16,8 @@ export interface ExecuteRequest {
   signal?: AbortSignal | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
+  /** The agent that sent the program, for the record. */
+  host?: HostIdentity | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -28,7 +31,7 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const recording = parts.recorder?.begin(request.source, parts);
+  const recording = parts.recorder?.begin(request.source, parts, request.host);
   const outcome = await runOrAskAgain(request, parts, recording);
   recording?.ended(outcome);
   return outcome;

@@ -9,7 +9,7 @@ import type { Log } from "../log.ts";
 import { withoutBase64 } from "../media.ts";
 import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
 import { newId } from "../trace/id.ts";
-import type { Door, Excerpt, ExecutionRecord, RecordedCall, RecordedError } from "../trace/record.ts";
+import type { Door, Excerpt, ExecutionRecord, HostIdentity, RecordedCall, RecordedError } from "../trace/record.ts";
 import { writeRecord } from "../trace/store.ts";
 import { usedNames } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
@@ -38,8 +38,9 @@ export class ExecutionRecorder {
     this.options = options;
   }
 
-  begin(source: string, parts: Parts): Recording {
-    const recording = new Recording(source, parts, this);
+  /** `host` is the agent that wrote the code, if an agent did. */
+  begin(source: string, parts: Parts, host?: HostIdentity): Recording {
+    const recording = new Recording(source, parts, this, host);
     this.lastId = recording.id;
     return recording;
   }
@@ -90,15 +91,17 @@ export class Recording {
   readonly #source: string;
   readonly #parts: Parts;
   readonly #recorder: ExecutionRecorder;
+  readonly #host: HostIdentity | undefined;
   #startedAt = this.#begunAt;
   #noted: Noted[] = [];
   #made = 0;
 
-  constructor(source: string, parts: Parts, recorder: ExecutionRecorder) {
+  constructor(source: string, parts: Parts, recorder: ExecutionRecorder, host: HostIdentity | undefined) {
     this.id = newId(this.#at);
     this.#source = source;
     this.#parts = parts;
     this.#recorder = recorder;
+    this.#host = host;
   }
 
   /** Call this when the code starts. Code that was refused may start a second time. */
@@ -162,6 +165,8 @@ export class Recording {
       charsOut: receipt.charsOut,
       hasContents: contents !== undefined,
       receipt: receipt.id,
+      host: this.#host,
+      protocols: this.#protocols(noted),
       code: {
         chars: source.length,
         lines: source.replace(/\n$/, "").split("\n").length,
@@ -177,6 +182,17 @@ export class Recording {
       error: ok ? undefined : errorOf(outcome.error, contents),
       value: value === undefined ? undefined : contents?.json(value, maxValue, "value"),
     };
+  }
+
+  /** By server. A call that failed may have reached no server. */
+  #protocols(noted: readonly Noted[]): Record<string, string> {
+    const { pool } = this.#parts;
+    const servers = new Set(noted.map(({ call }) => call.namespace));
+    const known = [...servers].flatMap((server) => {
+      const protocol = pool.identity(server)?.protocol;
+      return protocol === undefined ? [] : [[server, protocol]];
+    });
+    return Object.fromEntries(known);
   }
 
   #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {

@@ -32,6 +32,10 @@ export interface RegistryServer {
   folder: string;
   /** The fingerprint of its config entry. If it changes, the tools may have changed. */
   fingerprint: string;
+  /** The revision of MCP that the server spoke when it was listed. Missing in an index of an older claudikins. */
+  protocol?: string;
+  /** The server's own version, when it was listed. */
+  version?: string;
   /** Sorted by name, without denied tools. */
   tools: RegistryTool[];
   /** Number of denied tools; missing if there are none. */

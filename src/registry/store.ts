@@ -41,6 +41,7 @@ function isIndex(value: unknown): value is RegistryIndex {
       typeof server["name"] === "string" &&
       // Files in this folder may be removed, so it must be below the registry.
       /^[\w-]+\/[\w-][\w.-]*$/.test(String(server["folder"])) &&
+      ["protocol", "version"].every((key) => ["string", "undefined"].includes(typeof server[key])) &&
       Array.isArray(server["tools"]) &&
       server["tools"].every(
         (tool) =>
@@ -240,10 +241,11 @@ export function differencesOf(
   ];
 }
 
-/** Ignores fingerprints, because they differ between machines even if the tools are the same. */
+/** Ignores fingerprints and the versions of servers, because they differ between machines even if the tools are the same. */
 export function indexDifference(folder: string, expected: readonly RegistryServer[]): Difference[] {
   const path = join(folder, indexFileName);
-  const comparable = ({ servers }: RegistryIndex) => servers.map((server) => ({ ...server, fingerprint: "" }));
+  const comparable = ({ servers }: RegistryIndex) =>
+    servers.map(({ protocol: _, version: __, ...server }) => ({ ...server, fingerprint: "" }));
   const { index, problem } = tryIndex(folder);
   if (!index) return [{ path, state: problem ? "stale" : "missing" }];
   return Bun.deepEquals(comparable(index), comparable(indexOf(expected))) ? [] : [{ path, state: "stale" }];

@@ -12,6 +12,7 @@ import { textResult, withFigures } from "./content/content.ts";
 import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { type Surface, toolsFor } from "./surface.ts";
+import type { CallContext, HostIdentity } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -20,8 +21,7 @@ type Handler = (
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  onProgress?: (line: string) => void,
-  told?: Set<string>,
+  context?: CallContext,
 ) => Promise<CallToolResult>;
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
@@ -34,6 +34,7 @@ export interface CodeCall {
   params: CallToolRequest["params"];
   /** The agent's. */
   capabilities: object | undefined;
+  host: HostIdentity | undefined;
   /** Where the call finds its servers. It may be locked. */
   toolbox: Toolbox;
   signal: AbortSignal;
@@ -68,7 +69,7 @@ export class CodeSession {
   }
 
   /** Every failure of a call is a result. Throws a ProtocolError if there is no such tool. */
-  async call({ params, capabilities, toolbox, signal, sendProgress }: CodeCall): Promise<CallToolResult> {
+  async call({ params, capabilities, host, toolbox, signal, sendProgress }: CodeCall): Promise<CallToolResult> {
     const names = toolsFor(this.#surface, capabilities).map(({ name }) => name);
     const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
@@ -83,7 +84,7 @@ export class CodeSession {
       const opened = await this.#unlocked(toolbox, capabilities, signal);
       using _work = opened.restTimer.running();
       await opened.reload?.refresh();
-      const called = await call(args, opened, signal, onProgress, this.#toldServers);
+      const called = await call(args, opened, signal, { onProgress, told: this.#toldServers, host });
       const result = withFigures(this.#withProblem(called, opened.reload?.problem), startedAt);
       this.#count.answered(params.name, args, result);
       return result;

@@ -6,6 +6,7 @@ import { hostRequestsOf } from "./host.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import type { SessionCount } from "./session-count.ts";
 import { capabilities, type Surface, serverInfo } from "./surface.ts";
+import { hostIdentity } from "./tools/call-context.ts";
 
 /**
  * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `toolbox`.
@@ -33,6 +34,7 @@ export function createSession(
     return await session.call({
       params,
       capabilities: server.getClientCapabilities(),
+      host: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
       toolbox,
       signal: AbortSignal.any([signal, closing]),
       sendProgress: progressToken === undefined ? undefined : sendProgress,

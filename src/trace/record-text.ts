@@ -50,6 +50,16 @@ export function leftText(left: readonly RecordedCall[], moreCalls: number): stri
   ];
 }
 
+/** `MCP 2025-11-25: demo, files · MCP 2026-07-28: docs, the agent codex 1.2`. Empty if no revision is known. */
+export function protocolsText({ host, protocols = {} }: ExecutionRecord): string {
+  const agent = ["the agent", host?.name, host?.version].filter(Boolean).join(" ");
+  const all = [...Object.entries(protocols), ...(host?.protocol ? [[agent, host.protocol] as const] : [])];
+  return [...Map.groupBy(all, ([, protocol]) => protocol)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([protocol, speakers]) => `MCP ${protocol}: ${speakers.map(([name]) => name).join(", ")}`)
+    .join(" · ");
+}
+
 /** `demo.list_orders`. */
 export function toolOf({ server, tool }: Pick<RecordedCall, "server" | "tool">): string {
   return `${server}.${tool}`;

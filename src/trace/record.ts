@@ -1,6 +1,7 @@
 /** The record of one execution: time, result, calls and sizes. Contents are kept only on request. */
 import {
   about,
+  byName,
   either,
   exactly,
   list,
@@ -44,6 +45,10 @@ const summary = {
 export const summaryShape = named("Summary", record(summary));
 export type Summary = ValueOf<typeof summaryShape>;
 
+const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
+/** An agent, as it names itself. */
+export type HostIdentity = ValueOf<typeof hostShape>;
+
 const excerptShape = named(
   "Excerpt",
   about("The beginning of a text, without secrets", record({ text, isWhole: yesOrNo })),
@@ -75,6 +80,8 @@ export const executionShape = named(
     "With an id; texts are present only if hasContents is true",
     record({
       ...summary,
+      "host?": about("With serve: the agent, and the revision of MCP that it spoke", hostShape),
+      "protocols?": about("The revision of MCP that each called server spoke", byName(text)),
       code: record({ chars: number, lines: number, "text?": text }),
       // In the order in which the calls were made.
       timeline: list(callShape),

@@ -23,8 +23,8 @@ const fileOf = (folder: string, id: string) => join(folder, `${id}${suffix}`);
 
 /** Throws the system's errors. */
 export async function writeRecord(folder: string, record: ExecutionRecord, keeping = defaultKeeping): Promise<void> {
-  const { code, timeline, moreCalls, logs, error, value, ...summary } = record;
-  const rest = { code, timeline, moreCalls, logs, error, value };
+  const { host, protocols, code, timeline, moreCalls, logs, error, value, ...summary } = record;
+  const rest = { host, protocols, code, timeline, moreCalls, logs, error, value };
   const file = fileOf(folder, record.id);
   const temporary = `${file}.${process.pid}.0.tmp`;
   await mkdir(folder, { recursive: true, mode: 0o700 });

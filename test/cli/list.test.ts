@@ -1,6 +1,6 @@
 /** `list`, which starts nothing, and `list --check`. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { utimesSync } from "node:fs";
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ageText, table } from "../../src/cli/layout.ts";
 import { oauthFixture } from "../support/oauth.ts";
@@ -89,6 +89,36 @@ describe("list", () => {
     ]);
   });
 
+  test("remembers the revision of MCP and the version of each server, with --json", async () => {
+    const older = fixture("modern", "serve", folder.path);
+    const newer = fixture("modern", "reject", folder.path);
+    folder.write("claudikins.json", { mcpServers: { older, newer } });
+    const known = async (...flags: string[]) => {
+      const { servers } = JSON.parse((await run(["list", "--json", ...flags])).stdout);
+      return servers.map(({ protocol, version }: Record<string, string>) => [protocol, version]);
+    };
+    expect(await known()).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+    const expected = [
+      ["2025-11-25", "1.2.3"],
+      ["2026-07-28", "1.2.3"],
+    ];
+    expect(await known("--check")).toEqual(expected);
+    expect(await known()).toEqual(expected);
+    expect(await shown(["list", "--check"])).toMatch(/newer .* 2026-07-28 {2}PID/);
+    // An index of an older claudikins has no revisions.
+    const index = join(folder.path, ".claudikins/registry/index.json");
+    writeFileSync(index, readFileSync(index, "utf8").replace(/"(?:protocol|version)": ".*\n/g, ""));
+    expect(await known()).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+    await run(["gen"]);
+    expect(await known()).toEqual(expected);
+  });
+
   test("shows the demo without a config, and no servers for a config without servers", async () => {
     expect(await shown(["list"])).toMatchInlineSnapshot(`
       "$ claudikins list
@@ -125,10 +155,10 @@ describe("list --check", () => {
     expect(await shown(["list", "--check"])).toMatchInlineSnapshot(`
       "$ claudikins list --check
       --- stdout
-      server  transport  state  tools  pid  memory  description
-      odd  stdio bun  ready in N ms  14  PID  N MB  Odd things
-      crashes  stdio bun  broken  -  -  -
-      needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -  -  -
+      server  transport  state  tools  protocol  pid  memory  description
+      odd  stdio bun  ready in N ms  14  2025-11-25  PID  N MB  Odd things
+      crashes  stdio bun  broken  -  -  -  -
+      needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -  -  -  -
       --- stderr
 
       error: Server "crashes" did not start: its process exited with code 3
@@ -196,8 +226,8 @@ describe("list --check", () => {
     expect(text).toMatchInlineSnapshot(`
       "$ claudikins list --check
       --- stdout
-      server  transport  state  tools  pid  memory  description
-      my far  http HOST  signed out  -  -  -
+      server  transport  state  tools  protocol  pid  memory  description
+      my far  http HOST  signed out  -  -  -  -
       --- stderr
 
       error: Server "my far" cannot be used: it needs a sign-in (401)

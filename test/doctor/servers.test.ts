@@ -28,8 +28,15 @@ describe("servers", () => {
       ["odd", "crashes", "slow", "signed out", "closed"].map((name) => `server.${name}`),
     );
     const { message, ...odd } = of("server.odd") ?? {};
-    expect(odd).toEqual({ state: "ok", startMs: expect.any(Number), listMs: expect.any(Number), tools: 14 });
-    expect(message).toMatch(/^odd: 14 tools, started in \d+ ms, listed in \d+ ms$/);
+    expect(odd).toEqual({
+      state: "ok",
+      startMs: expect.any(Number),
+      listMs: expect.any(Number),
+      tools: 14,
+      protocol: "2025-11-25",
+      version: "1",
+    });
+    expect(message).toMatch(/^odd: 14 tools, started in \d+ ms, listed in \d+ ms, MCP 2025-11-25$/);
     expect(of("server.crashes")).toEqual({
       state: "problem",
       message: 'Server "crashes" did not start: its process exited with code 3',

@@ -7,6 +7,7 @@ import { readRecord, readSummaries } from "../../src/trace/store.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
 import { openHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
+import { openModernHost } from "../support/modern-host.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -154,4 +155,38 @@ test("executions of an agent are recorded, over stdio and HTTP", async () => {
     ["serve", 0, true],
     ["serve", 1, true],
   ]);
+});
+
+test("a record names the revisions of MCP that the agent and the called servers speak", async () => {
+  const newer = fixture("modern", "reject", folder.path);
+  const older = fixture("chatty", folder.path);
+  folder.write("claudikins.json", { mcpServers: { newer, older, unused: older } });
+  const served = join(folder.path, "data", "claudikins", "executions");
+  const source = "return [await newer.era(), await older.env({ name: 'NONE' })]";
+  await using door = await httpServe(folder);
+  let calls = 0;
+  const recorded = async (call: (given: { url?: string }) => Promise<unknown>, given: { url?: string }) => {
+    await call(given);
+    calls += 1;
+    while (readSummaries(served).length < calls) await Bun.sleep(10);
+    const { host, protocols } = readRecord(served, readSummaries(served)[0]!.id)!;
+    return { host, protocols };
+  };
+  const olderCall = async (given: { url?: string }) => {
+    await using host = await openHost(folder, given);
+    await host.call("execute_code", { code: source });
+  };
+  const newerCall = async (given: { url?: string }) => {
+    await using host = await openModernHost(folder, given);
+    await host.callTool({ name: "execute_code", arguments: { code: source } });
+  };
+  const protocols = { newer: "2026-07-28", older: "2025-11-25" };
+  const test = { name: "test", version: "1" };
+  for (const given of [{}, { url: door.url }]) {
+    expect(await recorded(olderCall, given)).toEqual({ host: { ...test, protocol: "2025-11-25" }, protocols });
+    expect(await recorded(newerCall, given)).toEqual({ host: { ...test, protocol: "2026-07-28" }, protocols });
+  }
+  const env = { XDG_DATA_HOME: join(folder.path, "data") };
+  const { stdout } = await cli(["trace", "last"], { cwd: folder.path, env });
+  expect(stdout).toContain("\nMCP 2025-11-25: older · MCP 2026-07-28: newer, the agent test 1\n");
 });

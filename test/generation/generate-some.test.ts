@@ -209,13 +209,22 @@ describe("gen --check", () => {
     expect(await differences()).toEqual([]);
   });
 
-  test("ignores paths of another machine, but reports a damaged index", async () => {
+  test("ignores paths and server versions of another machine, but reports a damaged index", async () => {
     const shop = folder.offering("shop", { a: {} });
     folder.configure({ shop: { ...shop, cwd: "/" } });
     await gen();
     folder.configure({ shop });
     expect(await differences()).toEqual([]);
-    writeFileSync(join(folder.registry, "index.json"), "{");
+    const index = join(folder.registry, "index.json");
+    const text = readFileSync(index, "utf8");
+    writeFileSync(index, text.replace('"2025-11-25"', '"2024-11-05"').replace('"version": "1"', '"version": "2"'));
+    expect(await differences()).toEqual([]);
+    // An index of an older claudikins has neither.
+    writeFileSync(index, text.replace(/"protocol": .*\n/, "").replace(/"version": "1",\n/, ""));
+    expect(await differences()).toEqual([]);
+    writeFileSync(index, text.replace('"2025-11-25"', '["2025-11-25"]'));
+    expect(await differences()).toEqual(["stale index.json"]);
+    writeFileSync(index, "{");
     const bridge = join(folder.registry, "_runtime", "bridge.ts");
     writeFileSync(bridge, readFileSync(bridge, "utf8").replace("server, tool", "tool, server"));
     writeFileSync(join(folder.registry, "package.json"), '{ "name": "mine" }');

@@ -106,6 +106,8 @@ test("every server is asked, and a failure does not affect the others", async ()
         description: "",
         folder: "other/empty",
         fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+        protocol: "2025-11-25",
+        version: "1",
         tools: [],
       },
       {
@@ -115,6 +117,8 @@ test("every server is asked, and a failure does not affect the others", async ()
         description: "",
         folder: "business/shop",
         fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+        protocol: "2025-11-25",
+        version: "1",
         tools: [
           { name: "get-one", jsName: "get_one", description: "", inputSchema: { type: "object" } },
           { name: "list", jsName: "list", description: "", inputSchema: { type: "object" } },

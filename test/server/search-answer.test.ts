@@ -222,7 +222,7 @@ describe("an answer", () => {
 test("servers that cannot be used are named once in a session, and again if the query names them", async () => {
   const told = new Set<string>();
   const lines = async (query: string) => {
-    const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, undefined, told);
+    const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, { told });
     return (content as { text: string }[])[0]!.text.split("\n").filter((line) => line.startsWith("Not "));
   };
   expect(await lines("refund an order")).toEqual([missing]);

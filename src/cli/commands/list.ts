@@ -156,16 +156,17 @@ function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
 }
 
 function serverTable(servers: CheckedServer[], isChecked: boolean, width: number | undefined): string {
-  const head = ["server", "transport", "state", "tools", ...(isChecked ? ["pid", "memory"] : []), "description"];
+  const more = isChecked ? ["protocol", "pid", "memory"] : [];
+  const head = ["server", "transport", "state", "tools", ...more, "description"];
   const rows = servers.map((facts) => {
-    const { server, transport, program, host, state, description = "" } = facts;
+    const { server, transport, program, host, state, protocol, description = "" } = facts;
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,
       [transport, program ?? host].filter(Boolean).join(" "),
       isChecked ? checkedText(facts) : stateText(state),
       toolsText(facts, isChecked),
-      ...(isChecked ? [String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
+      ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
       description,
     ];
   });

@@ -3,10 +3,12 @@
  * what its host supports, and a question of a server ends the request, which the host sends again with the answer.
  */
 import {
+  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
   type Notification,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   type Result,
   SERVER_INFO_META_KEY,
@@ -23,6 +25,7 @@ import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
 import { anyHost, cacheHint, capabilities, serverInfo } from "../surface.ts";
+import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
 import type { ModernHost } from "./modern-host.ts";
 import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
 
@@ -58,6 +61,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
       return await session.call({
         params,
         capabilities: anyHost,
+        host: hostOf(context),
         toolbox,
         signal: open.signal,
         sendProgress: hasProgress ? sendProgress : undefined,
@@ -66,6 +70,11 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
     return client.parked.round({ method, params }, context, work) as Promise<Result & { content: [] }>;
   });
   return server;
+}
+
+function hostOf({ mcpReq: { envelope = {} } }: ServerContext): HostIdentity {
+  const { [CLIENT_INFO_META_KEY]: info, [PROTOCOL_VERSION_META_KEY]: protocol } = envelope as Record<string, unknown>;
+  return hostIdentity(info, typeof protocol === "string" ? protocol : undefined);
 }
 
 /** Requests during which a server may ask the host. */

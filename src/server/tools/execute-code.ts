@@ -12,6 +12,7 @@ import { largeChars } from "../../sandbox/messages.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
+import type { CallContext } from "./call-context.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -33,7 +34,7 @@ export async function callExecuteCode(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  onProgress?: (line: string) => void,
+  { onProgress, host }: CallContext = {},
 ): Promise<CallToolResult> {
   const { code } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -46,7 +47,14 @@ export async function callExecuteCode(
   }
   const startedAt = performance.now();
   const outcome = await execute(
-    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress, isForAgent: true },
+    {
+      source: code,
+      limits: { timeoutMs: timeoutMs as number | undefined },
+      signal,
+      onProgress,
+      host,
+      isForAgent: true,
+    },
     toolbox,
   );
   const { folders, limits } = toolbox.config;

@@ -7,6 +7,7 @@ import { withoutBase64, withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { boundedJson, textResult } from "../content/content.ts";
+import type { CallContext } from "./call-context.ts";
 
 export const executeTask: Tool = {
   name: "execute_task",
@@ -29,7 +30,7 @@ export async function callExecuteTask(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  onProgress?: (line: string) => void,
+  { onProgress }: CallContext = {},
 ): Promise<CallToolResult> {
   const { task, dry_run: dryRun = false } = args;
   if (typeof task !== "string" || task.trim() === "")

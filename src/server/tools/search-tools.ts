@@ -17,6 +17,7 @@ import {
 } from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { textResult } from "../content/content.ts";
+import type { CallContext } from "./call-context.ts";
 
 /** The default number of tools for one need, and for each of several. */
 const defaultLimit = 5;
@@ -96,8 +97,7 @@ export async function callSearchTools(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  _onProgress?: (line: string) => void,
-  told = new Set<string>(),
+  { told = new Set() }: CallContext = {},
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);

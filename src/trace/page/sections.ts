@@ -2,7 +2,7 @@
 import { counted, grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
-import { configText, durationText, keptOut, outcomeWord, timeText, toolOf } from "../record-text.ts";
+import { configText, durationText, keptOut, outcomeWord, protocolsText, timeText, toolOf } from "../record-text.ts";
 import { escaped, Html, html } from "./html.ts";
 import { indented } from "./waterfall.ts";
 
@@ -12,10 +12,11 @@ export function titleOf({ calls, durationMs }: ExecutionRecord): string {
 
 export function headerOf(record: ExecutionRecord): Html {
   const { id, door, config, at, ok } = record;
+  const protocols = protocolsText(record);
   return html`<header>
 <div><p class="brand">claudikins trace</p>
 <h1>${titleOf(record)} <span class="badge ${ok ? "good" : "bad"}">${outcomeWord(record)}</span></h1>
-<p class="about">${door} · <bdi>${configText(config)}</bdi> · ${timeText(at)} · ${id}</p></div>
+<p class="about">${door} · <bdi>${configText(config)}</bdi> · ${timeText(at)} · ${id}</p>${protocols === "" ? undefined : html`<p class="about"><bdi>${protocols}</bdi></p>`}</div>
 <button type="button" id="theme" class="theme" hidden>Dark</button>
 </header>`;
 }

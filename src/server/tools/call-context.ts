@@ -1,0 +1,23 @@
+/** What the handlers of our tools know about a call, its session and its agent. */
+import type { ExecuteRequest } from "../../execution/execute.ts";
+import { isObject } from "../../json-object.ts";
+import { oneLine } from "../../visible-text.ts";
+
+export type HostIdentity = NonNullable<ExecuteRequest["host"]>;
+
+export interface CallContext {
+  onProgress?: ((line: string) => void) | undefined;
+  /** Unusable servers that the model has been told about. */
+  told?: Set<string>;
+  host?: HostIdentity | undefined;
+}
+
+/** Characters of an agent's name and version. */
+const maxChars = 100;
+
+/** `info` is what the agent says about itself. */
+export function hostIdentity(info: unknown, protocol: string | undefined): HostIdentity {
+  const given = isObject(info) ? info : {};
+  const text = (key: string) => (typeof given[key] === "string" ? oneLine(given[key], maxChars) : undefined);
+  return { name: text("name"), version: text("version"), protocol };
+}
