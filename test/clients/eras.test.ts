@@ -79,7 +79,7 @@ describe.each([
     expect(await value("modern", "declined")).toBe("decline");
   });
 
-  test("that asks without end fails the call, and stays connected", async () => {
+  test("stays connected when it asks without end, and the call fails", async () => {
     hostWith(...Array.from({ length: 20 }, () => "Ada"));
     if (era === "modern") expect(await errorOf("insist", {})).toContain("asked again after ten answers");
     expect(await value("modern", "era")).toBe(era);
