@@ -1,10 +1,11 @@
 /**
- * `bun run zombies [--rounds n] [--seed n] [--first n]`: rounds in which the built executable starts five servers and
+ * `bun run zombies [--rounds n] [--seed n] [--first n]`: rounds in which the built executable starts six servers and
  * dies in a random way at a random moment. Exits with code 1 if a process is left after any round.
  */
 import { parseArgs } from "node:util";
 import { Random } from "../sandbox/fuzz/random.ts";
 import { executable } from "../support/claudikins.ts";
+import { envelope } from "../support/modern-host.ts";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -15,6 +16,8 @@ export interface Plan {
   death: "normal exit" | "EOF" | "SIGINT" | "SIGTERM" | "SIGKILL" | "crash while connecting";
   /** The work at its death: an endless loop, waiting for a tool, or none. */
   work: "loop" | "wait" | "rest";
+  /** The era of the agent of `serve`. In the newer one, waiting means that the program is parked with a question. */
+  era: "2025" | "2026";
   /** The delay after the first server's start, or after all servers work. */
   delayMs: number;
 }
@@ -30,7 +33,7 @@ export interface Round extends Plan {
 const deaths = ["normal exit", "EOF", "SIGINT", "SIGTERM", "SIGKILL", "crash while connecting"] as const;
 
 /** The number of servers and children once all have started, without the crashed one. */
-const whenAtWork = 6;
+const whenAtWork = 7;
 
 /** The maximum time of an orderly end. */
 const endsWithinMs = 30_000;
@@ -42,10 +45,11 @@ export function planOf(seed: number, index: number): Plan {
   const command =
     death === "normal exit" ? "exec" : death === "EOF" ? "serve" : random.pick(["exec", "serve"] as const);
   const work = death === "normal exit" ? "rest" : random.pick(["loop", "wait", "rest"] as const);
-  return { command, death, work, delayMs: random.below(death === "crash while connecting" ? 300 : 150) };
+  const delayMs = random.below(death === "crash while connecting" ? 300 : 150);
+  return { command, death, work, delayMs, era: random.pick(["2025", "2026"] as const) };
 }
 
-/** One server for each way to resist its end. */
+/** One server for each way to resist its end, and one that refuses the older era. */
 function project(): TemporaryFolder {
   const folder = temporaryFolder();
   folder.write("claudikins.json", {
@@ -54,6 +58,7 @@ function project(): TemporaryFolder {
       crashing: fixture("odd", folder.path),
       stubborn: fixture("stubborn", folder.path),
       clinging: fixture("clinging", folder.write("still", "")),
+      newer: fixture("modern", "reject", folder.path),
       starting: fixture("never-starts", folder.path),
     },
   });
@@ -61,19 +66,24 @@ function project(): TemporaryFolder {
 }
 
 /** Names are computed, since code that contains a server's name, or an unknown name, waits for its tools. */
-const code = (work: Plan["work"]) => `
+const code = ({ work, command, era }: Plan) => `
 const kept = [servers["start" + "ing"].anything({}).catch(() => {})];
 await Promise.all([
   servers["ordi" + "nary"].structured({}),
   servers["stub" + "born"].hello({}),
   servers["cling" + "ing"].hello({}),
+  servers["new" + "er"].era({}),
   servers["crash" + "ing"]["end-process"]({}).catch(() => {}),
 ]);
-${{ loop: "while (true) {}", wait: 'await servers["ordi" + "nary"].hang({});', rest: 'return "done";' }[work]}
+${{ loop: "while (true) {}", wait: command === "serve" && era === "2026" ? asking : hanging, rest: 'return "done";' }[work]}
 `;
 
-function start({ command, work }: Plan, folder: TemporaryFolder) {
-  const args = command === "exec" ? ["exec", "-e", code(work)] : ["serve"];
+const hanging = 'await servers["ordi" + "nary"].hang({});';
+const asking = 'await servers["new" + "er"].greet({});';
+
+function start(plan: Plan, folder: TemporaryFolder) {
+  const { command, era } = plan;
+  const args = command === "exec" ? ["exec", "-e", code(plan)] : ["serve"];
   const child = Bun.spawn([executable(), ...args], {
     cwd: folder.path,
     env: testEnvironment(),
@@ -83,14 +93,13 @@ function start({ command, work }: Plan, folder: TemporaryFolder) {
   });
   if (command === "serve") {
     const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-    const clientInfo = { name: "zombies", version: "1" };
-    say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
-    say({ method: "notifications/initialized" });
-    say({
-      id: 2,
-      method: "tools/call",
-      params: { name: "execute_code", arguments: { code: code(work) } },
-    });
+    const call = { name: "execute_code", arguments: { code: code(plan) } };
+    if (era === "2025") {
+      const clientInfo = { name: "zombies", version: "1" };
+      say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+      say({ method: "notifications/initialized" });
+      say({ id: 2, method: "tools/call", params: call });
+    } else say({ id: 2, method: "tools/call", params: { ...call, _meta: envelope({ elicitation: { form: {} } }) } });
     child.stdin.flush();
   }
   return child;
@@ -158,8 +167,8 @@ async function main(): Promise<number> {
   for (let index = first; index < first + rounds; index++) {
     const round = await zombieRound(planOf(seed, index));
     all.push(round);
-    const { command, death, work, delayMs, left } = round;
-    const what = `round ${index}: ${command}, ${death}, ${work}, ${delayMs} ms`;
+    const { command, death, work, delayMs, era, left } = round;
+    const what = `round ${index}: ${command}, ${death}, ${work}, ${delayMs} ms, ${era}`;
     if (left.length > 0) console.error(`seed ${seed}, ${what}: left are\n  ${left.join("\n  ")}`);
     if ((index - first + 1) % 20 === 0) console.error(`${index - first + 1} rounds`);
   }
