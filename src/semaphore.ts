@@ -13,7 +13,7 @@ export class Semaphore {
    */
   acquire(signal: AbortSignal | undefined): Promise<boolean> | undefined {
     if (signal?.aborted) return Promise.resolve(false);
-    if (this.#free === 0) return this.#wait(signal);
+    if (this.#free <= 0) return this.#wait(signal);
     this.#free -= 1;
     return undefined;
   }
@@ -31,9 +31,14 @@ export class Semaphore {
     return acquired;
   }
 
+  /** Acquires it for a caller that must not wait. Until as many have released it, the others wait longer. */
+  take(): void {
+    this.#free -= 1;
+  }
+
   release(): void {
     const [next] = this.#waiting;
-    if (next === undefined) {
+    if (next === undefined || this.#free < 0) {
       this.#free += 1;
       return;
     }

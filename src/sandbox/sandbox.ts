@@ -50,12 +50,17 @@ interface ReadyWorker {
   prepared: Promise<void>;
 }
 
+/** Programs that leave their place while they wait for a person. Each keeps its memory, so later ones keep their place. */
+const maxWaiting = 32;
+
 export class Sandbox implements Disposable {
   /** Workers that are kept for the next execution. More start when executions run concurrently. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
   readonly #semaphore: Semaphore;
+  /** Programs that wait for a person, and have left their place. */
+  #waiting = 0;
 
   /** `keptWorkers` is 0 for a process that runs one program. At most `atOnce` executions run concurrently; others wait. */
   constructor({ keptWorkers = 2, atOnce = 16 } = {}) {
@@ -171,7 +176,9 @@ export class Sandbox implements Disposable {
       change();
       send({ type: "deadline", deadline: limit.deadline });
     };
-    const clock: Clock = { hold: moving(() => limit.hold()), release: moving(() => limit.release()) };
+    const place = this.#place();
+    const hold = moving(() => [limit.hold(), place.hold()]);
+    const clock: Clock = { hold, release: moving(() => [limit.release(), place.release()]) };
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
@@ -202,11 +209,42 @@ export class Sandbox implements Disposable {
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
     limit.end();
+    place.end();
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
     calls.abort();
     this.#giveBack(worker, limits.memoryBytes, reusable);
     return result;
+  }
+
+  /** While a program waits for a person, another one runs in its place. Call `end` when the program has ended. */
+  #place(): Clock & { end(): void } {
+    let holds = 0;
+    let hasLeft = false;
+    let hasEnded = false;
+    const comeBack = () => {
+      if (!hasLeft) return;
+      hasLeft = false;
+      this.#waiting -= 1;
+      this.#semaphore.take();
+    };
+    return {
+      hold: () => {
+        holds += 1;
+        if (holds > 1 || hasEnded || this.#waiting >= maxWaiting) return;
+        hasLeft = true;
+        this.#waiting += 1;
+        this.#semaphore.release();
+      },
+      release: () => {
+        holds -= 1;
+        if (holds === 0) comeBack();
+      },
+      end: () => {
+        hasEnded = true;
+        comeBack();
+      },
+    };
   }
 
   #take(memoryBytes: number): ReadyWorker {

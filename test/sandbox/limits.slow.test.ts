@@ -1,6 +1,7 @@
 /** Every limit of an execution has its own outcome with the next step, and does not affect the next execution. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
+import type { Clock } from "../../src/time-limit.ts";
 import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
 
 setDefaultTimeout(120_000);
@@ -222,6 +223,53 @@ describe("concurrent executions", () => {
     expect(await Promise.all(all)).toEqual(all.map(() => 1));
     expect(most).toBe(2);
     expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("leave their place while a person is asked, and continue at once with the answer", async () => {
+    using narrow = new Harness({ atOnce: 1 });
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const call = async (_: BindingCall, __: AbortSignal, clock?: Clock) => {
+      clock?.hold();
+      asked.resolve();
+      await answered.promise;
+      clock?.release();
+      return { json: "1" };
+    };
+    const first = narrow.value("return await test.echo({})", { call });
+    await asked.promise;
+    expect(await narrow.value("return 2")).toBe(2);
+    const long = narrow.value("await test.slow({ ms: 200 }); return 3");
+    answered.resolve();
+    expect(await first).toBe(1);
+    const last = narrow.value("return 4");
+    expect(await Promise.all([long, last])).toEqual([3, 4]);
+  });
+
+  test("that are cancelled while a person is asked leave the number of places as it was", async () => {
+    using narrow = new Harness({ atOnce: 1 });
+    for (let count = 0; count < 3; count++) {
+      const cancel = new AbortController();
+      const call = async (_: BindingCall, signal: AbortSignal, clock?: Clock) => {
+        clock?.hold();
+        setTimeout(() => cancel.abort());
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        clock?.release();
+        return { json: "1" };
+      };
+      expect(failed(await narrow.run("return await test.echo({})", { call, signal: cancel.signal })).reason).toBe(
+        "cancelled",
+      );
+    }
+    let running = 0;
+    const one = async () => {
+      running += 1;
+      expect(running).toBe(1);
+      await Bun.sleep(20);
+      running -= 1;
+      return { json: "1" };
+    };
+    await Promise.all([1, 2, 3].map(() => narrow.value("return await test.echo({})", { call: one })));
   });
 
   test("can be cancelled while they wait, without delaying others", async () => {

@@ -327,6 +327,29 @@ describe("raw requests over HTTP", () => {
     }
   });
 
+  test("capabilities that nobody knows start no further servers", async () => {
+    const started = () => processesWith(folder.path).length;
+    const ask = (capability: object) =>
+      execute(
+        "return await newer.greet({})",
+        {},
+        {
+          capabilities: { elicitation: { form: capability }, experimental: capability },
+        },
+      );
+    const answers = [await ask({})];
+    const before = started();
+    answers.push(...(await Promise.all(["a", "b", "c"].map((name) => ask({ [name]: {} })))));
+    expect(answers.map(({ result }) => result?.["resultType"])).toEqual(answers.map(() => "input_required"));
+    expect(started()).toBe(before);
+  });
+
+  test("programs that wait for a person leave room for others", async () => {
+    const waiting = await Promise.all(Array.from({ length: 16 }, () => execute("return await newer.greet({})")));
+    expect(waiting.map(({ result }) => result?.["resultType"])).toEqual(waiting.map(() => "input_required"));
+    expect(textOf(await execute("return 1 + 1"))).toStartWith("2");
+  });
+
   test("one address serves both eras at once, each client with processes of its own", async () => {
     const started = () => processesWith(folder.path).length;
     const before = started();

@@ -43,7 +43,7 @@ export interface ModernLimits {
   idleMs: number;
   /** Maximum number of concurrent calls of one client. Others wait. */
   maxCalls: number;
-  /** Maximum number of open requests of one client, including parked ones and subscriptions. */
+  /** Maximum number of subscriptions of one client. */
   maxRequests: number;
   /** Time for a host to come back with the answers to questions. Default one hour. */
   answerMs?: number;
@@ -163,6 +163,18 @@ function listenerOf(bus: ServerEventBus): Listener {
   };
 }
 
+/** What servers are told of a host's capabilities. Everything else is dropped, so that there are few different ones. */
+function usableCapabilities({ sampling, elicitation, roots }: ClientCapabilities): ClientCapabilities {
+  const given = <T>(value: unknown, usable: T) => (value === undefined ? {} : usable);
+  return {
+    ...given(sampling, { sampling: given(sampling?.tools, { tools: {} }) }),
+    ...given(elicitation, {
+      elicitation: { ...given(elicitation?.form, { form: {} }), ...given(elicitation?.url, { url: {} }) },
+    }),
+    ...given(roots, { roots: {} }),
+  };
+}
+
 /** The name that a client gives itself. It only keeps clients apart: the token decides who may call. */
 function nameIn(body: unknown): string {
   const params = isObject(body) ? body["params"] : undefined;
@@ -186,8 +198,10 @@ class Client implements ModernClient {
   constructor(shared: Shared) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
+    // A parked program keeps its memory.
+    const maxOpenCalls = Math.min(4 * maxCalls, maxRequests);
     this.#shared = shared;
-    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxRequests, closing });
+    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls, closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
     this.#handler = createMcpHandler(serverOf, {
@@ -211,9 +225,9 @@ class Client implements ModernClient {
   }
 
   connections(capabilities: ClientCapabilities): Connections {
-    const { sampling, elicitation, roots } = capabilities;
-    const key = JSON.stringify([sampling, elicitation, roots]);
-    const known = this.#connections.get(key) ?? this.#connect(capabilities);
+    const usable = usableCapabilities(capabilities);
+    const key = JSON.stringify(usable);
+    const known = this.#connections.get(key) ?? this.#connect(usable);
     this.#connections.set(key, known);
     return known;
   }
@@ -222,9 +236,8 @@ class Client implements ModernClient {
   #connect(capabilities: ClientCapabilities): Connections {
     const { toolbox, answers } = this.#shared;
     const host = new ModernHost(capabilities);
-    const { sampling, elicitation, roots } = capabilities;
     const arePrivate = [...toolbox.config.servers.values()].some(({ session }) => session === "private");
-    const canBeAsked = Boolean(sampling ?? elicitation ?? roots);
+    const canBeAsked = Object.keys(capabilities).length > 0;
     if (!(canBeAsked || answers || arePrivate || toolbox.isLocked)) return { toolbox, host };
     const own = toolbox.withOwnPool();
     if (canBeAsked) own.pool.responder = host;
