@@ -76,7 +76,7 @@ export async function sendRequest(
     const { progressToken } = listening ?? {};
     const _meta = { ...Object(params["_meta"]), progressToken };
     const asked = listening ? { method, params: { ...params, _meta } } : request;
-    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal });
+    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal }, origin);
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {

@@ -1,17 +1,21 @@
 /** The SDK's client of one server, in either era of the protocol. Results and errors stay as the server sent them. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   Client,
   type ClientCapabilities,
-  type ClientContext,
+  type InputRequiredResult,
+  isInputRequiredResult,
   type JSONRPCErrorResponse,
-  type JSONRPCRequest,
   type JSONRPCResponse,
   type JSONRPCResultResponse,
   LOG_LEVEL_META_KEY,
   ProtocolError,
+  type RequestId,
   type RequestOptions,
   type Result,
+  SdkError,
+  SdkErrorCode,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { version } from "../version.ts";
@@ -28,7 +32,22 @@ export interface ServerIdentity {
   version?: string;
 }
 
-type Handler = (request: JSONRPCRequest, context: ClientContext) => Promise<Result>;
+interface Request {
+  method: string;
+  params?: Record<string, unknown> | undefined;
+}
+
+/** Answers a question that came inside a result. `origin` is the request that the result belongs to. */
+type Answerer = (
+  question: Request,
+  asked: { id: RequestId; signal: AbortSignal; origin: AbortSignal | undefined },
+) => Promise<Result>;
+
+/** A server that asks more often for one request does not end. */
+const maxRounds = 10;
+
+/** The delay before a request is sent again for a server that asks nothing but to come back. */
+const comeBackMs = 250;
 
 /** Accepts any object: servers send odd results, and the caller knows how to read them. */
 const anyResult: z.ZodType<Record<string, unknown>> = z.any();
@@ -62,6 +81,8 @@ const emptyResult = {
 export class ServerClient extends Client {
   /** Servers of 2026-07-28 are told with each request which log messages to send. */
   logLevel: string | undefined;
+  /** Answers the questions of servers of 2026-07-28. */
+  answerer: Answerer | undefined;
 
   /** With "2026", the SDK still falls back to `initialize` if the server answers `server/discover` with an error. */
   constructor(capabilities: ClientCapabilities, era: Era = "2025") {
@@ -83,10 +104,28 @@ export class ServerClient extends Client {
     return protocol === undefined ? undefined : { protocol, ...(version === "" ? {} : { version }) };
   }
 
-  /** Resolves with the result as it is. Rejects with ProtocolError if the server answers with an error. */
-  async ask(request: { method: string; params?: Record<string, unknown> }, options: RequestOptions) {
+  /**
+   * Resolves with the result as it is. Rejects with ProtocolError if the server answers with an error. A question in a result is
+   * answered here, and the request is sent again with the answer. The SDK would not say which request a question belongs to.
+   */
+  async ask(request: Request, options: RequestOptions, origin?: AbortSignal) {
+    let asked = request;
+    for (let round = 1; ; round++) {
+      const result = await this.#once(asked, options);
+      if (!isInputRequiredResult(result)) return result;
+      if (round > maxRounds)
+        throw new SdkError(SdkErrorCode.InputRequiredRoundsExceeded, "the server asks without end");
+      const params = { ...request.params, ...(await this.#answered(result, options.signal, origin)) };
+      asked = { ...request, params };
+    }
+  }
+
+  async #once(request: Request, options: RequestOptions) {
     try {
-      const result = await this.request(request, anyResult, options);
+      const result = await this.request(request as Request & { params: object }, anyResult, {
+        ...options,
+        allowInputRequired: true,
+      });
       const { held } = result;
       if (!(held instanceof Untouched)) return result;
       const { resultType: _, ...own } = held.value as Record<string, unknown>;
@@ -96,18 +135,37 @@ export class ServerClient extends Client {
     }
   }
 
+  /** The answers to all questions of a result. If one cannot be answered, the others are withdrawn. */
+  async #answered(
+    { inputRequests = {}, requestState }: InputRequiredResult,
+    signal: AbortSignal | undefined,
+    origin: AbortSignal | undefined,
+  ): Promise<Record<string, unknown>> {
+    const state = requestState === undefined ? {} : { requestState };
+    const questions = Object.entries(inputRequests);
+    if (questions.length === 0) {
+      await sleep(comeBackMs, undefined, signal ? { signal } : {});
+      return state;
+    }
+    const failed = new AbortController();
+    const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+    const answer = async (question: Request) => {
+      if (!this.answerer) throw new Error("nobody answers questions");
+      return await this.answerer(question, { id: randomUUID(), signal: over, origin });
+    };
+    try {
+      const answers = await Promise.all(questions.map(async ([key, each]) => [key, await answer(each as Request)]));
+      return { ...state, inputResponses: Object.fromEntries(answers) };
+    } catch (error) {
+      failed.abort();
+      throw error;
+    }
+  }
+
   /** The SDK would check the whole result, which takes long if it is large, and refuses the parts that stay JSON text. */
   protected override _onresponse(response: JSONRPCResponse | JSONRPCErrorResponse): void {
     if ("error" in response) super._onresponse(wrapped(response) as JSONRPCResponse);
     else super._onresponse(this.era === "2026" && isComplete(response) ? held(response) : response);
-  }
-
-  /** Questions of the newer era come inside results. They are handled like requests of the older one. */
-  protected override _getRequestHandler(method: string): Handler | undefined {
-    const own = super._getRequestHandler(method);
-    const fallback = this.fallbackRequestHandler;
-    if (own || !fallback) return own;
-    return (request, context) => fallback(request, { ...context, mcpReq: { ...context.mcpReq, id: randomUUID() } });
   }
 
   protected override _outboundMetaEnvelope(): Readonly<Record<string, unknown>> | undefined {

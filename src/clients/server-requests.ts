@@ -2,9 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import {
-  type Client,
   type ClientCapabilities,
-  type ClientContext,
   type ElicitRequest,
   ProtocolErrorCode as ErrorCode,
   type RequestId,
@@ -25,6 +23,7 @@ import { visibleText } from "../visible-text.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { type Asked, hasForms, type Responder, serverKey } from "./responder.ts";
+import type { ServerClient } from "./server-client.ts";
 
 /** Maximum number of open requests of one server. */
 const maxOpen = 16;
@@ -42,6 +41,9 @@ const maxChars: ReadonlyMap<string, number> = new Map([
 const maxErrorChars = 500;
 
 type Params = Record<string, unknown>;
+
+/** Who waits for an answer. */
+type Waiting = Omit<Asked, "server">;
 
 /** One running call. */
 interface Call {
@@ -75,8 +77,9 @@ export class ServerRequests {
   }
 
   /** Call this before the client connects. */
-  attach(client: Client): void {
-    client.fallbackRequestHandler = (request, { mcpReq }) => this.#handle(request, mcpReq);
+  attach(client: ServerClient): void {
+    client.fallbackRequestHandler = (request, { mcpReq: { id, signal } }) => this.#handle(request, { id, signal });
+    client.answerer = (question, asked) => this.#handle(question, asked);
     // The SDK's own handler would leave the server without an answer.
     client.setNotificationHandler("notifications/cancelled", ({ params }) => {
       if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
@@ -107,14 +110,14 @@ export class ServerRequests {
 
   async #handle(
     { method, params = {} }: { method: string; params?: Params | undefined },
-    { id, signal }: Pick<ClientContext["mcpReq"], "id" | "signal">,
+    { id, signal, origin }: { id: RequestId; signal: AbortSignal; origin?: AbortSignal | undefined },
   ): Promise<Result> {
     const answer = this.#answers.get(method);
     if (!answer) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
     try {
       this.#check(method, params);
       return await this.#limited(id, method !== "roots/list", (open) =>
-        answer(params, AbortSignal.any([open, signal])),
+        answer(params, { signal: AbortSignal.any([open, signal]), origins: this.#originsOf(origin) }),
       );
     } catch (error) {
       this.#log.warn(`${this.#server}: its ${method} failed: ${messageOf(error)}`);
@@ -145,13 +148,18 @@ export class ServerRequests {
     }
   }
 
-  readonly #answers = new Map<string, (params: Params, signal: AbortSignal) => Promise<Result>>([
-    ["sampling/createMessage", (params, signal) => this.#sample(params, signal)],
-    ["elicitation/create", (params, signal) => this.#elicit(params, signal)],
-    ["roots/list", (_, signal) => this.#listRoots(signal)],
+  /** A server of the older era does not say which of its running calls a question is for. */
+  #originsOf(origin: AbortSignal | undefined): AbortSignal[] {
+    return origin ? [origin] : [...this.#calls].flatMap((call) => call.origin ?? []);
+  }
+
+  readonly #answers = new Map<string, (params: Params, waiting: Waiting) => Promise<Result>>([
+    ["sampling/createMessage", (params, waiting) => this.#sample(params, waiting)],
+    ["elicitation/create", (params, waiting) => this.#elicit(params, waiting)],
+    ["roots/list", (_, waiting) => this.#listRoots(waiting)],
   ]);
 
-  async #sample(params: Params, signal: AbortSignal): Promise<Result> {
+  async #sample(params: Params, waiting: Waiting): Promise<Result> {
     const { sampling } = this.capabilities;
     if (!sampling) throw refused("sampling");
     const { tools, toolChoice } = checkedRequest(samplingSchema, "sampling/createMessage", params).params;
@@ -160,7 +168,7 @@ export class ServerRequests {
     // To the agent, all servers are one: context that it adds would come from other servers, too.
     const { includeContext: _, ...own } = params;
     const named = this.#named(own) as Parameters<NonNullable<Responder["sample"]>>[0];
-    const answer = await this.#ask(signal, (asked) => this.#responder!.sample!(named, asked));
+    const answer = await this.#ask(waiting, (asked) => this.#responder!.sample!(named, asked));
     return checkedAnswer(
       usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema,
       "sampling",
@@ -168,7 +176,7 @@ export class ServerRequests {
     );
   }
 
-  async #elicit(asked: Params, signal: AbortSignal): Promise<Result> {
+  async #elicit(asked: Params, waiting: Waiting): Promise<Result> {
     const { elicitation } = this.capabilities;
     if (!elicitation) throw refused("elicitation");
     // The newer era has no ids: the server learns of the visit when its request is repeated.
@@ -180,13 +188,13 @@ export class ServerRequests {
     const { note, ...address } = this.#addressOf(request, params["url"]);
     const message = `[${this.#server}] ${visibleText(request.message)}${note ?? ""}`;
     const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
-    const answer = await this.#ask(signal, (asked) => this.#responder!.elicit!(forwarded, asked));
+    const answer = await this.#ask(waiting, (asked) => this.#responder!.elicit!(forwarded, asked));
     return withDefaults(checkedAnswer(ElicitResultSchema, "elicitation", answer), request);
   }
 
-  async #listRoots(signal: AbortSignal): Promise<Result> {
+  async #listRoots(waiting: Waiting): Promise<Result> {
     if (!this.capabilities.roots) throw refused("roots");
-    const answer = await this.#ask(signal, (asked) => this.#responder!.listRoots!(asked));
+    const answer = await this.#ask(waiting, (asked) => this.#responder!.listRoots!(asked));
     return checkedAnswer(ListRootsResultSchema, "roots", answer);
   }
 
@@ -209,12 +217,11 @@ export class ServerRequests {
     return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
   }
 
-  async #ask<T>(signal: AbortSignal, ask: (asked: Asked) => Promise<T>): Promise<T> {
-    const origins = [...this.#calls].flatMap(({ origin }) => origin ?? []);
+  async #ask<T>(waiting: Waiting, ask: (asked: Asked) => Promise<T>): Promise<T> {
     try {
-      return await ask({ server: this.#server, signal, origins });
+      return await ask({ server: this.#server, ...waiting });
     } catch (error) {
-      if (signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
+      if (waiting.signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
       const code = (error as { code?: unknown }).code;
       const words = messageOf(error).replace(/^(?:MCP error -?\d+: )+/, "");
       throw new Refusal(

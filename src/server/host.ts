@@ -60,11 +60,16 @@ export class HostRequests<Key = RequestId> {
     return { [Symbol.dispose]: () => void this.#open.delete(request) };
   }
 
-  /** The last open request that may be for the server, of those that are suitable. */
-  latestOf(server: string, isSuitable: (request: Key) => boolean = () => true): Key | undefined {
-    const open = [...this.#open].reverse().filter(([request]) => isSuitable(request));
-    const [request] = open.find(([, each]) => each === server) ?? open.find(([, each]) => each === undefined) ?? [];
-    return request;
+  /** The last open request that may be for the server. */
+  latestOf(server: string): Key | undefined {
+    return this.openFor(server)[0];
+  }
+
+  /** The open requests that may be for the server: the certain ones, and the last ones, first. */
+  openFor(server: string): Key[] {
+    const open = [...this.#open].reverse();
+    const of = (wanted: string | undefined) => open.filter(([, each]) => each === wanted).map(([request]) => request);
+    return [...of(server), ...of(undefined)];
   }
 }
 

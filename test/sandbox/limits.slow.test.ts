@@ -246,7 +246,7 @@ describe("concurrent executions", () => {
     expect(await Promise.all([long, last])).toEqual([3, 4]);
   });
 
-  test("that are cancelled while a person is asked leave the number of places as it was", async () => {
+  test("cancelled while a person is asked leave the number of places as it was", async () => {
     using narrow = new Harness({ atOnce: 1 });
     for (let count = 0; count < 3; count++) {
       const cancel = new AbortController();

@@ -37,9 +37,10 @@ export class ModernHost implements Responder {
   /** If the request ends before the host has answered, another open request asks the host. */
   async #ask(question: InputRequest, { server, signal, origins = [] }: Asked): Promise<unknown> {
     for (;;) {
-      const isAble = ({ capabilities }: OpenRequest) => supports(question, capabilities);
-      const isMeant = (each: OpenRequest) => isAble(each) && origins.includes(each.signal);
-      const request = this.#requests.latestOf(server, isMeant) ?? this.#requests.latestOf(server, isAble);
+      const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
+      const meant = able.filter(({ signal: origin }) => origins.includes(origin));
+      // If it may be for several, each gets as many questions as it may have raised.
+      const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
       if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
       const answer = await request.ask(question, signal);
       if (answer !== requestEnded) return answer;

@@ -153,7 +153,7 @@ export class OpenRequest {
   readonly #asked: Asked;
   readonly #work: Promise<object>;
   readonly #cancelled = new AbortController();
-  readonly #questions = new Map<string, Question>();
+  readonly #asking = new Map<string, Question>();
   #lastQuestion = 0;
   /** The round that the host waits for. Undefined while the request is parked. */
   #context: ServerContext | undefined;
@@ -178,6 +178,11 @@ export class OpenRequest {
 
   get isParked(): boolean {
     return this.#context === undefined;
+  }
+
+  /** Questions that wait for an answer. */
+  get questions(): number {
+    return this.#asking.size;
   }
 
   isFor({ method, params }: Asked): boolean {
@@ -205,12 +210,12 @@ export class OpenRequest {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#lastQuestion += 1;
     const key = `${request.method.split("/")[0]}-${this.#lastQuestion}`;
-    this.#questions.set(key, { request, answer: resolve });
+    this.#asking.set(key, { request, answer: resolve });
     const stop = onAbort(signal, () => reject(new Error("the question was withdrawn")));
     this.#gather();
     return promise.finally(() => {
       stop();
-      this.#questions.delete(key);
+      this.#asking.delete(key);
     });
   }
 
@@ -221,7 +226,7 @@ export class OpenRequest {
     this.#answer(context.mcpReq.inputResponses ?? {});
     const needed = Promise.withResolvers<undefined>();
     this.#inputNeeded = () => needed.resolve(undefined);
-    if (this.#questions.size > 0) this.#gather();
+    if (this.#asking.size > 0) this.#gather();
     const stop = onAbort(context.mcpReq.signal, () => this.cancel());
     try {
       return await Promise.race([this.#work, needed.promise]);
@@ -238,7 +243,7 @@ export class OpenRequest {
       this.cancel();
       onLate();
     });
-    return Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request]));
+    return Object.fromEntries([...this.#asking].map(([key, { request }]) => [key, request]));
   }
 
   #enter(context: ServerContext): void {
@@ -248,9 +253,9 @@ export class OpenRequest {
 
   /** Answers that nobody waits for are ignored. */
   #answer(answers: Record<string, unknown>): void {
-    for (const [key, { answer }] of this.#questions) {
+    for (const [key, { answer }] of this.#asking) {
       if (Object.hasOwn(answers, key)) {
-        this.#questions.delete(key);
+        this.#asking.delete(key);
         answer(answers[key]);
       }
     }
@@ -259,15 +264,15 @@ export class OpenRequest {
   #gather(): void {
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
-      if (this.#questions.size > 0) this.#inputNeeded?.();
+      if (this.#asking.size > 0) this.#inputNeeded?.();
     }, gatherMs);
   }
 
   #end(): void {
     this.#hasEnded = true;
     clearTimeout(this.#gathering);
-    for (const { answer } of this.#questions.values()) answer(requestEnded);
-    this.#questions.clear();
+    for (const { answer } of this.#asking.values()) answer(requestEnded);
+    this.#asking.clear();
   }
 }
 
