@@ -42,7 +42,7 @@ const maxErrorChars = 500;
 
 type Params = Record<string, unknown>;
 
-/** Who waits for an answer. */
+/** The end of the wait for an answer, and the requests of the agent that wait. */
 type Waiting = Omit<Asked, "server">;
 
 /** One running call. */

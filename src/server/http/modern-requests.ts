@@ -163,7 +163,7 @@ function listenerOf(bus: ServerEventBus): Listener {
   };
 }
 
-/** What servers are told of a host's capabilities. Everything else is dropped, so that there are few different ones. */
+/** The capabilities that servers learn. Everything else is dropped, so that few combinations exist. */
 function usableCapabilities({ sampling, elicitation, roots }: ClientCapabilities): ClientCapabilities {
   const given = <T>(value: unknown, usable: T) => (value === undefined ? {} : usable);
   return {
