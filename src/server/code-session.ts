@@ -11,6 +11,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { textResult, withFigures } from "./content/content.ts";
 import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
+import { servedSkills } from "./skills/served-skills.ts";
 import { type Surface, toolsFor } from "./surface.ts";
 import type { CallContext, HostIdentity } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
@@ -62,6 +63,11 @@ export class CodeSession {
     const tools = toolsFor(this.#surface, capabilities);
     this.#count.listed(tools);
     return tools;
+  }
+
+  /** The text of each skill by its URI. Those of a workspace are served once its config is trusted. */
+  skills(): ReadonlyMap<string, string> {
+    return servedSkills(this.#toolbox.isLocked ? undefined : this.#toolbox.config.folders);
   }
 
   rootsChanged(): void {

@@ -1,11 +1,12 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
-import { Server } from "@modelcontextprotocol/server";
+import type { Server } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../toolbox/toolbox.ts";
+import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
 import { hostRequestsOf } from "./host.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import type { SessionCount } from "./session-count.ts";
-import { capabilities, type Surface, serverInfo } from "./surface.ts";
+import type { Surface } from "./surface.ts";
 import { hostIdentity } from "./tools/call-context.ts";
 
 /**
@@ -21,7 +22,7 @@ export function createSession(
   toolbox.restTimer.restart();
   if (!surface) return createDirectSession(toolbox, closing);
   const session = new CodeSession(toolbox, surface, count);
-  const server = new Server(serverInfo, { capabilities, instructions: surface.instructions });
+  const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
   server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { id, signal, notify } }) => {

@@ -37,13 +37,20 @@ interface Beginning {
 /** Serves until `over` aborts, which also happens when the connection is closed from inside. */
 export async function serveSession(toolbox: Toolbox, beginning: Beginning, over: AbortController): Promise<void> {
   const { surface, count, begun } = beginning;
-  const watcher: Watcher = {};
+  // The server is made for the first message, and sees it too.
+  const first: JSONRPCMessage[] = [];
+  const watcher: Watcher = { received: (message) => void first.push(message) };
+  const watch = (received: (message: JSONRPCMessage) => void) => {
+    for (const message of first.splice(0)) received(message);
+    watcher.received = (message) => received(message);
+  };
   const transport = new WatchedTransport(begun ? new BegunTransport(begun) : new StdioServerTransport(), watcher);
   const newServer = async ({ era }: McpRequestContext): Promise<Server> => {
     if (era === "modern") {
       const { modernStdioServer } = await import("./modern/stdio.ts");
-      return modernStdioServer(toolbox, beginning, watcher, over.signal);
+      return modernStdioServer(toolbox, beginning, watch, over.signal);
     }
+    watch(() => {});
     const server = createSession(toolbox, over.signal, surface, count);
     toolbox.pool.responder = hostOf(server);
     return server;

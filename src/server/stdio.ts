@@ -9,7 +9,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import type { Begun } from "./stdio-session.ts";
-import { anyHost, cacheHint, capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+import { anyHost, cacheHint, capabilitiesFor, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
 
 /** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
 export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
@@ -33,7 +33,7 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
 async function beginCode(toolbox: Toolbox, over: AbortSignal) {
   const surface = await surfaceOf(toolbox);
   const count = new SessionCount(toolbox, surface.instructions);
-  const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilities, ...surface }, over);
+  const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilitiesFor, ...surface }, over);
   if (begun.listed) count.listed(begun.listed);
   return { surface, count, begun };
 }
@@ -46,7 +46,8 @@ const modernVersion = "2026-07-28";
 
 interface Known extends Surface {
   serverInfo: object;
-  capabilities: object;
+  /** Our capabilities for a host with these ones. */
+  capabilitiesFor: (host: object) => object;
 }
 
 /** Delay after the last answer before the SDK is loaded, so that the first call does not wait for it. */
@@ -130,34 +131,36 @@ function resultOf({ method, params }: Request, known: Known, host: object | unde
   if (method === "initialize") {
     const { protocolVersion: asked, capabilities: theirs, clientInfo } = params;
     if (host || typeof asked !== "string" || !isObject(theirs) || !isClient(clientInfo)) return undefined;
-    const { serverInfo, capabilities, instructions } = known;
+    const { serverInfo, instructions } = known;
     const protocolVersion = protocolVersions.includes(asked) ? asked : protocolVersions[0];
-    return { protocolVersion, capabilities, serverInfo, instructions };
+    return { protocolVersion, capabilities: known.capabilitiesFor(theirs), serverInfo, instructions };
   }
-  if (isModern(params)) return modernResultOf(method, known);
+  const modern = modernHost(params);
+  if (modern) return modernResultOf(method, known, modern);
   // Parameters may ask for progress or a task, which the SDK's server handles.
   if (Object.keys(params).length > 0) return undefined;
   if (method === "ping") return {};
   return method === "tools/list" && host ? { tools: toolsFor(known, host) } : undefined;
 }
 
-/** Whether a request is of revision 2026-07-28 and says nothing but that. */
-function isModern({ _meta: meta, ...rest }: Request["params"]): boolean {
-  if (!isObject(meta) || Object.keys(rest).length > 0) return false;
+/** The host's capabilities in a request of revision 2026-07-28. Undefined if the request says anything else. */
+function modernHost({ _meta: meta, ...rest }: Request["params"]): object | undefined {
+  if (!isObject(meta) || Object.keys(rest).length > 0) return undefined;
   const {
     "io.modelcontextprotocol/protocolVersion": version,
     "io.modelcontextprotocol/clientInfo": info,
     "io.modelcontextprotocol/clientCapabilities": theirs,
     ...other
   } = meta;
-  return version === modernVersion && isClient(info) && isObject(theirs) && Object.keys(other).length === 0;
+  const isUsual = version === modernVersion && isClient(info) && isObject(theirs) && Object.keys(other).length === 0;
+  return isUsual ? theirs : undefined;
 }
 
-function modernResultOf(method: string, known: Known): object | undefined {
-  const { capabilities, instructions } = known;
+function modernResultOf(method: string, known: Known, host: object): object | undefined {
   const meta = { _meta: { "io.modelcontextprotocol/serverInfo": known.serverInfo } };
   const rest = { resultType: "complete", ...cacheHint, ...meta };
   if (method === "server/discover") {
+    const [capabilities, { instructions }] = [known.capabilitiesFor(host), known];
     return { supportedVersions: [modernVersion], capabilities, instructions, ...rest };
   }
   return method === "tools/list" ? { tools: toolsFor(known, anyHost), ...rest } : undefined;

@@ -1,5 +1,6 @@
 /** Everything that an agent loads of claudikins: two tools and the instructions, within a token budget; a third tool on request. */
 import type { Tool } from "@modelcontextprotocol/server";
+import { isObject } from "../json-object.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import { instructionsFor } from "./instructions.ts";
@@ -8,7 +9,21 @@ import { executeTask, offersTasks } from "./tools/execute-task.ts";
 import { searchTools } from "./tools/search-tools.ts";
 
 export const serverInfo = { name: "claudikins", title: "claudikins", version };
-export const capabilities = { tools: {} };
+
+/** The extension of the protocol for skills. */
+export const skillsExtension = "io.modelcontextprotocol/skills";
+
+/** With skills, whose files are resources. */
+export const skillCapabilities = { tools: {}, resources: {}, extensions: { [skillsExtension]: {} } };
+
+/**
+ * Our capabilities for an agent with these ones. Resources are announced only to agents that read skills: others give their model
+ * more tools when a server has resources.
+ */
+export function capabilitiesFor(capabilities: object | undefined): { tools: object } {
+  const { extensions } = (capabilities ?? {}) as { extensions?: unknown };
+  return isObject(extensions) && isObject(extensions[skillsExtension]) ? skillCapabilities : { tools: {} };
+}
 
 /** How long hosts of revision 2026-07-28 may keep our definitions: they change only with the config, which is read at the start. */
 export const cacheHint = { ttlMs: 300_000, cacheScope: "private" as const };

@@ -1,7 +1,7 @@
 /** A host's first requests get the same answers as from the SDK's server, and later messages are passed on, in any chunks. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
-import { Server, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { Server, type ServerCapabilities, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
 import { anyHost, cacheHint, toolsFor } from "../../src/server/surface.ts";
@@ -16,7 +16,9 @@ setDefaultTimeout(60_000);
 const inputSchema = { type: "object" as const };
 const known = {
   serverInfo: { name: "s", title: "S", version: "1" },
-  capabilities: { tools: {} },
+  /** Hosts with sampling are told more. */
+  capabilitiesFor: (host: object): ServerCapabilities =>
+    "sampling" in host ? { tools: {}, resources: {}, extensions: { "x/y": {} } } : { tools: {} },
   instructions: "Some.",
   tools: [{ name: "one", inputSchema }],
   toolsWithSampling: [
@@ -63,10 +65,11 @@ const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JS
 
 /** The answers of an SDK server with the same capabilities and tools, in both eras. */
 async function answersOfSdk(text: string): Promise<unknown[]> {
-  const { serverInfo, capabilities, instructions } = known;
+  const { serverInfo, instructions } = known;
+  const host = text.includes('"sampling"') ? { sampling: {} } : {};
   const newServer = () => {
     const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
-    const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
+    const server = new Server(serverInfo, { capabilities: known.capabilitiesFor(host), instructions, cacheHints });
     server.setRequestHandler("tools/list", (_, { mcpReq: { envelope: sent } }) => ({
       tools: toolsFor(known, sent ? anyHost : server.getClientCapabilities()),
     }));
@@ -121,7 +124,7 @@ describe("the first answers to a host of 2026-07-28 are those of the SDK for", (
   test.each<[string, string, unknown[]]>([
     ["a probe and a list", discover("d") + modernList(1), ["d", 1]],
     ["a list without a probe", modernList(1), [1]],
-    ["a host with sampling", discover(1) + modernList(2, { sampling: {} }), [1, 2]],
+    ["a host with sampling", discover(1, { sampling: {} }) + modernList(2, { sampling: {} }), [1, 2]],
     ["a probe, and then the older era", discover(1) + initialize("2025-11-25", 2) + initialized + list(3), [1, 2, 3]],
   ])("%s", async (_, text, ids) => {
     const { answers } = await hear([text]);

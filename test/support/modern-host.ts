@@ -18,16 +18,18 @@ export interface ModernHostOptions {
   /** The address of a running `serve --http`; by default one is started on stdio. */
   url?: string;
   capabilities?: ClientCapabilities;
+  /** Speak the revisions up to 2025-11-25 instead. */
+  isOlder?: boolean;
   /** Prepares the client before it connects. */
   prepare?: (client: Client) => void;
 }
 
-/** The SDK's client, which speaks only this revision. Dispose of it to disconnect. */
+/** The SDK's client, which by default speaks only this revision. Dispose of it to disconnect. */
 export async function openModernHost(
   { path: cwd }: Pick<TemporaryFolder, "path">,
-  { flags = [], url, capabilities = {}, prepare }: ModernHostOptions = {},
+  { flags = [], url, capabilities = {}, isOlder = false, prepare }: ModernHostOptions = {},
 ): Promise<Client & AsyncDisposable> {
-  const versionNegotiation = { mode: { pin: modernVersion } };
+  const versionNegotiation = { mode: isOlder ? ("legacy" as const) : { pin: modernVersion } };
   const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation });
   prepare?.(client);
   const [command = "", ...args] = [...claudikinsCommand, "serve", ...flags];

@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parsedJson } from "../../json-object.ts";
+import { skillsExtension } from "../surface.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 
 export interface Messages {
@@ -79,6 +80,7 @@ const kept = z.object({
       .object({ form: z.object({ applyDefaults: z.boolean().optional() }).optional(), url: present })
       .optional(),
     roots: z.object({ listChanged: z.boolean().optional() }).optional(),
+    extensions: z.object({ [skillsExtension]: present }).optional(),
   }),
   clientInfo: z.object({ name: short, version: short }),
 });

@@ -18,13 +18,14 @@ import {
 import { objectsOf } from "../../clients/result.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { HostError } from "../proxy/answers.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
-import { anyHost, cacheHint, capabilities, serverInfo } from "../surface.ts";
+import { anyHost, cacheHint, serverInfo } from "../surface.ts";
 import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
 import type { ModernHost } from "./modern-host.ts";
 import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
@@ -44,9 +45,9 @@ export interface ModernClient {
 }
 
 /** Makes the SDK's server for one request or one connection in code mode, not connected yet. */
-export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): Server {
+export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): CodeServer {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
-  const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
+  const server = new CodeServer(() => session.skills(), { instructions, cacheHints });
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
   server.setRequestHandler("tools/call", ({ method, params }, context) => {
     const hasProgress = params._meta?.progressToken !== undefined;

@@ -1,6 +1,12 @@
 /** The MCP server of revision 2026-07-28 on stdin and stdout: one host, all requests over the process's own connections. */
-import type { JSONRPCMessage, Notification, RequestId, Server } from "@modelcontextprotocol/server";
-import type { Watcher } from "../../clients/watched-transport.ts";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  type Notification,
+  type RequestId,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { isObject } from "../../json-object.ts";
 import { personMs } from "../../time-limit.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeSession } from "../code-session.ts";
@@ -14,11 +20,11 @@ import { ParkedRequests } from "./parked-requests.ts";
 
 const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
 
-/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. `watcher` sees what the host sends. */
+/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. `watch` shows all messages of the host. */
 export function modernStdioServer(
   toolbox: Toolbox,
   { surface, count }: { surface?: Surface | undefined; count?: SessionCount | undefined },
-  watcher: Watcher,
+  watch: (received: (message: JSONRPCMessage) => void) => void,
   closing: AbortSignal,
 ): Server {
   toolbox.restTimer.restart();
@@ -34,7 +40,11 @@ export function modernStdioServer(
   };
   if (surface) {
     const session = new CodeSession(toolbox, surface, count);
-    return modernCodeServer(session, client, surface.instructions);
+    const server = modernCodeServer(session, client, surface.instructions);
+    watch((message) => {
+      server.host = capabilitiesIn(message) ?? server.host;
+    });
+    return server;
   }
   const send = (notification: Notification) => void server.notification(notification).catch(() => {});
   const listener = {
@@ -44,8 +54,15 @@ export function modernStdioServer(
   const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, directInstructions(toolbox)), listener, closing);
   const server = modernDirectServer(answers, client, toolbox, closing);
   const open = new Map<RequestId, () => void>();
-  watcher.received = (message) => listenWith(answers, open, message);
+  watch((message) => listenWith(answers, open, message));
   return server;
+}
+
+/** The host's capabilities in a request. */
+function capabilitiesIn(message: JSONRPCMessage): object | undefined {
+  const { _meta: meta } = "params" in message && message.params ? message.params : {};
+  const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
+  return isObject(capabilities) ? capabilities : undefined;
 }
 
 /** The SDK answers `subscriptions/listen` and tells the host of updates, but only the servers know when a resource is updated. */
