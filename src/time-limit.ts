@@ -77,6 +77,5 @@ export class TimeLimit implements Clock {
 export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);
-  await Promise.race([promise, late.promise]);
-  clearTimeout(timer);
+  await Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }

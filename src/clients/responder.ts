@@ -15,6 +15,8 @@ export interface Asked {
   server: string;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
+  /** The name that a server of revision 2026-07-28 gives the question, if a host may use it as well. */
+  key?: string | undefined;
   /** The signals of the agent's requests that the server works for, as far as they are known. */
   origins?: readonly AbortSignal[] | undefined;
 }

@@ -37,10 +37,10 @@ interface Request {
   params?: Record<string, unknown> | undefined;
 }
 
-/** Answers a question that came inside a result. `origin` is the request that the result belongs to. */
+/** Answers a question that came inside a result, under `key`. `origin` is the request that the result belongs to. */
 type Answerer = (
   question: Request,
-  asked: { id: RequestId; signal: AbortSignal; origin: AbortSignal | undefined },
+  asked: { id: RequestId; key: string; signal: AbortSignal; origin: AbortSignal | undefined },
 ) => Promise<Result>;
 
 /** A server that asks more often for one request does not end. */
@@ -149,12 +149,12 @@ export class ServerClient extends Client {
     }
     const failed = new AbortController();
     const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-    const answer = async (question: Request) => {
+    const answer = async (key: string, question: Request) => {
       if (!this.answerer) throw new Error("nobody answers questions");
-      return await this.answerer(question, { id: randomUUID(), signal: over, origin });
+      return [key, await this.answerer(question, { id: randomUUID(), key, signal: over, origin })] as const;
     };
     try {
-      const answers = await Promise.all(questions.map(async ([key, each]) => [key, await answer(each as Request)]));
+      const answers = await Promise.all(questions.map(([key, each]) => answer(key, each as Request)));
       return { ...state, inputResponses: Object.fromEntries(answers) };
     } catch (error) {
       failed.abort();

@@ -110,14 +110,18 @@ export class ServerRequests {
 
   async #handle(
     { method, params = {} }: { method: string; params?: Params | undefined },
-    { id, signal, origin }: { id: RequestId; signal: AbortSignal; origin?: AbortSignal | undefined },
+    { id, key, signal, origin }: { id: RequestId; key?: string; signal: AbortSignal; origin?: AbortSignal | undefined },
   ): Promise<Result> {
     const answer = this.#answers.get(method);
     if (!answer) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
     try {
       this.#check(method, params);
       return await this.#limited(id, method !== "roots/list", (open) =>
-        answer(params, { signal: AbortSignal.any([open, signal]), origins: this.#originsOf(origin) }),
+        answer(params, {
+          key: usableKey(key),
+          signal: AbortSignal.any([open, signal]),
+          origins: this.#originsOf(origin),
+        }),
       );
     } catch (error) {
       this.#log.warn(`${this.#server}: its ${method} failed: ${messageOf(error)}`);
@@ -244,6 +248,11 @@ export class ServerRequests {
   #clocks(): Clock[] {
     return [...this.#calls].flatMap(({ clocks }) => clocks);
   }
+}
+
+/** Keys of servers are shown to hosts, so only plain names are used. */
+function usableKey(key: string | undefined): string | undefined {
+  return key !== undefined && /^[\w.-]{1,64}$/.test(key) ? key : undefined;
 }
 
 /** The error for an unknown method. It also identifies a program that echoes its input. */

@@ -187,8 +187,14 @@ describe("raw requests over HTTP", () => {
     expect(Object.keys(first?.inputRequests ?? {})).toHaveLength(3);
     const { requestState } = first ?? {};
     const last = await execute(code, { requestState, inputResponses: accepted(first?.inputRequests) });
-    expect(textOf(last)).toStartWith('["hello n-elicitation-1", "n-elicitation-2 and n-elicitation-3"]');
+    expect(textOf(last)).toStartWith('["hello n-who", "n-first and n-second"]');
     expect(last.result).toMatchObject({ resultType: "complete" });
+  });
+
+  test("questions have the names that a server of this revision gives them, as far as they are free", async () => {
+    const code = "return await Promise.all([newer.pair({}), newer.greet({}), newer.greet({})])";
+    const { result } = await execute(code);
+    expect(Object.keys(result?.inputRequests ?? {}).sort()).toEqual(["elicitation-1", "first", "second", "who"]);
   });
 
   test("a question that was left out is asked again", async () => {
@@ -202,7 +208,7 @@ describe("raw requests over HTTP", () => {
     expect(Object.keys(second?.inputRequests ?? {})).toHaveLength(1);
     const inputResponses = accepted(second?.inputRequests);
     expect(textOf(await execute(code, { requestState: second?.["requestState"], inputResponses }))).toStartWith(
-      "n-elicitation-1 and n-elicitation-2",
+      "n-first and n-second",
     );
   });
 
@@ -240,7 +246,7 @@ describe("raw requests over HTTP", () => {
     expect(await refused({ requestState: `${requestState}x`, inputResponses })).toContain("not from this process");
     expect(await refused({ requestState, inputResponses }, "return 1")).toContain("belongs to another request");
     expect(await refused({ requestState, inputResponses }, code, { name: "other" })).toContain("not from this process");
-    expect(textOf(await execute(code, { requestState, inputResponses }))).toContain("hello n-elicitation-1");
+    expect(textOf(await execute(code, { requestState, inputResponses }))).toContain("hello n-who");
     expect(await refused({ requestState, inputResponses })).toContain("has ended");
   });
 

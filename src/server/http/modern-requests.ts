@@ -34,6 +34,7 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { Listener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
+import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface ModernLimits {
@@ -208,8 +209,6 @@ class Client implements ModernClient {
       legacy: "reject",
       bus,
       maxSubscriptions: maxRequests,
-      // A stream is kept alive while a call takes long.
-      responseMode: "sse",
       onerror: (error) => log.debug(messageOf(error)),
     });
   }
@@ -241,12 +240,13 @@ class Client implements ModernClient {
     if (!(canBeAsked || answers || arePrivate || toolbox.isLocked)) return { toolbox, host };
     const own = toolbox.withOwnPool();
     if (canBeAsked) own.pool.responder = host;
+    if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
     return { toolbox: own, host };
   }
 
   async answer(request: Request, body: unknown): Promise<Response> {
     this.usedAt = performance.now();
-    const response = await this.#handler.fetch(request, { parsedBody: body });
+    const response = await patientResponse(this.#handler.fetch(request, { parsedBody: body }));
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const resources = isStream ? listenedResources(body) : undefined;
     if (resources) this.#listen(resources, request.signal);

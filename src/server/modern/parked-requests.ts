@@ -204,12 +204,14 @@ export class OpenRequest {
     return this.#context?.mcpReq._meta?.progressToken;
   }
 
-  /** Asks the host. Resolves with its answer as it came, or with `requestEnded`. Rejects when `signal` is aborted. */
-  ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
+  /**
+   * Asks the host, under `name` if no other question has it. Resolves with its answer as it came, or with `requestEnded`. Rejects when
+   * `signal` is aborted.
+   */
+  ask(request: InputRequest, signal: AbortSignal, name?: string): Promise<unknown> {
     if (this.#hasEnded) return Promise.resolve(requestEnded);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#lastQuestion += 1;
-    const key = `${request.method.split("/")[0]}-${this.#lastQuestion}`;
+    const key = this.#freeKey(name, request.method.split("/")[0]);
     this.#asking.set(key, { request, answer: resolve });
     const stop = onAbort(signal, () => reject(new Error("the question was withdrawn")));
     this.#gather();
@@ -249,6 +251,15 @@ export class OpenRequest {
   #enter(context: ServerContext): void {
     this.#context = context;
     this.capabilities = capabilitiesOf(context);
+  }
+
+  #freeKey(name: string | undefined, kind: string | undefined): string {
+    let key = name;
+    while (key === undefined || this.#asking.has(key)) {
+      this.#lastQuestion += 1;
+      key = `${kind}-${this.#lastQuestion}`;
+    }
+    return key;
   }
 
   /** Answers that nobody waits for are ignored. */

@@ -8,7 +8,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { textResult } from "../content/content.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
-import { type HostLog, ListChanges, type Listener } from "./notices.ts";
+import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
@@ -100,12 +100,14 @@ export class DirectAnswers {
     }
   }
 
+  /** A server has announced a change, perhaps over other connections. Changed tools are announced after they were listed. */
+  listChanged(what: What): void {
+    if (what !== "tools") this.#changes.changed(what);
+  }
+
   #listenToServers(): void {
     const { pool, catalog, reload } = this.#toolbox;
-    // A server that announces changed tools is listed first.
-    pool.onListChanged((_, what) => {
-      if (what !== "tools") this.#changes.changed(what);
-    });
+    pool.onListChanged((_, what) => this.listChanged(what));
     catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
     this.#toolbox.onConfig(() => void this.#configChanged());
     // An agent that has the lists does not ask again by itself.
