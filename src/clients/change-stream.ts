@@ -2,7 +2,7 @@
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../errors.ts";
 import type { Listed, Notice } from "./notices.ts";
-import type { Request, RequestOptions } from "./request.ts";
+import type { Send } from "./request.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Delays before listening again after a stream has ended. The last one repeats. */
@@ -101,8 +101,6 @@ function filterOf(lists: readonly Listed[]): SubscriptionFilter {
     ...(lists.includes("prompts") ? { promptsListChanged: true } : {}),
   };
 }
-
-type Send = (request: Request, options: RequestOptions) => Promise<Record<string, unknown>>;
 
 /** Requests that the newer era has no longer, by what it has instead. */
 export function withOlderRequests(send: Send, client: ServerClient, changes: ChangeStream): Send {

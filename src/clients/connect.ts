@@ -3,6 +3,7 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import { oneLine } from "../visible-text.ts";
 import { unlessAborted } from "./abort.ts";
@@ -11,7 +12,8 @@ import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
-import { type Request, type RequestOptions, sendRequest } from "./request.ts";
+import { withParameterHeaders } from "./parameter-headers.ts";
+import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
 import { type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
@@ -54,6 +56,8 @@ interface ConnectOptions extends ChannelOptions {
   responder?: Responder | undefined;
   /** The era that the server spoke last time. It is tried first. Default "2025". */
   era?: Era | undefined;
+  /** The schema of a tool as it was listed over an earlier connection. */
+  storedSchema?: ((tool: string) => JsonObject | undefined) | undefined;
   /** Opens the channel. Without it, this process starts the server or connects to it. */
   openChannel?: ChannelOpener | undefined;
   /**
@@ -120,11 +124,19 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     const what = `starting ${server.name}`;
     client = await unlessAborted(connecting, patience, what);
     const peer = { server, client, channel, requests, progress, closing: signal };
-    let send: Connection["request"] = (request, requestOptions) => sendRequest(peer, request, requestOptions);
+    let send: Send = (request, requestOptions) => sendRequest(peer, request, requestOptions);
     if (client.era === "2026") {
       changes = new ChangeStream(client, onNotice, debug);
       changes.start();
       send = withOlderRequests(send, client, changes);
+      if (transport.hasPerRequestStream) {
+        send = withParameterHeaders(send, {
+          server: server.name,
+          log: options.log,
+          client,
+          storedSchema: options.storedSchema,
+        });
+      }
     } else if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
     // The SDK forgets these when the connection is closed.
     const { era, identity } = client;

@@ -66,6 +66,8 @@ export class Pool implements AsyncDisposable {
   asker: Asker | undefined;
   /** Records all messages of servers that are connected later. */
   trace: Trace | undefined;
+  /** The schema of a server's tool as it was listed over an earlier connection. */
+  storedSchema: ((server: string, tool: string) => JsonObject | undefined) | undefined;
   readonly #refusals = new Refusals();
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
@@ -401,7 +403,8 @@ export class Pool implements AsyncDisposable {
     const { responder, trace } = this;
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
     const era = this.#eras.get(server.name);
-    const options = { ...this.#options, log, redact, responder, trace, era, onClose: onEnd, onNotice };
+    const storedSchema = (tool: string) => this.storedSchema?.(server.name, tool);
+    const options = { ...this.#options, log, redact, responder, trace, era, storedSchema, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);

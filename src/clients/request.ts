@@ -34,6 +34,9 @@ export interface RequestOptions {
   onProgress?: ProgressListener | undefined;
 }
 
+/** Sends a request and resolves with the result unchanged. */
+export type Send = (request: Request, options: RequestOptions) => Promise<Record<string, unknown>>;
+
 /** A connected server, and the state of its requests. */
 interface Peer {
   server: ServerConfig;

@@ -18,6 +18,7 @@ import {
   SdkErrorCode,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import type { JsonObject } from "../json-object.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
 
@@ -81,6 +82,8 @@ const emptyResult = {
 export class ServerClient extends Client {
   /** Servers of 2026-07-28 are told with each request which log messages to send. */
   logLevel: string | undefined;
+  /** Input schemas of the tools that want arguments as HTTP headers too, by name. */
+  readonly markedTools = new Map<string, JsonObject>();
   /** Answers the questions of servers of 2026-07-28. */
   answerer: Answerer | undefined;
 
@@ -120,12 +123,18 @@ export class ServerClient extends Client {
     }
   }
 
+  #send(request: Request, options: RequestOptions & { allowInputRequired: true }) {
+    const { method, params = {} } = request;
+    const name = String(params["name"]);
+    const inputSchema = method === "tools/call" ? this.markedTools.get(name) : undefined;
+    if (!inputSchema) return this.request({ method, params }, anyResult, options);
+    const toolDefinition = { name, inputSchema: { ...inputSchema, type: "object" as const } };
+    return this.callTool({ ...params, name }, { ...options, toolDefinition });
+  }
+
   async #once(request: Request, options: RequestOptions) {
     try {
-      const result = await this.request(request as Request & { params: object }, anyResult, {
-        ...options,
-        allowInputRequired: true,
-      });
+      const result = await this.#send(request, { ...options, allowInputRequired: true });
       const { held } = result;
       if (!(held instanceof Untouched)) return result;
       const { resultType: _, ...own } = held.value as Record<string, unknown>;

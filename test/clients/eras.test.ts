@@ -156,7 +156,7 @@ describe.each([
   let child: Bun.Subprocess<"ignore", "pipe">;
   beforeEach(async () => {
     const { command, args } = fixture("modern", older, "http", mark);
-    child = Bun.spawn([command, ...args], { stdin: "ignore", stdout: "pipe" });
+    child = Bun.spawn([command, ...args], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
     const { value: line } = await child.stdout.getReader().read();
     open({ modern: { url: `http://127.0.0.1:${new TextDecoder().decode(line).trim()}/mcp` } });
   });
@@ -186,6 +186,28 @@ describe.each([
     cancel.abort();
     expect((await call).code).toBe("CANCELLED");
     if (era === "modern") while ((await value("modern", "waiting")) !== 0) await Bun.sleep(10);
+  });
+
+  test("gets marked arguments as headers too, if its era has them", async () => {
+    const args = { region: " us-west1", options: { shard: 7, dry: true } };
+    const headers =
+      era === "modern"
+        ? { "mcp-param-region": "=?base64?IHVzLXdlc3Qx?=", "mcp-param-shard": "7", "mcp-param-dry": "true" }
+        : {};
+    // The tools were not listed yet.
+    expect(await value("modern", "route", args)).toEqual({ args, headers, rows: [] });
+    expect(await value("modern", "route", { region: "eu" })).toMatchObject({
+      headers: era === "modern" ? { "mcp-param-region": "eu" } : {},
+    });
+    expect(await value("modern", "route", {})).toEqual({ args: {}, headers: {}, rows: [] });
+    const large = (await value("modern", "route", { region: "eu", rows: 20_000 })) as { rows: unknown[] };
+    expect(large.rows).toHaveLength(20_000);
+    await value("modern", "rename");
+    expect(await value("modern", "route", { region: "eu" })).toMatchObject({
+      headers: era === "modern" ? { "mcp-param-place": "eu" } : {},
+    });
+    const names = (await pool.listTools("modern")).map(({ name }) => name);
+    expect([names.includes("route"), names.includes("twice")]).toEqual([true, era !== "modern"]);
   });
 
   if (era === "modern") {

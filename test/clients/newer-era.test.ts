@@ -1,6 +1,7 @@
 /** Connections to servers of MCP 2026-07-28 over HTTP that answer in unusual ways. */
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Pool } from "../../src/clients/pool.ts";
+import { type Log, silentLog } from "../../src/log.ts";
 import { failureOf, openPool, plainValue, surroundings } from "../support/pool.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -40,7 +41,7 @@ const answer = (id: Message["id"], result: object) => Response.json({ jsonrpc: "
 const refusal = (id: Message["id"], status: number, code: number, data = {}) =>
   Response.json({ jsonrpc: "2.0", id, error: { code, message: "no", data } }, { status });
 
-function open(own: Answer = () => undefined, eras: [string, "2025" | "2026"][] = []): void {
+function open(own: Answer = () => undefined, eras: [string, "2025" | "2026"][] = [], log: Log = silentLog): void {
   asked = [];
   folder = temporaryFolder();
   server = Bun.serve({
@@ -63,7 +64,7 @@ function open(own: Answer = () => undefined, eras: [string, "2025" | "2026"][] =
   const entry = { url: `http://127.0.0.1:${server.port}/mcp` };
   pool = openPool(
     { far: entry },
-    { ...surroundings(folder.path), credentialsFile: `${folder.path}/credentials.json`, eras },
+    { ...surroundings(folder.path), credentialsFile: `${folder.path}/credentials.json`, eras, log },
   );
 }
 
@@ -129,4 +130,52 @@ test("after a failure, the era is found again", async () => {
   asked.length = 0;
   expect(await hello()).toBe("hello");
   expect(asked).toEqual(["initialize", "server/discover", "tools/call"]);
+});
+
+describe("a call with a marked argument", () => {
+  const inputSchema = {
+    type: "object",
+    properties: { place: { type: "string", "x-mcp-header": "Place" } },
+  };
+  const go = () => pool.callTool("far", "hello", { place: "Köln" });
+  const begin = ["initialize", "server/discover"];
+
+  test("has the header from the first call, if the schema is known from before", async () => {
+    const headers: (string | null)[] = [];
+    open(({ method }, request) => {
+      if (method === "tools/call") headers.push(request.headers.get("mcp-param-place"));
+      return undefined;
+    });
+    pool.storedSchema = () => inputSchema;
+    await go();
+    expect([asked, headers]).toEqual([[...begin, "tools/call"], ["=?base64?S8O2bG4=?="]]);
+  });
+
+  test("is sent once more if the server misses a header, after its tools were listed", async () => {
+    const mismatch: Answer = ({ id, method }) => (method === "tools/call" ? refusal(id, 400, -32_020) : undefined);
+    open(mismatch);
+    expect((await failureOf(go())).code).toBe("TOOL_FAILED");
+    expect(asked).toEqual([...begin, "tools/call", "tools/list", "tools/call"]);
+  });
+
+  test("has no header if the tool's marks are invalid, and the tool is left out of the list with a warning", async () => {
+    const bad = { ...inputSchema, "x-mcp-header": "Place" };
+    const warnings: string[] = [];
+    const tools = [
+      { name: "hello", inputSchema: bad },
+      { name: "other", inputSchema },
+    ];
+    open(
+      ({ id, method }) =>
+        method === "tools/list"
+          ? answer(id, { resultType: "complete", tools, ttlMs: 0, cacheScope: "private" })
+          : undefined,
+      [],
+      { ...silentLog, warn: (message) => warnings.push(message) },
+    );
+    expect((await pool.listTools("far")).map(({ name }) => name)).toEqual(["other"]);
+    expect(warnings).toEqual([
+      "far: the tool hello is left out: its x-mcp-header is invalid: the schema itself is not a property that can be marked",
+    ]);
+  });
 });
