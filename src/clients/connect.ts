@@ -1,6 +1,7 @@
 /** Connects an MCP client to one server of the config. */
 
 import { ProtocolError } from "@modelcontextprotocol/client";
+import { skillsCapabilityOf } from "@modelcontextprotocol/core/ext/skills";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -24,8 +25,8 @@ import { cancelledStart, needsVariable, startFailure, unreachable } from "./star
 import type { Trace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
-/** A capability of a server, as the protocol names it. */
-export type Offer = Listed | "completions" | "logging";
+/** A capability of a server, as the protocol names it, or its extension for skills. */
+export type Offer = Listed | "completions" | "logging" | "skills";
 
 /** An initialized MCP session with a server. */
 export interface Connection {
@@ -144,7 +145,9 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     return {
       era,
       identity,
-      offers: (what) => capabilities[what] !== undefined,
+      offers: (what) =>
+        (what === "skills" ? skillsCapabilityOf({ extensions: capabilities.extensions ?? {} }) : capabilities[what]) !==
+        undefined,
       canSubscribe: () => capabilities.resources?.subscribe === true,
       request: (request, requestOptions) => {
         const waiting = settling?.current;

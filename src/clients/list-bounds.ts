@@ -1,8 +1,8 @@
-/** Limits the lists of a server. Its tools, resources and prompts are shown, indexed and generated, so they must stay small. */
+/** Limits the lists of a server. Its tools, resources, prompts and skills are shown, indexed and generated, so they must stay small. */
 import { isObject, type JsonObject } from "../json-object.ts";
 import { type ListedTool, readTools, shortened } from "./result.ts";
 
-const listKeys = ["tools", "resources", "resourceTemplates", "prompts"];
+const listKeys = ["tools", "resources", "resourceTemplates", "prompts", "skills"];
 
 export const isListKey = (key: string) => listKeys.includes(key);
 
@@ -26,12 +26,15 @@ export const toolLimits = {
 
 const maxOtherChars = 65_536;
 
+/** A skill names each of its files, and may have 512. */
+const maxSkillChars = 262_144;
+
 /** The same result with its lists shortened. Only whole entries are left out. */
 export function boundedPage(result: JsonObject): JsonObject {
   const bounded = listKeys.flatMap((key) => {
     const list = result[key];
     if (!Array.isArray(list)) return [];
-    return [[key, key === "tools" ? boundedTools(result) : boundedEntries(list)]];
+    return [[key, key === "tools" ? boundedTools(result) : boundedEntries(list, key)]];
   });
   return bounded.length === 0 ? result : { ...result, ...Object.fromEntries(bounded) };
 }
@@ -40,10 +43,10 @@ function boundedTools(page: JsonObject): ListedTool[] {
   return new ToolBudget().take(readTools(page, ""));
 }
 
-function boundedEntries(list: unknown[]): unknown[] {
+function boundedEntries(list: unknown[], key: string): unknown[] {
   let chars = 0;
   return list.slice(0, maxEntries).filter((entry) => {
-    if (!isShort(entry)) return false;
+    if (!isShort(entry, key === "skills" ? maxSkillChars : maxOtherChars)) return false;
     chars += JSON.stringify(entry).length;
     return chars <= toolLimits.listChars;
   });
@@ -140,6 +143,6 @@ const quotesOfKey = 3;
 /** Quotes of a string or brackets of an array, and a comma. A number, `true` or `null` has about as many characters. */
 const charsAroundValue = 3;
 
-function isShort(value: unknown): boolean {
-  return value !== undefined && isWithin({ value }) && JSON.stringify(value).length <= maxOtherChars;
+function isShort(value: unknown, maxChars = maxOtherChars): boolean {
+  return value !== undefined && isWithin({ value }) && JSON.stringify(value).length <= maxChars;
 }

@@ -165,6 +165,11 @@ export class Pool implements AsyncDisposable {
     return this.#entries(server, "prompts/list", "prompts", options);
   }
 
+  /** The entries of all skills, unchanged. Throws the errors of `listTools`. */
+  listSkills(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "skills/list", "skills", options);
+  }
+
   #entries(server: string, method: string, key: string, options: CallOptions): Promise<JsonObject[]> {
     return this.#list(server, method, (page) => objectsOf(boundedPage(page)[key]), options);
   }

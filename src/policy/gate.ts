@@ -67,7 +67,7 @@ const maxRounds = 3;
 const harmlessMethods: ReadonlySet<string> = new Set(["initialize", "ping", "tools/list", "logging/setLevel"]);
 
 /** What servers offer beside tools, by the beginning of the method's name. */
-const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "completion"]);
+const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "skills", "completion"]);
 
 export class Gate {
   readonly #options: GateOptions;
@@ -123,7 +123,7 @@ export class Gate {
     this.permitOther(server, what);
   }
 
-  /** Throws POLICY_DENIED for resources and prompts of a closed server. */
+  /** Throws POLICY_DENIED for resources, prompts and skills of a closed server. */
   permitOther(server: string, what: string): void {
     const policy = this.#options.policyOf(server);
     const line = policy && closingLine(policy);

@@ -86,6 +86,8 @@ const otherMethods = [
   "prompts/list",
   "resources/list",
   "resources/templates/list",
+  "skills/list",
+  "skills/get",
   "completion/complete",
 ];
 

@@ -28,6 +28,10 @@ export function noResource(uri: string): HostError {
   return new HostError(resourceNotFound, `No server has the resource ${uri}`, { uri });
 }
 
+export function noSkill(uri: string): HostError {
+  return invalidParams(`No server has the skill ${uri}`);
+}
+
 /** The error that a server answered; undefined if the server answered none. */
 export function serverError(thrown: unknown, server: string): HostError | undefined {
   const { code, cause } = toClaudikinsError(thrown);

@@ -28,6 +28,9 @@ export interface Asked {
 /** Many agents never ask for a second page, so a page is as large as a message may be. */
 const pageSize = 1_000;
 
+/** The extension for skills requires these fields, and only newer servers send them. */
+const uncached = { ttlMs: 0, cacheScope: "private" };
+
 export class DirectAnswers {
   readonly #toolbox: Toolbox;
   /** Aborted when claudikins ends. */
@@ -130,6 +133,8 @@ export class DirectAnswers {
     ["resources/list", (asked) => this.#listResources("resources", asked)],
     ["resources/templates/list", (asked) => this.#listResources("resourceTemplates", asked)],
     ["resources/read", (asked) => this.#readResource(asked)],
+    ["skills/list", (asked) => this.#listSkills(asked)],
+    ["skills/get", (asked) => this.#getSkill(asked)],
     ["resources/subscribe", (asked) => this.#subscribe(asked)],
     ["resources/unsubscribe", (asked) => this.#unsubscribe(asked)],
     ["completion/complete", (asked) => this.#complete(asked)],
@@ -170,6 +175,19 @@ export class DirectAnswers {
     this.#changes.shown("resources");
     asked.log.nameProblems("resources", this.#resources.resources.problems);
     return page;
+  }
+
+  /** Changed skills are announced as changed resources. */
+  async #listSkills(asked: Asked): Promise<JsonObject> {
+    const page = await this.#page("skills", asked, () => this.#resources.listSkills(asked.options.signal));
+    this.#changes.shown("resources");
+    asked.log.nameProblems("skills", this.#resources.skills.problems);
+    return { ...uncached, ...page };
+  }
+
+  async #getSkill({ params, options }: Asked): Promise<JsonObject> {
+    const result = await this.#resources.getSkill(textOf(params, "uri"), withoutMeta(params), options);
+    return { ...uncached, ...result };
   }
 
   async #callTool({ params, options, begin }: Asked): Promise<JsonObject> {

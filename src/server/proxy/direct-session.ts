@@ -5,7 +5,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostRequestsOf } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
-import { serverInfo } from "../surface.ts";
+import { serverInfo, skillsExtension } from "../surface.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { DirectServer } from "./direct-server.ts";
 import { HostLog } from "./notices.ts";
@@ -18,6 +18,7 @@ export const directCapabilities = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  extensions: { [skillsExtension]: {} },
 };
 
 /**

@@ -1,4 +1,4 @@
-/** The resources and templates of all servers, shown with their own URIs and read from the server that has them. */
+/** The resources, templates and skills of all servers, shown with their own URIs and read from the server that has them. */
 import type { CallOptions } from "../../clients/pool.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
@@ -6,9 +6,10 @@ import { countedResult } from "../../execution/counted-call.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
-import { hostError, noResource } from "./answers.ts";
+import { hostError, noResource, noSkill } from "./answers.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
+import { skillAddresses, usableSkill, withPrefix } from "./skills.ts";
 
 /** Number of URIs in recent results that are remembered. */
 const maxLinks = 10_000;
@@ -17,6 +18,7 @@ export class ProxiedResources {
   readonly #toolbox: Toolbox;
   readonly resources: KnownLists;
   readonly templates: KnownLists;
+  readonly skills: KnownLists;
   /** The server of each URI that the agent was shown, also after the URI is no longer listed. */
   readonly #owners = new Map<string, string>();
   /** The server of each URI in recent results. */
@@ -35,6 +37,8 @@ export class ProxiedResources {
       { ...kind, list: templates, usable: usableTemplate, key: "uriTemplate" },
       onLate,
     );
+    const skills = (server: string) => pool.listSkills(server);
+    this.skills = new KnownLists(toolbox, { offer: "skills", list: skills, usable: usableSkill, key: "uri" }, onLate);
   }
 
   /** Lists resources or templates, with the URIs that the agent is shown. */
@@ -43,7 +47,7 @@ export class ProxiedResources {
     const [lists, key] = isTemplates ? [this.templates, "uriTemplate"] : [this.resources, "uri"];
     await lists.ask(signal);
     const own = (definition: JsonObject) => String(definition[key]);
-    const shown = shownAddresses(new Map([...lists.known].map(([server, all]) => [server, all.map(own)])));
+    const shown = isTemplates ? shownAddresses(addressesIn(lists, own)) : this.#shown();
     return [...lists.known].flatMap(([server, all]) =>
       all.map((definition) => {
         const address = shown.get(server)!.get(own(definition))!;
@@ -51,6 +55,36 @@ export class ProxiedResources {
         return { ...definition, [key]: address };
       }),
     );
+  }
+
+  /** Lists skills, with the URIs that the agent is shown. */
+  async listSkills(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.skills.ask(signal);
+    const shown = this.#shown();
+    return [...this.skills.known].flatMap(([server, all]) =>
+      all.map((skill) => {
+        const own = skillAddresses(skill);
+        // All files of a skill are below the folder of the skill.
+        const isShared = own.some((uri) => shown.get(server)?.get(uri) !== uri);
+        const prefix = isShared ? prefixOf(server) : "";
+        for (const uri of own) this.#owners.set(prefix + uri, server);
+        return withPrefix(skill, prefix);
+      }),
+    );
+  }
+
+  /** Gets the entry of one skill. It need not be listed. */
+  async getSkill(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    await this.skills.askOnce(options.signal);
+    return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), options, async (place) => {
+      const request = { method: "skills/get", params: { ...params, uri: place.uri } };
+      const result = await countedRequest(place.server, request, options);
+      const skill = isObject(result["skill"]) ? usableSkill(result["skill"]) : undefined;
+      if (skill?.["uri"] !== place.uri) throw noSkill(uri);
+      const prefix = place.uri === uri ? "" : prefixOf(place.server);
+      for (const each of skillAddresses(skill)) this.#owners.set(prefix + each, place.server);
+      return { ...result, skill: withPrefix(skill, prefix) };
+    });
   }
 
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
@@ -102,8 +136,17 @@ export class ProxiedResources {
 
   /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
   async #askOwner<T>(uri: string, options: AskOptions, ask: (place: Place) => Promise<T>): Promise<T> {
+    return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
+  }
+
+  async #askFirst<T>(
+    places: readonly Place[],
+    nowhere: Error,
+    options: AskOptions,
+    ask: (place: Place) => Promise<T>,
+  ): Promise<T> {
     let first: unknown;
-    for (const place of await this.#places(uri, options.signal)) {
+    for (const place of places) {
       try {
         return await ask(place);
       } catch (error) {
@@ -111,7 +154,17 @@ export class ProxiedResources {
         first ??= hostError(error, place.server);
       }
     }
-    throw first ?? noResource(uri);
+    throw first ?? nowhere;
+  }
+
+  #placesOfSkill(uri: string): Place[] {
+    const names = [...this.#toolbox.config.servers.keys()];
+    const certain = placeOf(uri, names);
+    if (certain) return [certain];
+    const owner = this.#owners.get(uri);
+    const offering = (name: string) => this.#toolbox.pool.offers(name, "skills") === true;
+    const likely = owner === undefined ? names.filter(offering) : [owner];
+    return likely.map((server) => ({ server, uri }));
   }
 
   async #places(uri: string, signal: AbortSignal): Promise<Place[]> {
@@ -120,26 +173,51 @@ export class ProxiedResources {
     if (certain) return [certain];
     const server = this.#owners.get(uri) ?? this.#links.get(uri);
     if (server !== undefined) return [{ server, uri }];
-    await Promise.all([this.resources.askOnce(signal), this.templates.askOnce(signal)]);
+    await Promise.all([this.resources, this.templates, this.skills].map((lists) => lists.askOnce(signal)));
     return this.#likely(uri).map((name) => ({ server: name, uri }));
   }
 
-  /** Servers that list the URI; else those with a matching template; else those with the same scheme, or without any list. */
+  /** The addresses of resources and of the files of skills, which must not mean the same. */
+  #shown(): Map<string, Map<string, string>> {
+    const resources = addressesIn(this.resources, ({ uri }) => String(uri));
+    const skills = addressesIn(this.skills, skillAddresses);
+    const servers = [...this.#toolbox.config.servers.keys()];
+    return shownAddresses(
+      new Map(servers.map((name) => [name, [...(resources.get(name) ?? []), ...(skills.get(name) ?? [])]])),
+    );
+  }
+
+  /**
+   * Servers that list the URI, or a skill whose folder it is in; else those with a matching template; else those with the same scheme,
+   * or without any list.
+   */
   #likely(uri: string): string[] {
-    const [resources, templates] = [this.resources.known, this.templates.known];
-    const names = [...this.#toolbox.config.servers.keys()].filter((name) => resources.has(name) || templates.has(name));
+    const [resources, templates, skills] = [this.resources.known, this.templates.known, this.skills.known];
+    const names = [...this.#toolbox.config.servers.keys()].filter((name) =>
+      [resources, templates, skills].some((known) => known.has(name)),
+    );
     const uris = (name: string) => (resources.get(name) ?? []).map((each) => String(each["uri"]));
     const patterns = (name: string) => (templates.get(name) ?? []).map((each) => String(each["uriTemplate"]));
+    const folders = (name: string) =>
+      (skills.get(name) ?? []).map(({ uri: own }) => String(own).slice(0, -"SKILL.md".length));
     const scheme = schemeOf(uri);
     const guesses: ((name: string) => boolean)[] = [
-      (name) => uris(name).includes(uri),
+      (name) => uris(name).includes(uri) || folders(name).some((folder) => uri.startsWith(folder)),
       (name) => patterns(name).some((template) => mayBeOf(template, uri)),
-      (name) => [...uris(name), ...patterns(name)].some((each) => schemeOf(each) === scheme),
+      (name) => [...uris(name), ...patterns(name), ...folders(name)].some((each) => schemeOf(each) === scheme),
       (name) =>
         this.#toolbox.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
     ];
     return guesses.map((guess) => names.filter(guess)).find((found) => found.length > 0) ?? [];
   }
+}
+
+/** The addresses of each server in its list. */
+function addressesIn(
+  { known }: KnownLists,
+  own: (definition: JsonObject) => string | readonly string[],
+): Map<string, string[]> {
+  return new Map([...known].map(([server, all]) => [server, all.flatMap(own)]));
 }
 
 /** Many servers have resources but no templates. */

@@ -187,6 +187,7 @@ describe("servers", () => {
       resources: { listChanged: true, subscribe: true },
       completions: {},
       logging: {},
+      extensions: { "io.modelcontextprotocol/skills": {} },
     });
     expect((await second.request("tools/list"))["tools"]).toEqual(tools);
     expect(processesWith(folder.path)).toEqual([]);
