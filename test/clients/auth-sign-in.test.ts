@@ -1,8 +1,11 @@
 /** Signing in and out with every kind of authorization server, and the errors of unsuitable ones. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beginSignIn, lastRedirect, signInStatus, signOut } from "../../src/clients/auth/sign-in.ts";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
+import { root } from "../support/claudikins.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
 import { Desk, type Entry } from "./auth-harness.ts";
 
@@ -49,6 +52,10 @@ describe("sign-in", () => {
     "clients with a secret in the form": [{ authMethods: ["client_secret_post"] }],
     "a document for a client": [
       { clientDocuments, registration: false },
+      { clientMetadataUrl: "https://example.com/client.json", grant: "authorization_code" },
+    ],
+    "a document for a client, and OpenID Connect": [
+      { clientDocuments, registration: false, serverMetadata: "openid" },
       { clientMetadataUrl: "https://example.com/client.json", grant: "authorization_code" },
     ],
     "a document, where only registration is known": [
@@ -104,6 +111,54 @@ describe("sign-in", () => {
     expect((await stats()).registrations).toBe(2);
     // Beginning a sign-in does not change the existing one.
     expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+  });
+});
+
+describe("a client metadata document", () => {
+  const document = JSON.parse(readFileSync(join(root, "docs", "client-metadata.json"), "utf8"));
+  const clientMetadataUrl = "https://example.org/people/me.json";
+  const published = { [clientMetadataUrl]: { ...document, client_id: clientMetadataUrl } };
+  const redirectUrl = new URL(document.redirect_uris[0]);
+
+  async function signIn(oauth: Entry["oauth"]): Promise<void> {
+    const options = { redirectUrl, signal: AbortSignal.timeout(60_000) };
+    const begun = await beginSignIn({ ...desk.server(), oauth }, desk.store, options);
+    const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
+    await begun!.finish(new URL(page.headers.get("location")!));
+  }
+
+  test("may be the one in the docs, with its own address", async () => {
+    const { stats } = await open({ clientDocuments: published });
+    await signIn({ clientMetadataUrl, callbackPort: Number(redirectUrl.port), grant: "authorization_code" });
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    const { registrations, authorizations, problems } = await stats();
+    expect([registrations, problems, authorizations.map(({ clientId }) => clientId)]).toEqual([
+      0,
+      [],
+      [clientMetadataUrl],
+    ]);
+  });
+
+  test("is preferred to a client that was registered before, and to another document, but not to a client of the config", async () => {
+    const other = "https://example.org/other.json";
+    const clients = [{ id: "me", redirectUris: [redirectUrl.href] }];
+    const clientDocuments = { ...published, [other]: { ...document, client_id: other } };
+    const { stats } = await open({ clientDocuments, clients });
+    const grant = "authorization_code" as const;
+    await signIn(undefined);
+    await signIn({ clientMetadataUrl: other, grant });
+    await signIn({ clientMetadataUrl, grant });
+    await signIn({ clientMetadataUrl, clientId: "me", grant });
+    const { registrations, authorizations } = await stats();
+    expect(registrations).toBe(1);
+    expect(authorizations.map(({ clientId }) => clientId).slice(1)).toEqual([other, clientMetadataUrl, "me"]);
+  });
+
+  test("is proposed by the error where a client cannot register itself", async () => {
+    await open({ clientDocuments: {}, registration: false });
+    expect(await desk.failure(signIn(undefined))).toContain(
+      '"oauth": { "clientMetadataUrl": "https://…", "callbackPort": … }',
+    );
   });
 });
 

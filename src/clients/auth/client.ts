@@ -60,7 +60,10 @@ interface Introduction {
   fetch: FetchLike;
 }
 
-/** The client for a sign-in now. Registers claudikins if necessary. Throws NetworkFailure. */
+/**
+ * The client for a sign-in now, in the order of the specification (2026-07-28, basic/authorization/client-registration): of the config,
+ * of a document, registered. Throws NetworkFailure.
+ */
 export async function clientFor(
   server: NetworkServer,
   record: SignInRecord | undefined,
@@ -68,15 +71,20 @@ export async function clientFor(
   introduction: Introduction,
 ): Promise<Client> {
   const known = knownClient(server, record);
-  if (known && (known.stored.origin === "config" || isStillGood(record, found, introduction))) return known;
+  if (known?.stored.origin === "config") return known;
   const document = oauthOf(server)?.clientMetadataUrl;
-  if (document !== undefined && found.metadata?.client_id_metadata_document_supported === true) {
+  if (document !== undefined && takesDocuments(found)) {
     return { stored: { origin: "document", client_id: document }, information: { client_id: document } };
   }
+  if (known?.stored.origin === "registered" && isStillGood(record, found, introduction)) return known;
   const information = await registered(found, introduction);
   const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = information;
   const kept = { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
   return { stored: { origin: "registered", ...kept }, information };
+}
+
+function takesDocuments({ metadata }: Discovered): boolean {
+  return metadata?.client_id_metadata_document_supported === true;
 }
 
 /** Whether the client is registered at this issuer, for this redirect URL, with a secret that has not expired. */
@@ -86,11 +94,14 @@ function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, {
   return isHere && record.redirectUrl === redirectUrl.href && (end === 0 || end * 1_000 > Date.now());
 }
 
-async function registered({ issuer, metadata }: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
+async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
+  const { issuer, metadata } = found;
   if (metadata && metadata.registration_endpoint === undefined) {
+    const byHand = `Register a client at ${new URL(issuer).origin}, then add its ID to the config: "oauth": { "clientId": "…", "callbackPort": … }.`;
+    const byDocument = `Publish a client metadata document, then add its address: "oauth": { "clientMetadataUrl": "https://…", "callbackPort": … }.`;
     throw new NetworkFailure("its authorization server does not support automatic client registration", {
       code: "CONFIG_INVALID",
-      hint: `Register a client at ${new URL(issuer).origin}, then add its ID to the config: "oauth": { "clientId": "…", "callbackPort": … }.`,
+      hint: takesDocuments(found) ? `${byDocument} Or: ${byHand}` : byHand,
     });
   }
   try {
