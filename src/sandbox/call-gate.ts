@@ -10,57 +10,63 @@ import {
 } from "./limit-errors.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
 
+const atStart = () => ({
+  waiting: [] as CallMessage[],
+  /** Bytes of the arguments of open calls, which are held outside the program's memory. */
+  bytes: new Map<number, number>(),
+  openBytes: 0,
+  made: 0,
+  asked: 0,
+  running: 0,
+});
+
 export class CallGate {
   readonly #limits: Limits;
   readonly #send: (call: CallMessage) => void;
-  readonly #waiting: CallMessage[] = [];
-  /** Bytes of the arguments of open calls, which are held outside the program's memory. */
-  readonly #bytes = new Map<number, number>();
-  #openBytes = 0;
-  #made = 0;
-  #asked = 0;
-  #running = 0;
+  /** Plain data, so that it can be saved with a program that waits. */
+  readonly state: ReturnType<typeof atStart>;
 
-  constructor(limits: Limits, send: (call: CallMessage) => void) {
+  constructor(limits: Limits, send: (call: CallMessage) => void, state = atStart()) {
     this.#limits = limits;
     this.#send = send;
+    this.state = state;
   }
 
   /** Makes the call, or lets it wait for its turn. Returns why it cannot be made, if so. */
   add(call: CallMessage): ErrorShape | undefined {
     // Questions about the tools are counted separately from calls.
     if (call.namespace === "") {
-      if (++this.#asked > maxQuestions) return tooManyQuestions();
-    } else if (++this.#made > this.#limits.calls) return tooManyCalls(this.#limits);
+      if (++this.state.asked > maxQuestions) return tooManyQuestions();
+    } else if (++this.state.made > this.#limits.calls) return tooManyCalls(this.#limits);
     const bytes = Buffer.byteLength(call.args);
     if (bytes > this.#limits.argumentBytes) {
       return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);
     }
-    const open = this.#openBytes + bytes;
+    const open = this.state.openBytes + bytes;
     if (open > openCallsOf(this.#limits)) return openArgumentsTooLarge(open, this.#limits);
-    this.#openBytes = open;
-    this.#bytes.set(call.call, bytes);
-    if (this.#running < this.#limits.callsInFlight) this.#start(call);
-    else this.#waiting.push(call);
+    this.state.openBytes = open;
+    this.state.bytes.set(call.call, bytes);
+    if (this.state.running < this.#limits.callsInFlight) this.#start(call);
+    else this.state.waiting.push(call);
     return undefined;
   }
 
   /** Call this with every answer, so that the next call can go. */
   answered(call: number): void {
-    this.#running -= 1;
-    this.#openBytes -= this.#bytes.get(call) ?? 0;
-    this.#bytes.delete(call);
-    const next = this.#waiting.shift();
+    this.state.running -= 1;
+    this.state.openBytes -= this.state.bytes.get(call) ?? 0;
+    this.state.bytes.delete(call);
+    const next = this.state.waiting.shift();
     if (next) this.#start(next);
   }
 
   /** Number of open calls. */
   get open(): number {
-    return this.#running + this.#waiting.length;
+    return this.state.running + this.state.waiting.length;
   }
 
   #start(call: CallMessage): void {
-    this.#running += 1;
+    this.state.running += 1;
     this.#send(call);
   }
 }

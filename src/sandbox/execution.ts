@@ -8,7 +8,16 @@ import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
-import { type ErrorShape, type FromWorker, type RunMessage, type SettleMessage, stopReason } from "./messages.ts";
+import {
+  type CallMessage,
+  type ErrorShape,
+  type FromWorker,
+  type ParkedMessage,
+  type ResumeMessage,
+  type RunMessage,
+  type SettleMessage,
+  stopReason,
+} from "./messages.ts";
 import type { HostCalls, ReusableContext } from "./reusable-context.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
 
@@ -45,28 +54,47 @@ export interface Ended {
   registry: string | undefined;
 }
 
+/** What an execution keeps outside the engine's memory: plain data. */
+export interface ExecutionState {
+  /** The transpiled code. */
+  code: string;
+  gate: CallGate["state"];
+  logs: LogBuffer["state"];
+  calls: SeenCalls["state"];
+  /** When each timer fires, in milliseconds since 1970. */
+  timers: Map<number, number>;
+  usedMs: number;
+  displayedBytes: number;
+  displayed: number;
+  registry: string | undefined;
+}
+
 export interface ExecutionOptions {
-  run: RunMessage;
+  run: RunMessage | ResumeMessage;
   /** The transpiled code: the body of an async function. */
   code: string;
   send: (message: FromWorker) => void;
   /** Called once. */
   onEnd: (ended: Ended) => void;
+  /** The state of an execution that was parked. */
+  saved?: ExecutionState | undefined;
 }
 
 export class Execution implements HostCalls {
   readonly #context: ReusableContext;
-  readonly #run: RunMessage;
+  readonly #run: RunMessage | ResumeMessage;
   readonly #code: string;
   readonly #send: (message: FromWorker) => void;
   readonly #onEnd: (ended: Ended) => void;
   readonly #logs: LogBuffer;
-  readonly #calls = new SeenCalls();
+  readonly #calls: SeenCalls;
   readonly #files: Files;
   /** The folder on disk. */
   readonly #registry: string;
   readonly #gate: CallGate;
-  readonly #timers = new Map<number, Timer>();
+  readonly #timers = new Map<number, { timer: Timer; at: number }>();
+  /** Skills that are being loaded. */
+  #loading = 0;
   readonly #stop: Int32Array;
   #deadline: number;
   /** CPU time of the code so far. */
@@ -77,22 +105,57 @@ export class Execution implements HostCalls {
   #displayed = 0;
   #over = false;
 
-  constructor(context: ReusableContext, { run, code, send, onEnd }: ExecutionOptions) {
+  constructor(context: ReusableContext, { run, code, send, onEnd, saved }: ExecutionOptions) {
     this.#context = context;
     this.#run = run;
     this.#code = code;
     this.#send = send;
     this.#onEnd = onEnd;
-    this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes);
-    this.#gate = new CallGate(run.limits, (call) => {
+    this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
+    this.#calls = new SeenCalls(saved?.calls);
+    const made = (call: CallMessage) => {
       this.#calls.made(call);
       send(call);
-    });
+    };
+    this.#gate = new CallGate(run.limits, made, saved?.gate);
+    this.#usedMs = saved?.usedMs ?? 0;
+    this.#displayedBytes = saved?.displayedBytes ?? 0;
+    this.#displayed = saved?.displayed ?? 0;
     this.#files = new Files(run.mounts);
+    this.#files.registryPath = saved?.registry;
     this.#registry = run.mounts.registry;
     this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
     context.enter(this, run.limits);
+    for (const [id, at] of saved?.timers ?? []) this.setTimer(id, Math.max(0, at - Date.now()));
+  }
+
+  /**
+   * Takes the execution out of the worker, if it only waits for answers. It continues with `saved` in another context that has
+   * loaded its memory. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
+   */
+  park(nearMs: number): Omit<ParkedMessage, "type"> | undefined {
+    const wakeAt = Math.min(...[...this.#timers.values()].map(({ at }) => at));
+    if (this.#over || this.#loading > 0 || wakeAt - Date.now() < nearMs) return undefined;
+    this.#logs.flush();
+    const memory = this.#context.save();
+    if (!memory) return undefined;
+    this.#over = true;
+    this.#context.leave();
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    const execution: ExecutionState = {
+      code: this.#code,
+      gate: this.#gate.state,
+      logs: this.#logs.state,
+      calls: this.#calls.state,
+      timers: new Map([...this.#timers].map(([id, { at }]) => [id, at])),
+      usedMs: this.#usedMs,
+      displayedBytes: this.#displayedBytes,
+      displayed: this.#displayed,
+      registry: this.#files.registryPath,
+    };
+    const reusable = !this.#context.outgrown;
+    return { saved: { memory, execution }, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined, reusable };
   }
 
   start(): void {
@@ -205,7 +268,11 @@ export class Execution implements HostCalls {
   }
 
   load(id: number, skill: string): void {
-    void loadSkill(skill, this.#files, this.#registry).then(
+    this.#loading += 1;
+    const loaded = loadSkill(skill, this.#files, this.#registry).finally(() => {
+      this.#loading -= 1;
+    });
+    void loaded.then(
       (code) =>
         this.#enter(() => {
           const body = this.#context.evaluate(wrapped(code), `skills/${skill}.ts`);
@@ -220,11 +287,12 @@ export class Execution implements HostCalls {
       this.#timers.delete(id);
       this.#enter(() => this.#context.callGuest("fire", id));
     };
-    this.#timers.set(id, setTimeout(fire, Math.min(delayMs, 2_147_483_647)));
+    const timer = setTimeout(fire, Math.min(delayMs, 2_147_483_647));
+    this.#timers.set(id, { timer, at: Date.now() + delayMs });
   }
 
   clearTimer(id: number): void {
-    clearTimeout(this.#timers.get(id));
+    clearTimeout(this.#timers.get(id)?.timer);
     this.#timers.delete(id);
   }
 
@@ -274,7 +342,7 @@ export class Execution implements HostCalls {
     if (this.#over) return;
     this.#over = true;
     this.#context.leave();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
     // worker, which returns its memory at once.

@@ -2,15 +2,17 @@
 import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
-import { type Ended, Execution } from "./execution.ts";
+import { type Ended, Execution, type ExecutionState } from "./execution.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import {
   type Answer,
   type FromWorker,
   largeChars,
+  type ParkedProgram,
   phase,
   type Question,
+  type ResumeMessage,
   type RunMessage,
   type SettleMessage,
   type SuccessShape,
@@ -20,15 +22,17 @@ import { isSuspicious, type Notes } from "./suspicion.ts";
 
 export class Job {
   readonly #context: Promise<ReusableContext>;
-  readonly #run: RunMessage;
+  readonly #run: RunMessage | ResumeMessage;
   readonly #send: (message: FromWorker) => void;
   readonly #known: KnownTools;
   #execution: Execution | undefined;
+  /** Undefined in a worker that has resumed the program. */
+  #transpiled: Transpiled | undefined;
   #answered: ((answers: Answer[]) => void) | undefined;
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
 
-  constructor(context: Promise<ReusableContext>, run: RunMessage, send: (message: FromWorker) => void) {
+  constructor(context: Promise<ReusableContext>, run: RunMessage | ResumeMessage, send: (message: FromWorker) => void) {
     this.#context = context;
     this.#run = run;
     this.#send = send;
@@ -44,6 +48,23 @@ export class Job {
       if (error instanceof CheckError) this.#refuse("check", error.error);
       else this.#refuse("crashed", { name: "Error", message: "", stack: "" });
     }
+  }
+
+  /** Continues a parked program. Never rejects. */
+  async resume({ memory, execution }: ParkedProgram): Promise<void> {
+    const context = await this.#context;
+    context.load(memory);
+    const state = execution as ExecutionState;
+    this.#execution = this.#executionIn(context, state.code, state);
+    this.#enter(phase.running);
+    this.#send({ type: "resumed" });
+  }
+
+  /** Takes the program out of this worker, if it only waits. */
+  park(nearMs: number): void {
+    const parked = this.#execution?.park(nearMs);
+    const { saved, wakeAt, reusable = true } = parked ?? {};
+    this.#send({ type: "parked", saved, wakeAt, reusable });
   }
 
   settle(message: SettleMessage): void {
@@ -92,13 +113,8 @@ export class Job {
   }
 
   async #execute(transpiled: Transpiled, notes: readonly LogEntry[]): Promise<void> {
-    const context = await this.#context;
-    const execution = new Execution(context, {
-      run: this.#run,
-      code: transpiled.code,
-      send: this.#send,
-      onEnd: (ended) => void this.#end(ended, transpiled),
-    });
+    this.#transpiled = transpiled;
+    const execution = this.#executionIn(await this.#context, transpiled.code);
     for (const { level, text } of notes) execution.log(level, text);
     if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
     this.#execution = execution;
@@ -106,8 +122,14 @@ export class Job {
     execution.start();
   }
 
+  #executionIn(context: ReusableContext, code: string, saved?: ExecutionState): Execution {
+    const onEnd = (ended: Ended) => void this.#end(ended);
+    return new Execution(context, { run: this.#run, code, send: this.#send, onEnd, saved });
+  }
+
   /** Sends the result first. It counts whether the explanation succeeds or not. */
-  async #end({ result, reusable, registry, calls, logs, displayed }: Ended, transpiled: Transpiled): Promise<void> {
+  async #end({ result, reusable, registry, calls, logs, displayed }: Ended): Promise<void> {
+    const transpiled = this.#transpiled ?? (await (await import("./code/transpile.ts")).transpile(this.#run.source));
     const { limits, source } = this.#run;
     const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
     if (result.ok) {

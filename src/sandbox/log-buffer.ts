@@ -5,8 +5,13 @@ import type { LogPart } from "./messages.ts";
 
 /** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
 export class LogLines {
-  readonly entries: LogEntry[] = [];
-  readonly #begun = new Map<LogLevel, LogEntry>();
+  readonly entries: LogEntry[];
+  readonly #begun: Map<LogLevel, LogEntry>;
+
+  constructor(entries: LogEntry[] = [], begun = new Map<LogLevel, LogEntry>()) {
+    this.entries = entries;
+    this.#begun = begun;
+  }
 
   add({ level, text, open = false }: LogPart): void {
     const begun = this.#begun.get(level);
@@ -30,41 +35,49 @@ const lineBytes = 64;
 /** Share of the limit for the beginning. */
 const headShare = 0.75;
 
+const atStart = (maxBytes: number) => ({
+  headBytes: Math.floor(maxBytes * headShare),
+  /** The newest lines after the beginning is full. */
+  tail: [] as LogPart[],
+  tailStart: 0,
+  tailHas: 0,
+  missing: 0,
+  first: [] as LogEntry[],
+  begun: new Map<LogLevel, LogEntry>(),
+});
+
 /**
  * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, beginning and
  * end are kept, with a line between them that tells how much is missing.
  */
 export class LogBuffer {
   readonly #send: (entries: LogPart[]) => void;
-  #headBytes: number;
   readonly #tailBytes: number;
   #group: LogPart[] = [];
   #groupBytes = 0;
   #since = 0;
-  /** The newest lines after the beginning is full. */
-  readonly #tail: LogPart[] = [];
-  #tailStart = 0;
-  #tailHas = 0;
-  #missing = 0;
-  readonly #first = new LogLines();
+  readonly #first: LogLines;
+  /** Plain data, so that it can be saved with a program that waits. Flush before that. */
+  readonly state: ReturnType<typeof atStart>;
 
   /** `maxBytes` counts the texts in UTF-16, and 64 bytes per line. */
-  constructor(send: (entries: LogPart[]) => void, maxBytes: number) {
+  constructor(send: (entries: LogPart[]) => void, maxBytes: number, state = atStart(maxBytes)) {
     this.#send = send;
-    this.#headBytes = Math.floor(maxBytes * headShare);
-    this.#tailBytes = maxBytes - this.#headBytes;
+    this.#tailBytes = maxBytes - Math.floor(maxBytes * headShare);
+    this.state = state;
+    this.#first = new LogLines(state.first, state.begun);
   }
 
   add(level: string, text: string, open = false): void {
     const entry: LogPart = { level: level as LogLevel, text: withoutBase64(text) };
     if (open) entry.open = true;
     const bytes = sizeOf(entry);
-    if (this.#tail.length > 0 || bytes > this.#headBytes) {
-      this.#headBytes = 0;
+    if (this.state.tail.length > 0 || bytes > this.state.headBytes) {
+      this.state.headBytes = 0;
       this.#addToTail(entry);
       return;
     }
-    this.#headBytes -= bytes;
+    this.state.headBytes -= bytes;
     if (this.#first.entries.length < firstLines) this.#first.add(entry);
     const now = performance.now();
     if (this.#group.length === 0) this.#since = now;
@@ -80,26 +93,26 @@ export class LogBuffer {
   /** Sends the collected lines; at the end, also the newest ones after a gap. */
   flush(end = false): void {
     if (this.#group.length > 0) this.#sendGroup();
-    if (!end || this.#tail.length === 0) return;
-    if (this.#missing > 0) {
-      this.#send([{ level: "warn", text: `… ${this.#missing} log lines were dropped here: too many to keep …` }]);
+    if (!end || this.state.tail.length === 0) return;
+    if (this.state.missing > 0) {
+      this.#send([{ level: "warn", text: `… ${this.state.missing} log lines were dropped here: too many to keep …` }]);
     }
-    this.#send(this.#tail.slice(this.#tailStart));
+    this.#send(this.state.tail.slice(this.state.tailStart));
   }
 
   #addToTail(entry: LogPart): void {
     entry.text = shortened(entry.text, this.#tailBytes / 2);
-    this.#tail.push(entry);
-    this.#tailHas += sizeOf(entry);
-    while (this.#tailHas > this.#tailBytes && this.#tailStart < this.#tail.length - 1) {
-      this.#tailHas -= sizeOf(this.#tail[this.#tailStart]!);
-      this.#tailStart += 1;
-      this.#missing += 1;
+    this.state.tail.push(entry);
+    this.state.tailHas += sizeOf(entry);
+    while (this.state.tailHas > this.#tailBytes && this.state.tailStart < this.state.tail.length - 1) {
+      this.state.tailHas -= sizeOf(this.state.tail[this.state.tailStart]!);
+      this.state.tailStart += 1;
+      this.state.missing += 1;
     }
     // Shifting the array for each dropped line would take longer than everything else.
-    if (this.#tailStart > 1_000 && this.#tailStart * 2 > this.#tail.length) {
-      this.#tail.splice(0, this.#tailStart);
-      this.#tailStart = 0;
+    if (this.state.tailStart > 1_000 && this.state.tailStart * 2 > this.state.tail.length) {
+      this.state.tail.splice(0, this.state.tailStart);
+      this.state.tailStart = 0;
     }
   }
 

@@ -12,6 +12,7 @@ import type {
   OutcomeError,
   Suggestion,
 } from "./contract.ts";
+import type { SavedMemory } from "./reusable-context.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
@@ -37,6 +38,19 @@ export interface RunMessage {
   deadline: number;
   /** Two Int32 values: why the code must stop (`stopReason`), and the worker's `phase`. */
   state: SharedArrayBuffer;
+}
+
+/** Continues a program that was parked. Sent instead of `run`, with the limits and folders of that message. */
+export interface ResumeMessage extends Omit<RunMessage, "type"> {
+  type: "resume";
+  saved: ParkedProgram;
+}
+
+/** A program that waits, outside a worker: plain data. */
+export interface ParkedProgram {
+  memory: SavedMemory;
+  /** An `ExecutionState` of execution.ts. */
+  execution: object;
 }
 
 export interface ErrorShape {
@@ -65,10 +79,12 @@ export type Answer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggesti
 export type ToWorker =
   | PrepareMessage
   | RunMessage
+  | ResumeMessage
   | SettleMessage
   | DeadlineMessage
   | { type: "answers"; answers: Answer[] }
   | { type: "stop" }
+  | ParkMessage
   | { type: "renew" };
 
 /** A log line, or the start of one that the next text of its level continues. */
@@ -85,7 +101,27 @@ export interface CallMessage extends Omit<BindingCall, "args"> {
   line: number | undefined;
 }
 
+/** Asks for the program, unless one of its timers fires within `nearMs`: then it would have to be resumed at once. */
+export interface ParkMessage {
+  type: "park";
+  nearMs: number;
+}
+
+/**
+ * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, the worker must not be
+ * sent anything else of the program. `wakeAt` is the time of its next timer, in milliseconds since 1970.
+ */
+export interface ParkedMessage {
+  type: "parked";
+  saved: ParkedProgram | undefined;
+  wakeAt: number | undefined;
+  /** Whether the worker may run another program. */
+  reusable: boolean;
+}
+
 export type FromWorker =
+  | ParkedMessage
+  | { type: "resumed" }
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | CallMessage

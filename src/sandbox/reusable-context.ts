@@ -5,6 +5,7 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
+import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
 /** What the guest may call in the execution that runs. The context itself tells it the time. */
@@ -35,6 +36,15 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
+/** The memory of a program that waits, as the compressed difference from a fresh context. */
+export interface SavedMemory {
+  written: Uint8Array;
+  /** The program's own time in milliseconds. */
+  now: number;
+  /** The time of saving in milliseconds since 1970. */
+  at: number;
+}
+
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
   readonly #runtime: QuickJSRuntime;
@@ -53,6 +63,8 @@ export class ReusableContext implements Disposable {
   /** Whether the engine was stopped within one of its own loops, so that its stack was not unwound. */
   #torn = false;
   #hostCalls = 0;
+  /** The time of a program that was saved elsewhere runs on from there. */
+  #nowOffset = 0;
 
   /** `loadGuest` makes the guest ready: it runs the guest's script or restores a snapshot. */
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
@@ -101,6 +113,7 @@ export class ReusableContext implements Disposable {
   renew(): boolean {
     this.#host = undefined;
     this.#leftAt = undefined;
+    this.#nowOffset = 0;
     const end = this.#end;
     const fresh = this.#fresh;
     if (!fresh || this.#torn || this.outgrown) return false;
@@ -110,6 +123,36 @@ export class ReusableContext implements Disposable {
     memory.set(fresh.heap, this.#keptFrom);
     memory.set(fresh.statics);
     return true;
+  }
+
+  /**
+   * The memory of an execution that only waits: its stack is empty, so its memory is the whole program. Undefined if the fresh state
+   * was not remembered. The execution continues in any fresh context that is like this one was before it.
+   */
+  save(): SavedMemory | undefined {
+    const fresh = this.#fresh;
+    if (!fresh || this.#torn) return undefined;
+    const memory = new Uint8Array(this.#engine.memory.buffer);
+    const freshEnd = this.#keptFrom + fresh.heap.length;
+    const grown = new Uint8Array(Math.max(0, this.#end - freshEnd));
+    const runs = [
+      { from: 0, before: fresh.statics },
+      { from: this.#keptFrom, before: fresh.heap },
+      { from: freshEnd, before: grown },
+    ].flatMap(({ from, before }) => changedRuns(before, memory.subarray(from, from + before.length), from));
+    const written = Bun.zstdCompressSync(writeRuns([runs.length], runs, memory), { level: 1 });
+    return { written, now: this.#now, at: Date.now() };
+  }
+
+  /** Makes a fresh context that of an execution that was saved. */
+  load({ written, now, at }: SavedMemory): void {
+    restoreRuns(Bun.zstdDecompressSync(written), 1, new Uint8Array(this.#engine.memory.buffer));
+    this.#nowOffset += now + Date.now() - at - this.#now;
+  }
+
+  /** The program's own time in milliseconds. */
+  get #now(): number {
+    return performance.now() + this.#nowOffset;
   }
 
   /** Frees everything. The engine aborts here if a handle is still held. */
@@ -212,7 +255,7 @@ export class ReusableContext implements Disposable {
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));
-    define("now", () => performance.now());
+    define("now", () => this.#now);
     const textOrNone = (handle: QuickJSHandle | undefined) =>
       handle && context.typeof(handle) === "string" ? text(handle) : undefined;
     define("done", (host, json, notes) => host.done(textOrNone(json), textOrNone(notes)));

@@ -18,6 +18,7 @@ import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { answersTo } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
+import { ProgramWorker, type WorkerSource } from "./program-worker.ts";
 import { Recorder } from "./recorder.ts";
 
 /** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
@@ -50,8 +51,18 @@ interface ReadyWorker {
   prepared: Promise<void>;
 }
 
-/** Programs that leave their place while they wait for a person. Each keeps its memory, so later ones keep their place. */
-const maxWaiting = 32;
+/** Programs that leave their place while they wait for a person. Later ones keep it. */
+const maxWaiting = 100;
+
+/** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
+const maxParkedBytes = 512 * 1_048_576;
+
+/** The place of a program among those that run. */
+interface Place extends Clock {
+  /** Parks the program after a while, if it still waits. */
+  parkLater(): void;
+  end(): void;
+}
 
 export class Sandbox implements Disposable {
   /** Workers that are kept for the next execution. More start when executions run concurrently. */
@@ -61,9 +72,15 @@ export class Sandbox implements Disposable {
   readonly #semaphore: Semaphore;
   /** Programs that wait for a person, and have left their place. */
   #waiting = 0;
+  readonly #programs = new Set<ProgramWorker>();
+  readonly #parkAfterMs: number;
 
-  /** `keptWorkers` is 0 for a process that runs one program. At most `atOnce` executions run concurrently; others wait. */
-  constructor({ keptWorkers = 2, atOnce = 16 } = {}) {
+  /**
+   * `keptWorkers` is 0 for a process that runs one program. At most `atOnce` executions run concurrently; others wait. A program
+   * that waits for a person leaves its worker after `parkAfterMs`.
+   */
+  constructor({ keptWorkers = 2, atOnce = 16, parkAfterMs = 5_000 } = {}) {
+    this.#parkAfterMs = parkAfterMs;
     this.#keptWorkers = keptWorkers;
     this.#semaphore = new Semaphore(atOnce);
   }
@@ -111,20 +128,18 @@ export class Sandbox implements Disposable {
     }
   }
 
-  async #run(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+  async #run(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
     const { bindings, limits, mounts, check, signal } = options;
     const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
     const giveUp = (result: WorkerResult) => resolve({ result, reusable: false });
     const state = new Int32Array(new SharedArrayBuffer(8));
     const calls = new AbortController();
-    const { worker, prepared } = this.#take(limits.memoryBytes);
-    const send = (message: ToWorker) => worker.postMessage(message);
     /** The outcome if no explanation comes. */
     let ended: { result: WorkerResult; reusable: boolean } | undefined;
     const timers: Timer[] = [];
     const after = (ms: number, then: () => void) => timers.push(setTimeout(then, ms));
 
-    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+    const received = ({ data }: MessageEvent<FromWorker>) => {
       switch (data.type) {
         case "logs":
           recorder.log(data.entries);
@@ -133,10 +148,17 @@ export class Sandbox implements Disposable {
           recorder.display(data.json);
           break;
         case "call":
-          void recorder.call(data, bindings, calls.signal, clock).then(send);
+          void recorder.call(data, bindings, calls.signal, clock).then((answer) => program.send(answer));
+          break;
+        case "parked":
+          program.parked(data);
+          break;
+        case "resumed":
+          program.resumed();
+          place.parkLater();
           break;
         case "questions":
-          send({ type: "answers", answers: answersTo(data.questions, bindings) });
+          program.send({ type: "answers", answers: answersTo(data.questions, bindings) });
           break;
         case "ended": {
           const { type: _, reusable, registry, explains, ...end } = data;
@@ -157,7 +179,7 @@ export class Sandbox implements Disposable {
         }
       }
     };
-    worker.onerror = (event) => {
+    const failed = (event: ErrorEvent) => {
       event.preventDefault();
       const stackOverflow = event.message.includes("Maximum call stack size");
       giveUp(ended?.result ?? stopped(stackOverflow ? "stack" : "crashed", limits));
@@ -165,18 +187,21 @@ export class Sandbox implements Disposable {
 
     const halt = (reason: "cancelled" | "timeout") => {
       if (ended) return giveUp(ended.result);
+      if (program.isParked) return giveUp(stopped(reason, limits));
       Atomics.compareExchange(state, 0, stopReason.none, stopReason[reason]);
       calls.abort();
-      send({ type: "stop" });
+      program.send({ type: "stop" });
       const isReading = Atomics.load(state, 1) === phase.reading;
       after(stopGraceMs[reason], () => giveUp(stopped(reason, limits, isReading)));
     };
     const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
     const moving = (change: () => void) => () => {
       change();
-      send({ type: "deadline", deadline: limit.deadline });
+      if (!program.isParked) program.send({ type: "deadline", deadline: limit.deadline });
     };
-    const place = this.#place();
+    const place = this.#place(() => {
+      if (this.parkedBytes < maxParkedBytes) program.park(2 * this.#parkAfterMs);
+    });
     const hold = moving(() => [limit.hold(), place.hold()]);
     const clock: Clock = { hold, release: moving(() => [limit.release(), place.release()]) };
     const cancel = () => halt("cancelled");
@@ -194,17 +219,25 @@ export class Sandbox implements Disposable {
         else giveUp(unreadable());
       });
 
-    await prepared;
-    send({
-      type: "run",
-      source,
+    const source: WorkerSource = {
+      take: () => this.#take(limits.memoryBytes),
+      giveBack: (worker, reusable) => this.#giveBack(worker, limits.memoryBytes, reusable),
+      listen(worker) {
+        worker.onmessage = received;
+        worker.onerror = failed;
+      },
+    };
+    const program = new ProgramWorker(source, () => ({
+      source: code,
       check,
       namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
       limits,
       deadline: limit.deadline,
       state: state.buffer,
-    });
+    }));
+    this.#programs.add(program);
+    await program.start();
     if (limits.timeoutMs > readingMs) watchReading();
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
@@ -213,25 +246,37 @@ export class Sandbox implements Disposable {
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
     calls.abort();
-    this.#giveBack(worker, limits.memoryBytes, reusable);
+    this.#programs.delete(program);
+    program.end(reusable);
     return result;
   }
 
-  /** While a program waits for a person, another one runs in its place. Call `end` when the program has ended. */
-  #place(): Clock & { end(): void } {
+  /**
+   * While a program waits for a person, another one runs in its place. `park` is called after a while. Call `end` when the program
+   * has ended.
+   */
+  #place(park: () => void): Place {
     let holds = 0;
     let hasLeft = false;
     let hasEnded = false;
+    let timer: Timer | undefined;
     const comeBack = () => {
+      clearTimeout(timer);
       if (!hasLeft) return;
       hasLeft = false;
       this.#waiting -= 1;
       this.#semaphore.take();
     };
+    const parkLater = () => {
+      clearTimeout(timer);
+      if (holds > 0 && !hasEnded) timer = setTimeout(park, this.#parkAfterMs);
+    };
     return {
       hold: () => {
         holds += 1;
-        if (holds > 1 || hasEnded || this.#waiting >= maxWaiting) return;
+        if (holds > 1 || hasEnded) return;
+        parkLater();
+        if (this.#waiting >= maxWaiting) return;
         hasLeft = true;
         this.#waiting += 1;
         this.#semaphore.release();
@@ -240,11 +285,22 @@ export class Sandbox implements Disposable {
         holds -= 1;
         if (holds === 0) comeBack();
       },
+      parkLater,
       end: () => {
         hasEnded = true;
         comeBack();
       },
     };
+  }
+
+  /** Programs that wait for a person and are in no worker. */
+  get parkedPrograms(): number {
+    return [...this.#programs].filter(({ isParked }) => isParked).length;
+  }
+
+  /** Memory of these programs, compressed. */
+  get parkedBytes(): number {
+    return [...this.#programs].reduce((sum, { parkedBytes }) => sum + parkedBytes, 0);
   }
 
   #take(memoryBytes: number): ReadyWorker {

@@ -23,30 +23,39 @@ const keptResults = 4;
 /** Longer results replace each other: only the last one is kept. */
 const longResult = 1_000_000;
 
+const atStart = () => ({
+  tools: new Map<string, RecordedCalls & { args?: string }>(),
+  open: new Map<number, { seen: RecordedCalls; raw: boolean }>(),
+});
+
 export class SeenCalls {
-  readonly #tools = new Map<string, RecordedCalls & { args?: string }>();
-  readonly #open = new Map<number, { seen: RecordedCalls; raw: boolean }>();
+  /** Plain data, so that it can be saved with a program that waits. */
+  readonly state: ReturnType<typeof atStart>;
+
+  constructor(state = atStart()) {
+    this.state = state;
+  }
 
   made(message: CallMessage): void {
     const { call, namespace, raw, args } = message;
     // Questions about the tools do not count as calls.
     if (namespace === "") return;
     const tool = toolId(message);
-    const seen = this.#tools.getOrInsertComputed(tool, () => {
+    const seen = this.state.tools.getOrInsertComputed(tool, () => {
       return { tool, calls: 0, failures: 0, open: 0, repeated: 0, results: [], failure: undefined };
     });
     seen.calls += 1;
     seen.open += 1;
     if (seen.args === args) seen.repeated += 1;
     seen.args = args;
-    this.#open.set(call, { seen, raw });
+    this.state.open.set(call, { seen, raw });
   }
 
   answered(message: SettleMessage): void {
     const { call } = message;
-    const open = this.#open.get(call);
+    const open = this.state.open.get(call);
     if (!open) return;
-    this.#open.delete(call);
+    this.state.open.delete(call);
     const { seen, raw } = open;
     seen.open -= 1;
     if ("error" in message) {
@@ -56,7 +65,7 @@ export class SeenCalls {
   }
 
   get all(): RecordedCalls[] {
-    return [...this.#tools.values()];
+    return [...this.state.tools.values()];
   }
 }
 

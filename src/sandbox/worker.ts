@@ -58,6 +58,14 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       current = new Job(context, data, send);
       void current.start();
       break;
+    case "resume":
+      if (!context) break;
+      current = new Job(context, data, send);
+      void current.resume(data.saved);
+      break;
+    case "park":
+      current?.park(data.nearMs);
+      break;
     case "answers":
       current?.answer(data.answers);
       break;

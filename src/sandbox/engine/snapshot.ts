@@ -8,9 +8,7 @@
 import type { QuickJSContext } from "quickjs-emscripten-core";
 import { ReusableContext } from "../reusable-context.ts";
 import type { Engine } from "./engine.ts";
-
-/** Memory is compared in blocks. The snapshot contains runs of blocks that the script changed. */
-const blockBytes = 256;
+import { changedRuns, restoreRuns, writeRuns } from "./memory-runs.ts";
 
 /** A value that is the same for every fresh engine, and differs if anything before went another way. */
 function allocationMark(context: QuickJSContext): number {
@@ -26,31 +24,19 @@ export function runGuest(context: QuickJSContext, guestScript: string): void {
 /** The head before the runs: the mark, the engine's end address, and the number of runs. */
 const headWords = 3;
 
-interface Run {
-  start: number;
-  length: number;
-}
-
 /**
  * Runs the guest's script in a fresh engine, for the build. The snapshot consists of 32-bit numbers (the head, then start and
  * length of each run), followed by the runs.
  */
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
-  let snapshot = new Uint8Array();
+  let snapshot: Uint8Array = new Uint8Array();
   const memory = new Uint8Array(engine.memory.buffer);
   new ReusableContext(engine, endAddress, (context) => {
     const mark = allocationMark(context);
     const before = memory.slice();
     runGuest(context, guestScript);
     const runs = changedRuns(before, memory);
-    const head = [mark, endAddress, runs.length, ...runs.flatMap(({ start, length }) => [start, length])];
-    snapshot = new Uint8Array(4 * head.length + runs.reduce((sum, { length }) => sum + length, 0));
-    new Int32Array(snapshot.buffer, 0, head.length).set(head);
-    let at = 4 * head.length;
-    for (const { start, length } of runs) {
-      snapshot.set(memory.subarray(start, start + length), at);
-      at += length;
-    }
+    snapshot = writeRuns([mark, endAddress, runs.length], runs, memory);
   });
   return snapshot;
 }
@@ -62,27 +48,8 @@ export function endAddressOf(snapshot: Uint8Array): number {
 
 /** Returns true if the engine is now as if the script had run in it. */
 export function restoreSnapshot(engine: Engine, context: QuickJSContext, snapshot: Uint8Array): boolean {
-  const [mark = 0, , count = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
+  const [mark = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
   if (allocationMark(context) !== mark) return false;
-  const memory = new Uint8Array(engine.memory.buffer);
-  const runs = new Int32Array(snapshot.buffer, snapshot.byteOffset + 4 * headWords, 2 * count);
-  let at = 4 * headWords + runs.byteLength;
-  for (let index = 0; index < runs.length; index += 2) {
-    const [start = 0, length = 0] = runs.subarray(index, index + 2);
-    memory.set(snapshot.subarray(at, at + length), start);
-    at += length;
-  }
+  restoreRuns(snapshot, headWords, new Uint8Array(engine.memory.buffer));
   return true;
-}
-
-function changedRuns(before: Uint8Array, after: Uint8Array): Run[] {
-  const runs: Run[] = [];
-  for (let start = 0; start < after.length; start += blockBytes) {
-    const end = start + blockBytes;
-    if (Buffer.compare(before.subarray(start, end), after.subarray(start, end)) === 0) continue;
-    const last = runs.at(-1);
-    if (last && last.start + last.length === start) last.length += blockBytes;
-    else runs.push({ start, length: blockBytes });
-  }
-  return runs;
 }

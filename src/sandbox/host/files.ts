@@ -30,6 +30,10 @@ export class Files {
     return this.#disk.registryPath;
   }
 
+  set registryPath(path: string | undefined) {
+    this.#disk.registryPath = path;
+  }
+
   /** Runs an operation for a program. The arguments and the answer are JSON. */
   run(operation: string, argsJson: string): string {
     return JSON.stringify(this.ask(operation, JSON.parse(argsJson)));

@@ -1,0 +1,120 @@
+/**
+ * The worker of one program. A program that waits for a person for long is parked: its memory leaves the worker, which runs other
+ * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
+ */
+import { maxTimerMs } from "../time-limit.ts";
+import type { ParkedMessage, ParkedProgram, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+
+export interface WorkerSource {
+  /** A worker, and when it may be given work. */
+  take(): { worker: Worker; prepared: Promise<void> };
+  giveBack(worker: Worker, reusable: boolean): void;
+  /** Called with each worker before it is given work. */
+  listen(worker: Worker): void;
+}
+
+export class ProgramWorker {
+  readonly #source: WorkerSource;
+  readonly #run: () => Omit<RunMessage, "type">;
+  #worker: Worker | undefined;
+  #parked: ParkedProgram | undefined;
+  /** Messages for the program while it is in no worker, or on its way. */
+  #held: ToWorker[] | undefined = [];
+  #timer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  /** `run` makes the message that starts or continues the program. */
+  constructor(source: WorkerSource, run: () => Omit<RunMessage, "type">) {
+    this.#source = source;
+    this.#run = run;
+  }
+
+  /** Resolves when the program has been sent to a worker. */
+  async start(): Promise<void> {
+    await this.#enter(() => ({ type: "run", ...this.#run() }));
+    this.#release();
+  }
+
+  get isParked(): boolean {
+    return this.#parked !== undefined;
+  }
+
+  /** Bytes of the parked program; 0 if it is in a worker. */
+  get parkedBytes(): number {
+    return this.#parked?.memory.written.length ?? 0;
+  }
+
+  send(message: ToWorker): void {
+    if (!this.#held) {
+      this.#worker?.postMessage(message);
+      return;
+    }
+    this.#held.push(message);
+    if (this.#parked) void this.#resume(this.#parked);
+  }
+
+  /** Asks the worker to park the program, if it only waits and no timer of it fires within `nearMs`. */
+  park(nearMs: number): void {
+    if (this.#held || !this.#worker) return;
+    this.#held = [];
+    this.#worker.postMessage({ type: "park", nearMs } satisfies ToWorker);
+  }
+
+  /** The worker's answer to `park`. */
+  parked({ saved, reusable, wakeAt }: ParkedMessage): void {
+    if (!saved || this.#hasEnded) {
+      this.#release();
+      return;
+    }
+    this.#parked = saved;
+    this.#leave(reusable);
+    if (this.#held && this.#held.length > 0) void this.#resume(saved);
+    else if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
+  }
+
+  /** The worker has loaded the program. */
+  resumed(): void {
+    this.#release();
+  }
+
+  /** Call this when the program has ended. */
+  end(reusable: boolean): void {
+    this.#hasEnded = true;
+    this.#parked = undefined;
+    clearTimeout(this.#timer);
+    // A worker that is on its way to the program may do anything.
+    this.#leave(reusable && this.#held === undefined);
+  }
+
+  async #resume(saved: ParkedProgram): Promise<void> {
+    this.#parked = undefined;
+    clearTimeout(this.#timer);
+    await this.#enter((): ResumeMessage => ({ type: "resume", ...this.#run(), saved }));
+  }
+
+  #wakeAt(at: number, saved: ParkedProgram): void {
+    const restMs = at - Date.now();
+    const wake = () => (restMs > maxTimerMs ? this.#wakeAt(at, saved) : void this.#resume(saved));
+    this.#timer = setTimeout(wake, Math.min(restMs, maxTimerMs));
+  }
+
+  async #enter(message: () => RunMessage | ResumeMessage): Promise<void> {
+    const { worker, prepared } = this.#source.take();
+    this.#worker = worker;
+    this.#source.listen(worker);
+    await prepared;
+    if (!this.#hasEnded) worker.postMessage(message());
+  }
+
+  #leave(reusable: boolean): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker) this.#source.giveBack(worker, reusable);
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#worker?.postMessage(message);
+  }
+}

@@ -1,0 +1,159 @@
+/** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
+import type { Clock } from "../../src/time-limit.ts";
+import { answer, Harness, megabyte } from "./harness.ts";
+
+// Many processes run at once on a small machine.
+setDefaultTimeout(60_000);
+
+function failed(outcome: Outcome) {
+  if (outcome.ok) throw new Error(`it succeeded: ${JSON.stringify(outcome.value)}`);
+  return outcome;
+}
+
+let harness: Harness;
+beforeAll(() => {
+  harness = new Harness({ parkAfterMs: 0 });
+});
+afterAll(() => harness[Symbol.dispose]());
+
+/** Each call waits for a person who answers once the program has left its worker. */
+async function asking(call: BindingCall, signal: AbortSignal, clock?: Clock) {
+  clock?.hold();
+  await parked(harness);
+  clock?.release();
+  return await answer(call, signal);
+}
+
+async function parked({ sandbox }: Harness): Promise<void> {
+  while (sandbox.parkedPrograms === 0) await Bun.sleep(1);
+}
+
+describe("a program that is parked with every call", () => {
+  test.each<[string, string, unknown]>([
+    ["values", "const a = await test.echo({ n: 1 }); const b = await test.echo({ n: 2 }); return [a.n, b.n]", [1, 2]],
+    [
+      "closures, classes and generators",
+      `class Box { #x = 1; add(n) { this.#x += n; return this; } get x() { return this.#x; } }
+       function* count() { for (let i = 0; ; i++) yield i; }
+       const box = new Box(); const numbers = count(); const all = [];
+       for (const n of [1, 2, 3]) { box.add((await test.echo({ n })).n); all.push(numbers.next().value); }
+       return [box.x, all]`,
+      [7, [0, 1, 2]],
+    ],
+    ["typed arrays", "const t = new Float64Array([1.5, 2]); await test.echo({}); t[0] += 1; return [...t]", [2.5, 2]],
+    [
+      "errors",
+      "try { await test.fail({}) } catch (error) { return [error.name, error.code] }",
+      ["ToolError", "TOOL_FAILED"],
+    ],
+    [
+      "randomness",
+      "const a = Math.random(); await test.echo({}); return [a, Math.random()].every((n) => n > 0 && n < 1)",
+      true,
+    ],
+    [
+      "time",
+      `const [now, date] = [performance.now(), Date.now()]; await test.echo({});
+       const [passed, by] = [performance.now() - now, Date.now() - date];
+       return passed >= 0 && passed < 30_000 && Math.abs(passed - by) < 50`,
+      true,
+    ],
+    [
+      "files",
+      `fs.writeFileSync("./workspace/a", "1"); await test.echo({}); fs.appendFileSync("./workspace/a", "2");
+       return fs.readFileSync("./workspace/a", "utf8")`,
+      "12",
+    ],
+    [
+      "concurrent calls",
+      "return (await Promise.all([1, 2, 3].map((n) => test.echo({ n })))).map(({ n }) => n)",
+      [1, 2, 3],
+    ],
+  ])("keeps its %s", async (_, code, value) => {
+    expect(await harness.value(code, { call: asking })).toEqual(value);
+  });
+
+  test("keeps its logs in order, and its limits count on", async () => {
+    const code =
+      'for (const n of [1, 2, 3]) { process.stdout.write("a"); await test.echo({ n }); console.log(n) } return 1';
+    const outcome = await harness.run(code, { call: asking });
+    expect(outcome.logs.map(({ text }) => text)).toEqual(["a1", "a2", "a3"]);
+    const over = await harness.run("for (let i = 0; i < 5; i++) await test.echo({})", { call: asking, calls: 3 });
+    expect(failed(over).error.message).toContain("3");
+  });
+
+  test("explains a failure with the line of the code", async () => {
+    const outcome = await harness.run("const a = await test.echo({});\nreturn a.missing.name", { call: asking });
+    expect(failed(outcome).error).toMatchObject({ name: "TypeError" });
+    expect(JSON.stringify(outcome)).toContain("line");
+  });
+
+  test("keeps a large heap", async () => {
+    const code = `const big = Array.from({ length: 400_000 }, (_, n) => ({ n, text: "row " + n })); await test.echo({});
+      return [big.length, big.at(-1).text]`;
+    expect(await harness.value(code, { call: asking, memoryBytes: 256 * megabyte })).toEqual([400_000, "row 399999"]);
+  });
+});
+
+describe("a parked program", () => {
+  const forever = (_: BindingCall, signal: AbortSignal, clock?: Clock) => {
+    clock?.hold();
+    return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+  };
+
+  test("ends at once when it is cancelled", async () => {
+    const cancel = new AbortController();
+    const run = harness.run("await test.echo({})", { call: forever, signal: cancel.signal });
+    await parked(harness);
+    cancel.abort();
+    expect(failed(await run).reason).toBe("cancelled");
+    expect(harness.sandbox.parkedPrograms).toBe(0);
+  });
+
+  test("leaves its worker to others", async () => {
+    using narrow = new Harness({ atOnce: 1, keptWorkers: 1, parkAfterMs: 0 });
+    const cancel = new AbortController();
+    const waiting = Array.from({ length: 4 }, () =>
+      narrow.run("await test.echo({})", { call: forever, signal: cancel.signal }),
+    );
+    while (narrow.sandbox.parkedPrograms < waiting.length) await Bun.sleep(1);
+    expect(await narrow.value("return 2")).toBe(2);
+    cancel.abort();
+    expect((await Promise.all(waiting)).map((outcome) => failed(outcome).reason)).toEqual(
+      waiting.map(() => "cancelled"),
+    );
+  });
+
+  test("is not made of a program with a timer that fires soon", async () => {
+    const answered = Promise.withResolvers<void>();
+    const call = async (of: BindingCall, signal: AbortSignal, clock?: Clock) => {
+      if (of.name === "text") answered.resolve();
+      else {
+        clock?.hold();
+        await answered.promise;
+        clock?.release();
+      }
+      return await answer(of, signal);
+    };
+    using later = new Harness({ parkAfterMs: 100 });
+    const code = "setTimeout(() => test.text({}), 150); return (await test.echo({ n: 1 })).n";
+    expect(await later.value(code, { call })).toBe(1);
+  });
+
+  test("continues when one of its timers fires", async () => {
+    const answered = Promise.withResolvers<void>();
+    const call = async (of: BindingCall, signal: AbortSignal, clock?: Clock) => {
+      if (of.name === "text") answered.resolve();
+      else {
+        clock?.hold();
+        await answered.promise;
+        clock?.release();
+      }
+      return await answer(of, signal);
+    };
+    const code = "setTimeout(() => test.text({}), 300); return (await test.echo({ n: 1 })).n";
+    expect(await harness.value(code, { call })).toBe(1);
+  });
+});
