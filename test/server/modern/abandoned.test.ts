@@ -1,4 +1,4 @@
-/** A host that never comes back, and what ends with `serve`: programs, their calls, and the servers' processes. */
+/** Hosts that answer late or never, and what ends with `serve`: programs, their calls, and the servers' processes. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { loadConfig } from "../../../src/config/load.ts";
 import { silentLog } from "../../../src/log.ts";
@@ -15,16 +15,22 @@ setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 let toolbox: Toolbox;
+let sandbox: Sandbox;
 let requests: ModernRequests;
 beforeEach(async () => {
   folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { newer: fixture("modern", "reject", folder.path) } });
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
-  toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder.path, log: silentLog });
-  const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs: 200 };
-  requests = new ModernRequests(toolbox, limits, silentLog);
+  sandbox = new Sandbox({ parkAfterMs: 0 });
+  toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
 });
+
+function open(answerMs: number): void {
+  const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs };
+  requests = new ModernRequests(toolbox, limits, silentLog);
+}
+
 afterEach(async () => {
   await requests.close();
   await toolbox[Symbol.asyncDispose]();
@@ -53,7 +59,19 @@ async function execute(code: string, more: object = {}): Promise<string> {
   throw new Error("no answer");
 }
 
-test("the program is cancelled, its servers are told, and its state is refused afterwards", async () => {
+test("a late answer reaches the program, which has left its worker meanwhile", async () => {
+  open(60_000);
+  const code = "const list = [1]; list.push(await newer.greet({})); return list";
+  const { result } = JSON.parse(await execute(code));
+  while (sandbox.parkedPrograms === 0) await Bun.sleep(5);
+  const [key = ""] = Object.keys(result.inputRequests);
+  const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } } };
+  expect(await execute(code, { requestState: result.requestState, inputResponses })).toContain("hello Ada");
+  expect(sandbox.parkedPrograms).toBe(0);
+});
+
+test("without an answer the program is cancelled, its servers are told, and its state is refused afterwards", async () => {
+  open(200);
   const code = "return await Promise.all([newer.wait({}), newer.greet({})])";
   const first = await execute(code);
   const { result } = JSON.parse(first);
@@ -64,6 +82,7 @@ test("the program is cancelled, its servers are told, and its state is refused a
 });
 
 test("closing ends parked programs", async () => {
+  open(60_000);
   const code = "return await newer.greet({})";
   expect(await execute(code)).toContain("input_required");
   await requests.close();
