@@ -55,7 +55,7 @@ function boundedEntries(list: unknown[], key: string): unknown[] {
 /** Undefined if the name is too long. */
 export function boundedTool(tool: ListedTool): ListedTool | undefined {
   if (tool.name.length > toolLimits.nameChars) return undefined;
-  const { title, description, inputSchema, outputSchema, annotations, icons, _meta, ...rest } = tool;
+  const { title, description, inputSchema, outputSchema, annotations, icons, _meta, more, ...rest } = tool;
   const input = isWithin(inputSchema);
   return {
     ...rest,
@@ -66,6 +66,7 @@ export function boundedTool(tool: ListedTool): ListedTool | undefined {
     ...(isShort(annotations) ? { annotations } : {}),
     ...(isShort(icons) ? { icons } : {}),
     ...(isShort(_meta) ? { _meta } : {}),
+    ...(isShort(more) ? { more } : {}),
   };
 }
 

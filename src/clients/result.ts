@@ -12,6 +12,8 @@ export interface ListedTool {
   annotations?: JsonObject;
   icons?: unknown[];
   _meta?: JsonObject;
+  /** Fields that no revision of MCP defines. */
+  more?: JsonObject;
 }
 
 /** A CallToolResult, unchecked. Large parts of it are `LargeJson`. */
@@ -27,17 +29,20 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
   }
   return list.flatMap((entry: unknown): ListedTool[] => {
     if (!isObject(entry) || typeof entry["name"] !== "string" || entry["name"] === "") return [];
-    const { title, annotations, outputSchema, icons, _meta } = entry;
+    // How a tool supports tasks is left out, because claudikins passes no tasks on.
+    const { name, title, description, inputSchema, annotations, outputSchema, icons, _meta, execution, ...more } =
+      entry;
     return [
       {
         name: entry["name"],
         ...(typeof title === "string" ? { title } : {}),
-        description: typeof entry["description"] === "string" ? entry["description"] : "",
-        inputSchema: isObject(entry["inputSchema"]) ? entry["inputSchema"] : { type: "object" },
+        description: typeof description === "string" ? description : "",
+        inputSchema: isObject(inputSchema) ? inputSchema : { type: "object" },
         ...(isObject(outputSchema) ? { outputSchema } : {}),
         ...(isObject(annotations) ? { annotations } : {}),
         ...(Array.isArray(icons) ? { icons } : {}),
         ...(isObject(_meta) ? { _meta } : {}),
+        ...(Object.keys(more).length > 0 ? { more } : {}),
       },
     ];
   });

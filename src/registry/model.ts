@@ -20,6 +20,8 @@ export interface RegistryTool {
   annotations?: JsonObject;
   icons?: unknown[];
   _meta?: JsonObject;
+  /** Fields that no revision of MCP defines. */
+  more?: JsonObject;
 }
 
 export interface RegistryServer {

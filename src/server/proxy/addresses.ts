@@ -1,25 +1,35 @@
 /**
  * The URIs of resources of many servers. A URI that only one server has stays as it is. One that several have, or that looks like
- * ours, is shown as `claudikins://<server>/<own URI>`. Templates follow the same rule.
+ * ours, is shown as `claudikins://<server>/<own URI>`. Templates follow the same rule. The pages of MCP Apps keep their scheme, by
+ * which agents recognise them: `ui://a` is shown as `ui://claudikins/<server>/a`.
  */
 
-const scheme = "claudikins://";
+/** The beginnings of our addresses, and what they stand for. */
+const beginnings = [
+  { ours: "ui://claudikins/", own: "ui://" },
+  { ours: "claudikins://", own: "" },
+] as const;
 
 export interface Place {
   server: string;
   uri: string;
 }
 
-export function prefixOf(server: string): string {
-  return `${scheme}${encodeURIComponent(server.toWellFormed())}/`;
+/** The address of a server's URI that has the server's name in it. */
+export function withServer(server: string, uri: string): string {
+  const { ours, own } = beginnings.find((each) => uri.startsWith(each.own))!;
+  return `${ours}${nameIn(server)}/${uri.slice(own.length)}`;
 }
+
+const nameIn = (server: string) => encodeURIComponent(server.toWellFormed());
 
 /** The server and URI that such an address means; undefined for other addresses. */
 export function placeOf(uri: string, servers: Iterable<string>): Place | undefined {
-  if (!uri.startsWith(scheme)) return undefined;
+  const beginning = beginnings.find(({ ours }) => uri.startsWith(ours));
+  if (!beginning) return undefined;
   for (const server of servers) {
-    const prefix = prefixOf(server);
-    if (uri.startsWith(prefix)) return { server, uri: uri.slice(prefix.length) };
+    const prefix = `${beginning.ours}${nameIn(server)}/`;
+    if (uri.startsWith(prefix)) return { server, uri: beginning.own + uri.slice(prefix.length) };
   }
   return undefined;
 }
@@ -31,8 +41,12 @@ export function shownAddresses(all: ReadonlyMap<string, readonly string[]>): Map
     for (const uri of uris) owners.set(uri, (owners.get(uri) ?? new Set()).add(server));
   }
   const shown = (server: string, uri: string) =>
-    (owners.get(uri)?.size ?? 0) > 1 || uri.startsWith(scheme) ? prefixOf(server) + uri : uri;
+    (owners.get(uri)?.size ?? 0) > 1 || isOurs(uri) ? withServer(server, uri) : uri;
   return new Map([...all].map(([server, uris]) => [server, new Map(uris.map((uri) => [uri, shown(server, uri)]))]));
+}
+
+function isOurs(uri: string): boolean {
+  return beginnings.some(({ ours }) => uri.startsWith(ours));
 }
 
 /** Whether an address may come from a template (RFC 6570): it contains the template's fixed parts in order. */

@@ -53,9 +53,10 @@ export class DirectAnswers {
     this.#count = count;
     this.#listener = listener;
     this.#changes = new ListChanges(listener);
-    this.#tools = new ProxiedTools(toolbox);
+    this.#tools = new ProxiedTools(toolbox, () => this.#resources.shown());
     this.#prompts = new ProxiedPrompts(toolbox, () => this.#changes.changed("prompts"));
-    this.#resources = new ProxiedResources(toolbox, () => this.#changes.changed("resources"));
+    const changed = () => this.#changes.changed("resources");
+    this.#resources = new ProxiedResources(toolbox, changed, () => this.#tools.pages());
     this.#listenToServers();
   }
 
@@ -199,7 +200,7 @@ export class DirectAnswers {
     try {
       const result = await this.#tools.call(original, args, options);
       this.#resources.remember(server, wholeOf(result["content"]));
-      return result;
+      return this.#resources.withShownPage(server, result);
     } catch (error) {
       const answered = serverError(error, server);
       if (answered) throw answered;

@@ -5,11 +5,12 @@ import { toClaudikinsError } from "../../errors.ts";
 import { countedResult } from "../../execution/counted-call.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
+import { mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
 import { hostError, noResource, noSkill } from "./answers.ts";
+import { pageIn, withPage } from "./apps.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
-import { skillAddresses, usableSkill, withPrefix } from "./skills.ts";
+import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
 
 /** Number of URIs in recent results that are remembered. */
 const maxLinks = 10_000;
@@ -25,8 +26,12 @@ export class ProxiedResources {
   readonly #links = new Map<string, string>();
   readonly #subscriptions = new Map<string, () => void>();
 
-  constructor(toolbox: Toolbox, onLate: () => void) {
+  /** The pages of MCP Apps that the tools of each server name. */
+  readonly #pages: () => ReadonlyMap<string, readonly string[]>;
+
+  constructor(toolbox: Toolbox, onLate: () => void, pages: () => ReadonlyMap<string, readonly string[]>) {
     this.#toolbox = toolbox;
+    this.#pages = pages;
     const { pool } = toolbox;
     const resources = (server: string) => pool.listResources(server);
     const templates = (server: string) => pool.listResourceTemplates(server).catch(noneWhereUnknown);
@@ -47,7 +52,7 @@ export class ProxiedResources {
     const [lists, key] = isTemplates ? [this.templates, "uriTemplate"] : [this.resources, "uri"];
     await lists.ask(signal);
     const own = (definition: JsonObject) => String(definition[key]);
-    const shown = isTemplates ? shownAddresses(addressesIn(lists, own)) : this.#shown();
+    const shown = isTemplates ? shownAddresses(addressesIn(lists, own)) : this.shown();
     return [...lists.known].flatMap(([server, all]) =>
       all.map((definition) => {
         const address = shown.get(server)!.get(own(definition))!;
@@ -60,15 +65,13 @@ export class ProxiedResources {
   /** Lists skills, with the URIs that the agent is shown. */
   async listSkills(signal: AbortSignal): Promise<JsonObject[]> {
     await this.skills.ask(signal);
-    const shown = this.#shown();
+    const shown = this.shown();
     return [...this.skills.known].flatMap(([server, all]) =>
       all.map((skill) => {
         const own = skillAddresses(skill);
         // All files of a skill are below the folder of the skill.
         const isShared = own.some((uri) => shown.get(server)?.get(uri) !== uri);
-        const prefix = isShared ? prefixOf(server) : "";
-        for (const uri of own) this.#owners.set(prefix + uri, server);
-        return withPrefix(skill, prefix);
+        return this.#shownSkill(skill, server, isShared);
       }),
     );
   }
@@ -81,10 +84,14 @@ export class ProxiedResources {
       const result = await countedRequest(place.server, request, options);
       const skill = isObject(result["skill"]) ? usableSkill(result["skill"]) : undefined;
       if (skill?.["uri"] !== place.uri) throw noSkill(uri);
-      const prefix = place.uri === uri ? "" : prefixOf(place.server);
-      for (const each of skillAddresses(skill)) this.#owners.set(prefix + each, place.server);
-      return { ...result, skill: withPrefix(skill, prefix) };
+      return { ...result, skill: this.#shownSkill(skill, place.server, place.uri !== uri) };
     });
+  }
+
+  #shownSkill(skill: JsonObject, server: string, isShared: boolean): JsonObject {
+    const address = (uri: string) => (isShared ? withServer(server, uri) : uri);
+    for (const uri of skillAddresses(skill)) this.#owners.set(address(uri), server);
+    return withAddresses(skill, address);
   }
 
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
@@ -99,7 +106,7 @@ export class ProxiedResources {
   async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
     if (this.#subscriptions.has(uri)) return;
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
-      const tell = (updated: string) => onUpdate(own === uri ? updated : prefixOf(server) + updated);
+      const tell = (updated: string) => onUpdate(own === uri ? updated : withServer(server, updated));
       return options.toolbox.pool.subscribe(server, own, tell, options);
     });
     // The agent may have subscribed twice at once.
@@ -126,12 +133,15 @@ export class ProxiedResources {
   remember(server: string, blocks: unknown): void {
     for (const { type, uri, resource } of objectsOf(blocks)) {
       const address = type === "resource_link" ? uri : type === "resource" && isObject(resource) ? resource["uri"] : "";
-      if (typeof address !== "string" || address === "") continue;
-      this.#links.delete(address);
-      this.#links.set(address, server);
-      const [oldest] = this.#links.keys();
-      if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
+      if (typeof address === "string" && address !== "") this.#remember(address, server);
     }
+  }
+
+  #remember(address: string, server: string): void {
+    this.#links.delete(address);
+    this.#links.set(address, server);
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
   }
 
   /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
@@ -171,20 +181,30 @@ export class ProxiedResources {
     const { config } = this.#toolbox;
     const certain = placeOf(uri, config.servers.keys());
     if (certain) return [certain];
-    const server = this.#owners.get(uri) ?? this.#links.get(uri);
+    const [app, ...others] = [...this.#pages()].filter(([, pages]) => pages.includes(uri)).map(([name]) => name);
+    const server = this.#owners.get(uri) ?? this.#links.get(uri) ?? (others.length === 0 ? app : undefined);
     if (server !== undefined) return [{ server, uri }];
     await Promise.all([this.resources, this.templates, this.skills].map((lists) => lists.askOnce(signal)));
     return this.#likely(uri).map((name) => ({ server: name, uri }));
   }
 
-  /** The addresses of resources and of the files of skills, which must not mean the same. */
-  #shown(): Map<string, Map<string, string>> {
+  /** The shown addresses of resources, files of skills and pages of apps: one address never means those of two servers. */
+  shown(): Map<string, Map<string, string>> {
     const resources = addressesIn(this.resources, ({ uri }) => String(uri));
-    const skills = addressesIn(this.skills, skillAddresses);
+    const all = [resources, addressesIn(this.skills, skillAddresses), this.#pages()];
     const servers = [...this.#toolbox.config.servers.keys()];
-    return shownAddresses(
-      new Map(servers.map((name) => [name, [...(resources.get(name) ?? []), ...(skills.get(name) ?? [])]])),
-    );
+    return shownAddresses(new Map(servers.map((name) => [name, all.flatMap((each) => each.get(name) ?? [])])));
+  }
+
+  /** The result of a tool with the shown address of its page. A page that no list has is read from this server. */
+  withShownPage(server: string, result: JsonObject): JsonObject {
+    const page = pageIn(result);
+    if (page === undefined) return result;
+    const shown = this.shown();
+    const isOther = [...shown].some(([name, uris]) => name !== server && uris.has(page));
+    const address = shown.get(server)?.get(page) ?? (isOther ? withServer(server, page) : page);
+    if (address === page) this.#remember(page, server);
+    return withPage(result, () => address);
   }
 
   /**

@@ -28,14 +28,11 @@ export function skillAddresses({ uri, resources }: JsonObject): string[] {
   return [...new Set([String(uri), ...(Array.isArray(resources) ? resources.map((each) => String(each.uri)) : [])])];
 }
 
-/** The entry with a prefix before all its addresses. */
-export function withPrefix(skill: JsonObject, prefix: string): JsonObject {
+/** The entry with other addresses. */
+export function withAddresses(skill: JsonObject, shown: (uri: string) => string): JsonObject {
   const { uri, resources } = skill;
-  if (prefix === "") return skill;
-  const prefixed = Array.isArray(resources)
-    ? resources.map((each) => ({ ...each, uri: prefix + each.uri }))
-    : resources;
-  return { ...skill, uri: prefix + String(uri), resources: prefixed };
+  const files = Array.isArray(resources) ? resources.map((each) => ({ ...each, uri: shown(each.uri) })) : resources;
+  return { ...skill, uri: shown(String(uri)), resources: files };
 }
 
 /** The usual spelling of a URI. Undefined if it is none, or has a query or a fragment. */

@@ -5,6 +5,7 @@ import { countedResult } from "../../execution/counted-call.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { RegistryServer, RegistryTool } from "../../registry/model.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { pageIn, withPage } from "./apps.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
 import type { AskOptions } from "./resources.ts";
@@ -15,8 +16,12 @@ export class ProxiedTools {
   /** Why servers' tools are still not known. */
   problems: ReadonlyMap<string, string> = new Map();
 
-  constructor(toolbox: Toolbox) {
+  /** The shown addresses of each server. */
+  readonly #shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+  constructor(toolbox: Toolbox, shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>) {
     this.#toolbox = toolbox;
+    this.#shown = shown;
     this.#names = new ExposedNames(toolbox.config.prefix);
   }
 
@@ -30,8 +35,19 @@ export class ProxiedTools {
   definitions(): JsonObject[] {
     const servers = this.#known();
     this.#names.assign(servers.flatMap(({ name: server, tools }) => tools.map(({ name }) => ({ server, name }))));
-    const all = servers.flatMap((server) => server.tools.map((tool) => this.#definition(server, tool)));
+    const shown = this.#shown();
+    const all = servers.flatMap((server) =>
+      server.tools.map((tool) => {
+        const definition = this.#definition(server, tool);
+        return definition && withPage(definition, (page) => shown.get(server.name)?.get(page) ?? page);
+      }),
+    );
     return all.filter((each) => each !== undefined);
+  }
+
+  /** The pages of apps that the tools of each server name. */
+  pages(): Map<string, string[]> {
+    return new Map(this.#known().map(({ name, tools }) => [name, tools.flatMap((tool) => pageIn({ ...tool }) ?? [])]));
   }
 
   /** Finds the tool that the agent names. Names depend on the tools of all servers, so all are asked first. */
@@ -63,8 +79,8 @@ export class ProxiedTools {
   }
 
   #definition({ name: server }: RegistryServer, tool: RegistryTool): JsonObject | undefined {
-    const { jsName: _, observed: __, known: ___, description, ...rest } = tool;
+    const { jsName: _, observed: __, known: ___, usual: ____, more, description, ...rest } = tool;
     const name = this.#names.nameOf({ server, name: tool.name });
-    return usableTool({ ...rest, ...(description === "" ? {} : { description }), name });
+    return usableTool({ ...more, ...rest, ...(description === "" ? {} : { description }), name });
   }
 }

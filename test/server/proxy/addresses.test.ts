@@ -1,6 +1,6 @@
 /** Addresses of resources that several servers have. */
 import { expect, test } from "bun:test";
-import { mayBeOf, placeOf, prefixOf, schemeOf, shownAddresses } from "../../../src/server/proxy/addresses.ts";
+import { mayBeOf, placeOf, schemeOf, shownAddresses, withServer } from "../../../src/server/proxy/addresses.ts";
 
 test("an address of one server is kept, and an address of several servers gets the server's name", () => {
   const shown = shownAddresses(
@@ -31,7 +31,7 @@ test("only addresses of known servers are translated", () => {
     expect(placeOf(uri, servers)).toBeUndefined();
   }
   expect(placeOf("claudikins://one%2Ftwo/x:y", servers)).toEqual({ server: "one/two", uri: "x:y" });
-  expect(placeOf(`${prefixOf("one")}`, servers)).toEqual({ server: "one", uri: "" });
+  expect(placeOf(withServer("one", ""), servers)).toEqual({ server: "one", uri: "" });
 });
 
 test.each([
