@@ -13,6 +13,8 @@ import { ClaudikinsError } from "../../src/errors.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 interface Context {
+  /** The calls that a scenario wants to see, instead of one of each tool. */
+  toolCalls?: { name: string; arguments: object }[];
   client_id?: string;
   client_secret?: string;
   private_key_pem?: string;
@@ -53,24 +55,34 @@ pool.responder = {
 };
 
 const tools = await signedIn(() => pool.listTools(server.name));
-for (const { name } of tools) {
-  const result = await signedIn(() => pool.callTool(server.name, name, argumentsOf(name), { timeoutMs: 20_000 }));
+const calls = context.toolCalls ?? tools.map(({ name }) => ({ name, arguments: argumentsOf(name) }));
+// The server of this scenario has a tool that cannot be called.
+for (const { name, arguments: args } of scenario === "json-schema-ref-no-deref" ? [] : calls) {
+  const result = await signedIn(() => pool.callTool(server.name, name, args, { timeoutMs: 20_000 }));
   toolValue(result, name);
 }
+if (scenario === "http-standard-headers") await readEverything();
 
 function argumentsOf(tool: string): object {
-  return tool === "add_numbers" ? { a: 5, b: 3 } : {};
+  if (tool === "add_numbers") return { a: 5, b: 3 };
+  const wanted = tools.find(({ name }) => name === "json_schema_2020_12_tool");
+  return tool === "json_schema_echo" ? { schema: wanted?.inputSchema } : {};
 }
 
-/** Signs in when told to, and tries again, but only once per reason. */
-async function signedIn<T>(work: () => Promise<T>): Promise<T> {
+async function readEverything(): Promise<void> {
+  for (const { uri } of await pool.listResources(server.name)) await pool.readResource(server.name, String(uri));
+  for (const { name } of await pool.listPrompts(server.name)) await pool.getPrompt(server.name, String(name), {});
+}
+
+/** Signs in when told to, and tries again. A server may move to another authorization server meanwhile, but only once. */
+async function signedIn<T>(work: () => Promise<T>, signInsLeft = 2): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ClaudikinsError) || error.code !== "AUTH_REQUIRED") throw error;
+    if (!(error instanceof ClaudikinsError) || error.code !== "AUTH_REQUIRED" || signInsLeft === 0) throw error;
     log(`${error.message}; ${error.hint}`);
     await signIn();
-    return await work();
+    return await signedIn(work, signInsLeft - 1);
   }
 }
 

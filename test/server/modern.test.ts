@@ -232,6 +232,12 @@ describe("raw requests over HTTP", () => {
     expect(textOf(last).split("once")).toHaveLength(2);
   });
 
+  test("a parked program does not keep the process alive", async () => {
+    expect((await execute("return await newer.greet({})")).result).toMatchObject({ resultType: "input_required" });
+    door.signal("SIGTERM");
+    expect(await door.exited).toBe(0);
+  });
+
   test("a state that is wrong, of another request, or used before is refused, and nothing runs", async () => {
     const code = "console.log('ran'); return await newer.greet({})";
     const { result: first } = await execute(code);

@@ -241,10 +241,13 @@ export class OpenRequest {
   /** Waits for the host's next round. If it does not come in time, the work is cancelled. Returns the questions. */
   park(answerMs: number, onLate: () => void): Record<string, InputRequest> {
     this.round += 1;
-    this.#late = new TimeLimit(answerMs, () => {
+    const late = new TimeLimit(answerMs, () => {
       this.cancel();
       onLate();
     });
+    this.#late = late;
+    // Its timer would keep the process alive.
+    onAbort(this.signal, () => late.end());
     return Object.fromEntries([...this.#asking].map(([key, { request }]) => [key, request]));
   }
 
