@@ -7,8 +7,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Pool } from "../../src/clients/pool.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";
+import { freePort } from "../support/network.ts";
 import { openPool, surroundings } from "../support/pool.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -129,9 +131,32 @@ describe.skipIf(!isInstalled(claude))(`Claude Code${skipped(claude)}`, () => {
 });
 
 describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
-  test("is connected and listed", async () => {
-    await using pool = openPool({ context7: { command: "node", args: [context7] } }, surroundings(folder.path));
-    const names = (await pool.listTools("context7")).map(({ name }) => name);
-    expect(names).toContain("resolve-library-id");
+  const names = async (pool: Pool) => (await pool.listTools("context7")).map(({ name }) => name);
+
+  test.each(["2025", "2026"] as const)("is connected and listed over stdio in the era %s", async (era) => {
+    const entries = { context7: { command: "node", args: [context7] } };
+    await using pool = openPool(entries, { ...surroundings(folder.path), eras: [["context7", era]] });
+    expect(await names(pool)).toContain("resolve-library-id");
+  });
+
+  test.each(["2025", "2026"] as const)("is connected and listed over HTTP in the era %s", async (era) => {
+    const port = String(await freePort());
+    const server = Bun.spawn(["node", context7, "--transport", "http", "--port", port], {
+      env: testEnvironment({ HOME: folder.path }),
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const entries = { context7: { url: `http://127.0.0.1:${port}/mcp` } };
+    await using pool = openPool(entries, { ...surroundings(folder.path), eras: [["context7", era]] });
+    try {
+      const deadline = performance.now() + 30_000;
+      while (!(await names(pool).catch((): string[] => [])).includes("resolve-library-id")) {
+        expect(performance.now()).toBeLessThan(deadline);
+        await Bun.sleep(50);
+      }
+    } finally {
+      server.kill();
+      await server.exited;
+    }
   });
 });

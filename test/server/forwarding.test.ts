@@ -17,7 +17,9 @@ setDefaultTimeout(60_000);
 let folder: TemporaryFolder;
 beforeEach(() => {
   folder = temporaryFolder();
-  folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
+  folder.write("claudikins.json", {
+    mcpServers: { asker: fixture("protocol", "stdio", folder.path), newer: fixture("modern", "reject", folder.path) },
+  });
 });
 afterEach(async () => {
   expect(await processesLeft(folder.path)).toEqual([]);
@@ -119,6 +121,38 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
         { ...question, _meta },
         { ...form, mode: "form", message: "[asker] Who are you?", _meta },
         { ...page, message: "[asker] Sign in", elicitationId: "asker:7", _meta },
+      ]);
+    });
+
+    test("questions of a server of 2026-07-28 are requested from the host as well", async () => {
+      const asked: { message?: string }[] = [];
+      const prepare = (client: Client) => {
+        answering([])(client);
+        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          asked.push(params);
+          return { action: "accept", ...(params.mode === "url" ? {} : { content: { name: "Ada" } }) };
+        });
+      };
+      await asHost(
+        async (_, host) => {
+          const texts = async (...tools: string[]) => {
+            const code = `return JSON.stringify(await Promise.all([${tools.map((tool) => `newer.${tool}({})`)}]))`;
+            const calls = mode === "code" ? [["execute_code", { code }]] : tools.map((tool) => [tool, {}]);
+            const results = await Promise.all(calls.map(([name, args]) => host.call(String(name), Object(args))));
+            return JSON.stringify(results);
+          };
+          expect(await texts("greet", "pair")).toMatch(/hello Ada.*Ada and Ada/);
+          expect(await texts("visit")).toContain("accept");
+          expect(await texts("consult")).toContain("four");
+          expect(await texts("places")).toContain("file:///work");
+        },
+        { capabilities, prepare },
+      );
+      expect(asked.map(({ message }) => message).sort()).toEqual([
+        "[newer] First?",
+        "[newer] Open it",
+        "[newer] Second?",
+        "[newer] Who are you?",
       ]);
     });
 

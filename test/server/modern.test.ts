@@ -356,6 +356,18 @@ describe("raw requests over HTTP", () => {
     expect(started()).toBe(before);
   });
 
+  test("pages that an old server names in an error are asked for in direct mode, and the call is sent again", async () => {
+    await using direct = await httpServe(folder, ["--mode", "direct"]);
+    const call = (more: object = {}) =>
+      modernAnswer(direct.url, "tools/call", { name: "needs-page", arguments: {}, ...more }, { capabilities });
+    const { result } = await call();
+    const urls = Object.values(result?.inputRequests ?? {}).map(({ params }) => Object(params).url);
+    expect(urls).toEqual(["https://example.com/sign-in", "https://example.com/pay"]);
+    const inputResponses = accepted(result?.inputRequests);
+    const { error } = await call({ requestState: result?.["requestState"], inputResponses });
+    expect(error).toMatchObject({ code: -32_600, message: expect.stringContaining("page to be opened") });
+  });
+
   test("programs that wait for a person leave room for others", async () => {
     const waiting = await Promise.all(Array.from({ length: 16 }, () => execute("return await newer.greet({})")));
     expect(waiting.map(({ result }) => result?.["resultType"])).toEqual(waiting.map(() => "input_required"));

@@ -153,12 +153,28 @@ async function answerRound(
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof HostError) || error.code !== ProtocolErrorCode.UrlElicitationRequired) throw error;
+    if (!needsPages(error)) throw error;
     using _open = host.begin(open);
     await openPages(error.data, host, signal);
   }
-  // The server has refused the request until the pages were opened, so this repeats nothing.
-  return await ask();
+  try {
+    // The server has refused the request until the pages were opened, so this repeats nothing.
+    return await ask();
+  } catch (error) {
+    throw needsPages(error) ? notOpened() : error;
+  }
+}
+
+/** Whether it is the error of the older era that names pages. The newer era has no such error. */
+function needsPages(error: unknown): error is HostError {
+  return error instanceof HostError && error.code === ProtocolErrorCode.UrlElicitationRequired;
+}
+
+function notOpened(): HostError {
+  return new HostError(
+    ProtocolErrorCode.InvalidRequest,
+    "The server waits for a page to be opened: open it, then try again",
+  );
 }
 
 /** To the host, we are the server that answers. */
@@ -184,10 +200,7 @@ async function openPages(data: unknown, host: ModernHost, signal: AbortSignal): 
     }),
   );
   if (opened.length > 0 && opened.every(Boolean)) return;
-  throw new HostError(
-    ProtocolErrorCode.InvalidRequest,
-    "The server needs a page to be opened first, which was not done",
-  );
+  throw notOpened();
 }
 
 function logLevelOf({ mcpReq: { envelope } }: ServerContext): LoggingLevel | undefined {
