@@ -1,4 +1,5 @@
 /** Changes that a server of the revision 2026-07-28 announces. They come only while the client listens (`subscriptions/listen`). */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../errors.ts";
 import type { Listed, Notice } from "./notices.ts";
@@ -8,19 +9,20 @@ import type { ServerClient } from "./server-client.ts";
 /** Delays before listening again after a stream has ended. The last one repeats. */
 const retryMs = [100, 1_000, 10_000, 60_000];
 
-/** Delay before subscribing again to a resource. */
-const resubscribeMs = 1_000;
-
 /** Maximum time for the server to accept a subscription. */
 const acceptMs = 10_000;
+
+interface Subscribed {
+  accepted: Promise<void>;
+  end: AbortController;
+}
 
 export class ChangeStream {
   readonly #client: ServerClient;
   readonly #onNotice: (notice: Notice) => void;
   readonly #debug: (message: string) => void;
-  readonly #resources = new Map<string, Promise<McpSubscription>>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #resources = new Map<string, Subscribed>();
+  readonly #closing = new AbortController();
 
   constructor(client: ServerClient, onNotice: (notice: Notice) => void, debug: (message: string) => void) {
     this.#client = client;
@@ -31,61 +33,87 @@ export class ChangeStream {
   /** Listens to changes of the lists that the server says may change, as long as the connection is open. */
   start(): void {
     const lists = changingLists(this.#client);
-    if (lists.length > 0) void this.#listen(lists);
+    if (lists.length === 0) return;
+    const onMissed = () => {
+      for (const what of lists) this.#onNotice({ what });
+    };
+    void this.#keep(filterOf(lists), onMissed, this.#closing.signal).catch(() => {});
   }
 
   /** Resolves when the server has accepted the subscription. Rejects if it refuses. */
   async subscribe(uri: string): Promise<void> {
-    const before = this.#resources.get(uri);
-    if (before) return void (await before);
-    const asked = this.#client.listen({ resourceSubscriptions: [uri] }, { timeout: acceptMs });
-    this.#resources.set(uri, asked);
+    const known = this.#resources.get(uri);
+    if (known) return known.accepted;
+    const end = new AbortController();
+    const signal = AbortSignal.any([end.signal, this.#closing.signal]);
+    const accepted = this.#keep({ resourceSubscriptions: [uri] }, () => this.#onNotice({ uri }), signal);
+    const subscribed = { accepted, end };
+    this.#resources.set(uri, subscribed);
     try {
-      const { honoredFilter, closed } = await asked;
-      if (!honoredFilter.resourceSubscriptions?.includes(uri)) throw new Error("the server did not accept it");
-      void closed.then((cause) => this.#ended(uri, cause));
+      await accepted;
     } catch (error) {
-      this.#resources.delete(uri);
+      end.abort();
+      if (this.#resources.get(uri) === subscribed) this.#resources.delete(uri);
       throw error;
     }
   }
 
-  async unsubscribe(uri: string): Promise<void> {
-    const asked = this.#resources.get(uri);
+  unsubscribe(uri: string): void {
+    this.#resources.get(uri)?.end.abort();
     this.#resources.delete(uri);
-    await (await asked)?.close();
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#closing.abort();
   }
 
-  /** Subscribes again to a resource, which may have changed meanwhile. */
-  #ended(uri: string, cause: "local" | "graceful" | "remote"): void {
-    if (this.#isClosed || cause === "local" || !this.#resources.delete(uri)) return;
+  /**
+   * Listens until `signal` is aborted. Whenever the stream has ended, it is opened again, and `onMissed` is called: changes may have been
+   * missed. Resolves when the server has accepted the first stream, and rejects if it refuses.
+   */
+  #keep(filter: SubscriptionFilter, onMissed: () => void, signal: AbortSignal): Promise<void> {
+    const first = this.#listen(filter, signal);
     const again = async () => {
-      if (this.#isClosed) return;
-      await this.subscribe(uri);
-      this.#onNotice({ uri });
+      const stream = await this.#listen(filter, signal);
+      onMissed();
+      return stream;
     };
-    setTimeout(() => again().catch((error) => this.#debug(`${uri}: ${messageOf(error)}`)), resubscribeMs).unref();
+    void this.#reopen(first, again, signal);
+    return first.then(() => {});
   }
 
-  async #listen(lists: readonly Listed[], attempt = 0): Promise<void> {
-    let next = attempt + 1;
+  async #reopen(first: Promise<McpSubscription>, again: () => Promise<McpSubscription>, signal: AbortSignal) {
+    let stream = first;
+    // A stream that lasted longer than the delay before it does not make the next delay longer.
+    for (let delay = 0, ends = -1; ; ) {
+      const lastedMs = await this.#lasted(stream);
+      ends = lastedMs > delay ? 0 : ends + 1;
+      delay = retryMs[Math.min(ends, retryMs.length - 1)]!;
+      await sleep(delay, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      stream = again();
+    }
+  }
+
+  /** How long the stream was open, in milliseconds, once it has ended. Never rejects. */
+  async #lasted(stream: Promise<McpSubscription>): Promise<number> {
     try {
-      const { closed } = await this.#client.listen(filterOf(lists), { timeout: acceptMs });
-      // Changes may have been missed.
-      if (attempt > 0) for (const what of lists) this.#onNotice({ what });
+      const { closed } = await stream;
+      const since = performance.now();
       await closed;
-      next = 1;
+      return performance.now() - since;
     } catch (error) {
       this.#debug(`subscriptions/listen: ${messageOf(error)}`);
+      return 0;
     }
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#listen(lists, next), retryMs[Math.min(next, retryMs.length) - 1]);
-    this.#timer.unref();
+  }
+
+  async #listen(filter: SubscriptionFilter, signal: AbortSignal): Promise<McpSubscription> {
+    const stream = await this.#client.listen(filter, { timeout: acceptMs, signal });
+    const [uri] = filter.resourceSubscriptions ?? [];
+    if (uri === undefined || stream.honoredFilter.resourceSubscriptions?.includes(uri)) return stream;
+    void stream.close();
+    throw new Error("the server did not accept it");
   }
 }
 
@@ -107,7 +135,7 @@ export function withOlderRequests(send: Send, client: ServerClient, changes: Cha
   return async (request, options) => {
     const { method, params } = request;
     if (method === "resources/subscribe") await changes.subscribe(String(params["uri"]));
-    else if (method === "resources/unsubscribe") await changes.unsubscribe(String(params["uri"]));
+    else if (method === "resources/unsubscribe") changes.unsubscribe(String(params["uri"]));
     else if (method === "logging/setLevel") client.logLevel = String(params["level"]);
     else if (method !== "ping") return send(request, options);
     return {};

@@ -179,3 +179,45 @@ describe("a call with a marked argument", () => {
     ]);
   });
 });
+
+describe("a subscription to a resource", () => {
+  const accepted = (id: Message["id"], uri: string) => ({
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: {
+      _meta: { "io.modelcontextprotocol/subscriptionId": id },
+      notifications: { resourceSubscriptions: [uri] },
+    },
+  });
+  /** A stream that ends after the server has accepted the subscription. */
+  const stream = (id: Message["id"]) =>
+    new Response(`event: message\ndata: ${JSON.stringify(accepted(id, "note://one"))}\n\n`, {
+      headers: { "content-type": "text/event-stream" },
+    });
+  const withResources: Answer = ({ id, method }) =>
+    method === "server/discover"
+      ? answer(id, { resultType: "complete", ...usual[method], capabilities: { resources: { subscribe: true } } })
+      : undefined;
+  const listens = () => asked.filter((method) => method === "subscriptions/listen").length;
+
+  test("is renewed when its stream has ended, also after a failure, and its listener is told of changes that it may have missed", async () => {
+    open((message, request) => {
+      if (message.method !== "subscriptions/listen") return withResources(message, request);
+      return listens() === 2 ? refusal(message.id, 500, -32_603) : stream(message.id);
+    });
+    const changed = Promise.withResolvers<string>();
+    const end = await pool.subscribe("far", "note://one", changed.resolve);
+    expect(await changed.promise).toBe("note://one");
+    expect(listens()).toBe(3);
+    end();
+  });
+
+  test("is not renewed when its listener has gone", async () => {
+    open((message, request) =>
+      message.method === "subscriptions/listen" ? stream(message.id) : withResources(message, request),
+    );
+    (await pool.subscribe("far", "note://one", () => {}))();
+    await Bun.sleep(300);
+    expect(listens()).toBe(1);
+  });
+});
