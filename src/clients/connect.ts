@@ -1,6 +1,6 @@
 /** Connects an MCP client to one server of the config. */
 
-import { ProtocolError } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
 import { skillsCapabilityOf } from "@modelcontextprotocol/core/ext/skills";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
@@ -10,13 +10,14 @@ import { oneLine } from "../visible-text.ts";
 import { unlessAborted } from "./abort.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
+import { handshake } from "./handshake.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { withParameterHeaders } from "./parameter-headers.ts";
 import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
-import { type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
+import { type Beginning, type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
@@ -78,67 +79,157 @@ interface ConnectOptions extends ChannelOptions {
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
-  const redact = options.redact ?? ((text) => text);
   const requests = new ServerRequests(server.name, options.responder, options.log);
-  let channel: Channel;
+  const channel = await channelTo(server, options, requests, signal);
+  const late = AbortSignal.timeout(server.startTimeoutMs);
+  const opening = new Opening({ server, options, requests, channel, signal, late });
   try {
-    channel = await (options.openChannel ?? openChannel)(server, {
-      ...options,
-      capabilities: requests.capabilities,
-      signal,
-    });
+    return await opening.connection();
+  } catch (cause) {
+    const failure = opening.failureOf(cause);
+    channel.closing?.(messageOf(failure));
+    await opening.abandon();
+    throw failure;
+  }
+}
+
+async function channelTo(
+  server: ServerConfig,
+  options: ConnectOptions,
+  { capabilities }: ServerRequests,
+  signal: AbortSignal,
+): Promise<Channel> {
+  try {
+    return await (options.openChannel ?? openChannel)(server, { ...options, capabilities, signal });
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  const settling = settlingOf(() => client, requests, server, options.log);
-  const progress = new ServerProgress();
-  const traced = options.trace?.over(channel.transport, server.name, redact) ?? channel.transport;
-  const watchers = [withoutLateAnswers(server.name, options.log), ...(settling ? [settling] : []), progress];
-  const transport = new (server.url === undefined ? WatchedProcess : WatchedTransport)(traced, ...watchers);
-  channel = { ...channel, transport };
-  const onNotice = (notice: Notice) => options.onNotice?.(notice);
-  const debug = (message: string) => options.log.debug(`${server.name}: ${oneLine(redact(message), 500)}`);
-  let closedFor: string | undefined;
-  let changes: ChangeStream | undefined;
-  const onclose = () => {
-    changes?.close();
-    const how =
-      closedFor === undefined ? `is gone: ${channel.ended() || "it was closed"}` : `was stopped: ${closedFor}`;
-    options.log.info(`${server.name} ${how}`);
-    options.onClose(channel.ended() || "the connection was closed", channel.isWell?.() === true);
-  };
-  const newClient = (era: Era): ServerClient => {
-    const made = new ServerClient(requests.capabilities, era);
-    requests.attach(made);
-    listenTo(made, { server: server.name, log: options.log, redact }, onNotice);
-    made.onerror = (error) => debug(error.message);
-    made.onclose = onclose;
-    return made;
-  };
-  let client: ServerClient;
-  const late = AbortSignal.timeout(server.startTimeoutMs);
-  try {
-    const asked = { timeout: server.startTimeoutMs, signal };
-    const connecting = handshake(transport, newClient, asked, options.era);
+}
+
+interface Given {
+  server: ServerConfig;
+  options: ConnectOptions;
+  requests: ServerRequests;
+  channel: Channel;
+  /** Aborted when claudikins ends. */
+  signal: AbortSignal;
+  /** Aborted when the time for the start is over. */
+  late: AbortSignal;
+}
+
+/** The steps from a channel to a connection, and what they share. */
+class Opening {
+  readonly #given: Given;
+  readonly #channel: Channel;
+  /** The transport that the client uses, around the traced one. */
+  readonly #transport: WatchedTransport;
+  readonly #traced: Transport;
+  readonly #progress = new ServerProgress();
+  readonly #settling: Settling | undefined;
+  #client: ServerClient | undefined;
+  #changes: ChangeStream | undefined;
+  /** Why the connection is closed from here. */
+  #closedFor: string | undefined;
+
+  constructor(given: Given) {
+    const { server, options, requests, channel } = given;
+    this.#given = given;
+    this.#settling = settlingOf(() => this.#client, requests, server, options.log);
+    this.#traced = options.trace?.over(channel.transport, server.name, this.#redact) ?? channel.transport;
+    const watchers = [
+      withoutLateAnswers(server.name, options.log),
+      ...(this.#settling ? [this.#settling] : []),
+      this.#progress,
+    ];
+    this.#transport = new (server.url === undefined ? WatchedProcess : WatchedTransport)(this.#traced, ...watchers);
+    this.#channel = { ...channel, transport: this.#transport };
+  }
+
+  async connection(): Promise<Connection> {
+    const client = await this.#greeted();
+    this.#client = client;
+    const send = await this.#ready(client);
+    return this.#connectionOf(client, send);
+  }
+
+  /** The error of a connection that could not be opened. */
+  failureOf(cause: unknown): Error {
+    const { server, signal, late } = this.#given;
+    const channel = this.#channel;
+    // The SDK reports every end of the wait as a timeout.
+    if (signal.aborted) return cancelledStart(server, cause);
+    if (!channel.isWell?.()) return startFailure(server, channel, late.aborted, cause);
+    const why = channel.ended();
+    return new ConnectionLost(`Server "${server.name}": ${why}`, { cause, why, sent: false });
+  }
+
+  /** Ends the server's process or session. The transport itself may be lent. */
+  async abandon(): Promise<void> {
+    await this.#traced.close();
+  }
+
+  /** The client, once the server has answered its first request. */
+  async #greeted(): Promise<ServerClient> {
+    const { server, options, signal, late } = this.#given;
+    const client = handshake({
+      transport: this.#transport,
+      newClient: (beginning) => this.#newClient(beginning),
+      timeoutMs: server.startTimeoutMs,
+      signal,
+      known: options.era,
+    });
     // The SDK's timeout covers only one request. Opening a stream or socket comes before.
-    const patience = AbortSignal.any([late, signal]);
-    const what = `starting ${server.name}`;
-    client = await unlessAborted(connecting, patience, what);
-    const peer = { server, client, channel, requests, progress, closing: signal };
-    let send: Send = (request, requestOptions) => sendRequest(peer, request, requestOptions);
+    return unlessAborted(client, AbortSignal.any([late, signal]), this.#what);
+  }
+
+  #newClient(beginning: Beginning): ServerClient {
+    const { server, options, requests } = this.#given;
+    const client = new ServerClient(requests.capabilities, beginning);
+    requests.attach(client);
+    listenTo(client, { server: server.name, log: options.log, redact: this.#redact }, this.#onNotice);
+    client.onerror = (error) => this.#debug(error.message);
+    client.onclose = () => this.#closed();
+    return client;
+  }
+
+  #closed(): void {
+    const { server, options } = this.#given;
+    const channel = this.#channel;
+    this.#changes?.close();
+    const ended = channel.ended();
+    const how =
+      this.#closedFor === undefined ? `is gone: ${ended || "it was closed"}` : `was stopped: ${this.#closedFor}`;
+    options.log.info(`${server.name} ${how}`);
+    options.onClose(ended || "the connection was closed", channel.isWell?.() === true);
+  }
+
+  /** Resolves when calls may be sent, with the way to send them. */
+  async #ready(client: ServerClient): Promise<Send> {
+    const { server, options, requests, signal } = this.#given;
+    const peer = { server, client, channel: this.#channel, requests, progress: this.#progress, closing: signal };
+    const send: Send = (request, requestOptions) => sendRequest(peer, request, requestOptions);
     if (client.era === "2026") {
-      changes = new ChangeStream(client, onNotice, debug);
-      changes.start();
-      send = withOlderRequests(send, client, changes);
-      if (transport.hasPerRequestStream) {
-        send = withParameterHeaders(send, {
-          server: server.name,
-          log: options.log,
-          client,
-          storedSchema: options.storedSchema,
-        });
-      }
-    } else if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
+      this.#changes = new ChangeStream(client, this.#onNotice, this.#debug);
+      this.#changes.start();
+      const older = withOlderRequests(send, client, this.#changes);
+      if (!this.#transport.hasPerRequestStream) return older;
+      const { log, storedSchema } = options;
+      return withParameterHeaders(older, { server: server.name, log, client, storedSchema });
+    }
+    const settling = this.#settling;
+    if (!settling) return send;
+    await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, this.#what);
+    return (request, requestOptions) => {
+      const waiting = settling.current;
+      if (!waiting) return send(request, requestOptions);
+      const { signal: whose, what } = requestOptions;
+      return unlessAborted(waiting, whose, what).then(() => send(request, requestOptions));
+    };
+  }
+
+  #connectionOf(client: ServerClient, send: Send): Connection {
+    const { server, requests } = this.#given;
+    const channel = this.#channel;
     // The SDK forgets these when the connection is closed.
     const { era, identity } = client;
     const [capabilities = {}, serverInfo] = [client.getServerCapabilities(), client.getServerVersion()];
@@ -149,76 +240,46 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
         (what === "skills" ? skillsCapabilityOf({ extensions: capabilities.extensions ?? {} }) : capabilities[what]) !==
         undefined,
       canSubscribe: () => capabilities.resources?.subscribe === true,
-      request: (request, requestOptions) => {
-        const waiting = settling?.current;
-        if (!waiting) return send(request, requestOptions);
-        const { signal: whose, what: asked } = requestOptions;
-        return unlessAborted(waiting, whose, asked).then(() => send(request, requestOptions));
-      },
+      request: send,
       rootsChanged: () => {
         if (era === "2026" || !requests.capabilities.roots?.listChanged) return;
         void client.sendRootsListChanged().catch(() => {});
-        void settling?.begin(pingsBeforeCalls(server));
+        void this.#settling?.begin(pingsBeforeCalls(server));
       },
       close: (why = "claudikins is closing") => {
-        closedFor = why;
+        this.#closedFor = why;
         channel.closing?.(why);
         return client.close();
       },
       serverInfo: () => serverInfo,
       pid: channel.pid(),
     };
-  } catch (cause) {
-    // The SDK reports every end of the wait as a timeout.
-    const failure = signal.aborted
-      ? cancelledStart(server, cause)
-      : channel.isWell?.()
-        ? new ConnectionLost(`Server "${server.name}": ${channel.ended()}`, {
-            cause,
-            why: channel.ended(),
-            sent: false,
-          })
-        : startFailure(server, channel, late.aborted, cause);
-    channel.closing?.(messageOf(failure));
-    // The transport itself may be lent.
-    await traced.close();
-    throw failure;
   }
-}
 
-/**
- * Resolves with a connected client. The first request is `initialize`, because servers of both eras answer it, and some processes end
- * at any other. A server that refuses it is asked in the newer era, over the same connection. A server that is known to speak the newer
- * era is asked in that era first; if it refuses, the SDK sends `initialize`.
- */
-async function handshake(
-  transport: WatchedTransport,
-  newClient: (era: Era) => ServerClient,
-  options: { timeout: number; signal: AbortSignal },
-  known: Era = "2025",
-): Promise<ServerClient> {
-  const client = newClient(known);
-  try {
-    await transport.lend(() => client.connect(transport, options));
-    return client;
-  } catch (error) {
-    if (!(error instanceof ProtocolError) || known === "2026") throw error;
-    const newer = newClient("2026");
-    await newer.connect(transport, options);
-    return newer;
+  get #what(): string {
+    return `starting ${this.#given.server.name}`;
   }
+
+  readonly #redact = (text: string) => this.#given.options.redact?.(text) ?? text;
+
+  readonly #onNotice = (notice: Notice) => this.#given.options.onNotice?.(notice);
+
+  readonly #debug = (message: string) => {
+    const { server, options } = this.#given;
+    options.log.debug(`${server.name}: ${oneLine(this.#redact(message), 500)}`);
+  };
 }
 
 /** Undefined if the responder has no capabilities: then the server is ready at once. */
 function settlingOf(
-  client: () => ServerClient,
+  client: () => ServerClient | undefined,
   requests: ServerRequests,
   { name }: ServerConfig,
   log: Log,
 ): Settling | undefined {
   if (Object.keys(requests.capabilities).length === 0) return undefined;
   return new Settling({
-    ping: (timeout) => client().ping({ timeout }),
+    ping: async (timeout) => client()?.ping({ timeout }),
     isCalled: () => requests.isCalled,
     warn: (message) => log.warn(`${name}: ${message}`),
   });

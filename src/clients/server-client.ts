@@ -25,6 +25,11 @@ import { oneLine } from "../visible-text.ts";
 /** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
 export type Era = "2025" | "2026";
 
+/** The first request: `initialize` or `server/discover`. With "newer first", the SDK sends `initialize` after a refusal. */
+export type Beginning = "older" | "newer" | "newer first";
+
+const modes = { older: "legacy", newer: { pin: "2026-07-28" }, "newer first": "auto" } as const;
+
 /** A server, as it described itself at the start of a connection. */
 export interface ServerIdentity {
   /** The revision of the protocol that both sides speak: "2025-11-25". */
@@ -87,12 +92,8 @@ export class ServerClient extends Client {
   /** Answers the questions of servers of 2026-07-28. */
   answerer: Answerer | undefined;
 
-  /** With "2026", the SDK still falls back to `initialize` if the server answers `server/discover` with an error. */
-  constructor(capabilities: ClientCapabilities, era: Era = "2025") {
-    const versionNegotiation = {
-      mode: era === "2026" ? ("auto" as const) : ("legacy" as const),
-      probe: { timeoutMs: probeMs },
-    };
+  constructor(capabilities: ClientCapabilities, beginning: Beginning = "older") {
+    const versionNegotiation = { mode: modes[beginning], probe: { timeoutMs: probeMs } };
     super({ name: "claudikins", version }, { capabilities, versionNegotiation });
   }
 

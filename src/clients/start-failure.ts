@@ -57,7 +57,7 @@ export function startFailure(server: ServerConfig, channel: Channel, isLate: boo
 }
 
 /** The SDK wraps failures of its first request in the newer era. */
-function networkFailureIn(cause: unknown): NetworkFailure | undefined {
+export function networkFailureIn(cause: unknown): NetworkFailure | undefined {
   const inner = cause instanceof SdkError ? cause.cause : cause;
   return inner instanceof NetworkFailure ? inner : undefined;
 }
@@ -90,7 +90,7 @@ function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: st
   const hint = "Run its command by hand to check that it is an MCP server.";
   if (isOfSdk(cause, SdkErrorCode.InvalidResult))
     return { code: "PROTOCOL_ERROR", words: "its first answer is not MCP", hint };
-  if (cause instanceof ProtocolError && wordsOf(cause) === noSuchMethod("initialize")) {
+  if (isEcho(cause)) {
     return { code: "PROTOCOL_ERROR", words: "it echoes its input", hint };
   }
   if (cause instanceof ProtocolError || cause instanceof SdkError) {
@@ -98,6 +98,11 @@ function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: st
   }
   // The SDK's own objection is to the version of the protocol.
   return { code: "PROTOCOL_ERROR", words: messageOf(cause).replace(/^Server's /, "its "), hint: otherVersion };
+}
+
+/** Whether the answer to `initialize` is our own answer to the echoed request. */
+export function isEcho(cause: unknown): boolean {
+  return cause instanceof ProtocolError && wordsOf(cause) === noSuchMethod("initialize");
 }
 
 function isOfSdk(cause: unknown, code: SdkErrorCode): boolean {

@@ -1,6 +1,7 @@
 /** Servers of both eras of the protocol in one pool. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Pool } from "../../src/clients/pool.ts";
+import { Trace } from "../../src/clients/trace.ts";
 import { failureOf, openPool, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -147,6 +148,17 @@ describe("a server of 2026-07-28", () => {
       { mode: "url", url: "https://example.com/visit", elicitationId: expect.stringMatching(/^modern:[\w-]{36}$/) },
     ]);
   });
+});
+
+test("a server that refuses initialize is asked once more, in the newer era, and its first refusal is the error", async () => {
+  open({ modern: fixture("by-hand", "refuses", mark) });
+  const sent: string[] = [];
+  pool.trace = new Trace(({ direction, kind, method }) => {
+    if (direction === "sent" && kind === "request") sent.push(method);
+  });
+  expect((await failureOf(pool.listTools("modern"))).message).toContain("no license");
+  pool.trace.flush();
+  expect(sent).toEqual(["initialize", "server/discover"]);
 });
 
 describe.each([

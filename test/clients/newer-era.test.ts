@@ -200,7 +200,7 @@ describe("a subscription to a resource", () => {
       : undefined;
   const listens = () => asked.filter((method) => method === "subscriptions/listen").length;
 
-  test("is renewed when its stream has ended, also after a failure, and its listener is told of changes that it may have missed", async () => {
+  test("is renewed when its stream has ended, also after a failure, and its listener hears that the resource may have changed", async () => {
     open((message, request) => {
       if (message.method !== "subscriptions/listen") return withResources(message, request);
       return listens() === 2 ? refusal(message.id, 500, -32_603) : stream(message.id);
