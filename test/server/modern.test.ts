@@ -325,6 +325,19 @@ describe("raw requests over HTTP", () => {
     expect(discovered.result).toMatchObject({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
   });
 
+  test("marked arguments must be equal in the headers, in direct mode", async () => {
+    await using direct = await httpServe(folder, ["--mode", "direct"]);
+    const route = (headers: Record<string, string>, args: object = { options: { shard: 7 } }) =>
+      modernAnswer(direct.url, "tools/call", { name: "route", arguments: args }, { headers });
+    const refused = { status: 400, error: { code: -32_020 } };
+    const answered = { status: 200, result: { structuredContent: { args: { options: { shard: 7 } } } } };
+    await modernAnswer(direct.url, "tools/list");
+    expect(await route({ "mcp-param-shard": "7" })).toMatchObject(answered);
+    expect(await route({ "mcp-param-shard": "8" })).toMatchObject(refused);
+    expect(await route({})).toMatchObject(refused);
+    expect(await route({}, { rows: 0 })).toMatchObject({ status: 200 });
+  });
+
   test("the lists are the same for every host, in direct mode too", async () => {
     await using direct = await httpServe(folder, ["--mode", "direct"]);
     const { url } = direct;

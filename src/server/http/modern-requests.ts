@@ -9,6 +9,7 @@ import {
   InMemoryServerEventBus,
   type McpHttpHandler,
   type McpRequestContext,
+  type McpServer,
   type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -60,7 +61,7 @@ interface Shared {
   log: Log;
   bus: ServerEventBus;
   closing: AbortSignal;
-  serverFor: (client: Client, method: string) => Server;
+  serverFor: (client: Client, method: string) => McpServer | Server;
   /** In direct mode only. */
   answers: DirectAnswers | undefined;
 }

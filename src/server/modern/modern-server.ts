@@ -7,12 +7,12 @@ import {
   type ClientCapabilities,
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
+  type McpServer,
   type Notification,
   PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   type Result,
   SERVER_INFO_META_KEY,
-  Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { objectsOf } from "../../clients/result.ts";
@@ -23,10 +23,11 @@ import type { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { HostError } from "../proxy/answers.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
-import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
+import { askOptions } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
-import { anyHost, cacheHint, serverInfo } from "../surface.ts";
+import { anyHost, cacheHint } from "../surface.ts";
 import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
+import { HeaderCheckedServer } from "./header-checked-server.ts";
 import type { ModernHost } from "./modern-host.ts";
 import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
 
@@ -106,13 +107,11 @@ export function modernDirectServer(
   toolbox: Toolbox,
   closing: AbortSignal,
   method?: string,
-): Server {
-  const server = new Server(serverInfo, {
-    capabilities: directCapabilities,
-    instructions: directInstructions(toolbox),
-  });
+): McpServer {
+  const checked = new HeaderCheckedServer(directInstructions(toolbox), (tool) => answers.markedSchemaOf(tool));
+  const { server } = checked;
   server.removeRequestHandler("logging/setLevel");
-  if (method !== undefined && !isDirectMethod(method)) return server;
+  if (method !== undefined && !isDirectMethod(method)) return checked;
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.fallbackRequestHandler = async ({ method, params = {} }, context) => {
     const { signal, notify } = context.mcpReq;
@@ -128,7 +127,7 @@ export function modernDirectServer(
     const log = new HostLog(logLevelOf(context) ? notify : () => {}, logLevelOf(context));
     return answers.answer({ method, params, options, log, begin: () => nothing });
   };
-  return server;
+  return checked;
 }
 
 const nothing: Disposable = { [Symbol.dispose]: () => {} };

@@ -52,7 +52,7 @@ export function modernStdioServer(
     resourceUpdated: (uri: string) => send({ method: "notifications/resources/updated", params: { uri } }),
   };
   const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, directInstructions(toolbox)), listener, closing);
-  const server = modernDirectServer(answers, client, toolbox, closing);
+  const { server } = modernDirectServer(answers, client, toolbox, closing);
   const open = new Map<RequestId, () => void>();
   watch((message) => listenWith(answers, open, message));
   return server;

@@ -2,6 +2,7 @@
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { wholeOf } from "../../clients/decoding/large-json.ts";
+import { marksOf } from "../../clients/parameter-headers.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
@@ -41,6 +42,8 @@ export class DirectAnswers {
   readonly #prompts: ProxiedPrompts;
   readonly #resources: ProxiedResources;
   readonly #changes: ListChanges;
+  /** The schemas with marked arguments, by the shown name of the tool. Undefined before they are needed. */
+  #marked: ReadonlyMap<string, JsonObject> | undefined;
   /** The number of listeners for each resource. */
   readonly #listeners = new Map<string, number>();
   /** The lists of the last requests for a first page, by method. */
@@ -112,16 +115,27 @@ export class DirectAnswers {
   #listenToServers(): void {
     const { pool, catalog, reload } = this.#toolbox;
     pool.onListChanged((_, what) => this.listChanged(what));
-    catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
+    catalog.onChange(() => this.#toolsChanged());
     this.#toolbox.onConfig(() => void this.#configChanged());
     // An agent that has the lists does not ask again by itself.
     reload?.watch();
   }
 
+  #toolsChanged(): void {
+    this.#marked = undefined;
+    this.#changes.changed("tools", () => this.#tools.definitions());
+  }
+
+  /** The schema of a tool with arguments that are marked to be headers too. Undefined for other tools. */
+  markedSchemaOf(tool: string): JsonObject | undefined {
+    this.#marked ??= new Map(this.#tools.definitions().flatMap(markedSchema));
+    return this.#marked.get(tool);
+  }
+
   /** New servers are listed before the agent is told. */
   async #configChanged(): Promise<void> {
     await this.#tools.list(this.#closing).catch(() => {});
-    this.#changes.changed("tools", () => this.#tools.definitions());
+    this.#toolsChanged();
     this.#changes.changed("prompts");
     this.#changes.changed("resources");
   }
@@ -274,6 +288,12 @@ export class DirectAnswers {
     await options.toolbox.pool.setLogLevel(level);
     return {};
   }
+}
+
+function markedSchema({ name, inputSchema }: JsonObject): [string, JsonObject][] {
+  const marks = marksOf(inputSchema);
+  const isMarked = !("problem" in marks) && marks.size > 0;
+  return isMarked ? [[String(name), inputSchema as JsonObject]] : [];
 }
 
 function textOf(params: JsonObject, key: string): string {
