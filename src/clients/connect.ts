@@ -1,6 +1,6 @@
 /** Connects an MCP client to one server of the config. */
 
-import type { Transport } from "@modelcontextprotocol/client";
+import type { ClientCapabilities, Transport } from "@modelcontextprotocol/client";
 import { skillsCapabilityOf } from "@modelcontextprotocol/core/ext/skills";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
@@ -56,6 +56,8 @@ export interface Connection {
 interface ConnectOptions extends ChannelOptions {
   /** Answers what the server asks. */
   responder?: Responder | undefined;
+  /** The agent's extensions of the protocol. */
+  extensions?: ClientCapabilities["extensions"];
   /** The era that the server spoke last time. It is tried first. Default "2025". */
   era?: Era | undefined;
   /** The schema of a tool as it was listed over an earlier connection. */
@@ -79,7 +81,7 @@ interface ConnectOptions extends ChannelOptions {
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
-  const requests = new ServerRequests(server.name, options.responder, options.log);
+  const requests = new ServerRequests(server.name, options.responder, options.log, options.extensions);
   const channel = await channelTo(server, options, requests, signal);
   const late = AbortSignal.timeout(server.startTimeoutMs);
   const opening = new Opening({ server, options, requests, channel, signal, late });
@@ -277,7 +279,8 @@ function settlingOf(
   { name }: ServerConfig,
   log: Log,
 ): Settling | undefined {
-  if (Object.keys(requests.capabilities).length === 0) return undefined;
+  const { extensions: _, ...askable } = requests.capabilities;
+  if (Object.keys(askable).length === 0) return undefined;
   return new Settling({
     ping: async (timeout) => client()?.ping({ timeout }),
     isCalled: () => requests.isCalled,

@@ -1,4 +1,5 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
+import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -62,6 +63,8 @@ export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Answers what servers ask. A change applies to servers that are connected later. */
   responder: Responder | undefined;
+  /** The agent's extensions of the protocol. Servers are told about them when they are connected. */
+  extensions: ClientCapabilities["extensions"];
   /** Asked whether a tool may be called, instead of the responder. */
   asker: Asker | undefined;
   /** Records all messages of servers that are connected later. */
@@ -405,11 +408,22 @@ export class Pool implements AsyncDisposable {
       onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
-    const { responder, trace } = this;
+    const { responder, extensions, trace } = this;
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
     const era = this.#eras.get(server.name);
     const storedSchema = (tool: string) => this.storedSchema?.(server.name, tool);
-    const options = { ...this.#options, log, redact, responder, trace, era, storedSchema, onClose: onEnd, onNotice };
+    const options = {
+      ...this.#options,
+      log,
+      redact,
+      responder,
+      extensions,
+      trace,
+      era,
+      storedSchema,
+      onClose: onEnd,
+      onNotice,
+    };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);

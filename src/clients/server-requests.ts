@@ -69,11 +69,16 @@ export class ServerRequests {
   readonly #calls = new Set<Call>();
   #holding = 0;
 
-  constructor(server: string, responder: Responder | undefined, log: Log) {
+  constructor(
+    server: string,
+    responder: Responder | undefined,
+    log: Log,
+    extensions: ClientCapabilities["extensions"],
+  ) {
     this.#server = server;
     this.#responder = responder;
     this.#log = log;
-    this.capabilities = capabilitiesOf(responder);
+    this.capabilities = { ...capabilitiesOf(responder), ...(extensions ? { extensions } : {}) };
   }
 
   /** Call this before the client connects. */

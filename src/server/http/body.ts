@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parsedJson } from "../../json-object.ts";
+import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 
@@ -80,7 +81,9 @@ const kept = z.object({
       .object({ form: z.object({ applyDefaults: z.boolean().optional() }).optional(), url: present })
       .optional(),
     roots: z.object({ listChanged: z.boolean().optional() }).optional(),
-    extensions: z.object({ [skillsExtension]: present }).optional(),
+    extensions: z
+      .object({ [skillsExtension]: present, [appsExtension]: z.record(z.string(), z.unknown()).optional() })
+      .optional(),
   }),
   clientInfo: z.object({ name: short, version: short }),
 });

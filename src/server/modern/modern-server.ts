@@ -22,6 +22,7 @@ import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { HostError } from "../proxy/answers.ts";
+import { passedExtensions } from "../proxy/apps.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
@@ -122,7 +123,7 @@ export function modernDirectServer(
       );
     }
     // A server that is connected for a list may be called later, so it is told what the host supports.
-    client.connections(capabilitiesOf(context));
+    connectionsOf(client, capabilitiesOf(context));
     const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
     const log = new HostLog(logLevelOf(context) ? notify : () => {}, logLevelOf(context));
     return answers.answer({ method, params, options, log, begin: () => nothing });
@@ -132,6 +133,13 @@ export function modernDirectServer(
 
 const nothing: Disposable = { [Symbol.dispose]: () => {} };
 
+/** In direct mode, servers are told about extensions too. */
+function connectionsOf(client: ModernClient, capabilities: ClientCapabilities): Connections {
+  const connections = client.connections(capabilities);
+  connections.toolbox.pool.extensions = passedExtensions(capabilities);
+  return connections;
+}
+
 async function answerRound(
   answers: DirectAnswers,
   client: ModernClient,
@@ -139,7 +147,7 @@ async function answerRound(
   open: OpenRequest,
   level: LoggingLevel | undefined,
 ): Promise<JsonObject> {
-  const { toolbox, host } = client.connections(open.capabilities);
+  const { toolbox, host } = connectionsOf(client, open.capabilities);
   const notify = (notification: Notification) => open.notify(notification);
   // Without a level, the host wants no log messages.
   const log = new HostLog(level ? notify : () => {}, level);

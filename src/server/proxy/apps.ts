@@ -1,5 +1,15 @@
 /** The pages of MCP Apps (extension `io.modelcontextprotocol/ui`): the addresses that definitions and results name in `_meta`. */
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { isObject, type JsonObject } from "../../json-object.ts";
+
+/** The extension of the protocol for apps. */
+export const appsExtension = "io.modelcontextprotocol/ui";
+
+/** The extensions of an agent that direct mode passes on, so that servers may rely on them. */
+export function passedExtensions(capabilities: ClientCapabilities = {}): ClientCapabilities["extensions"] {
+  const apps = capabilities.extensions?.[appsExtension];
+  return apps && { [appsExtension]: apps };
+}
 
 /** The older name of `ui.resourceUri`. */
 const flatKey = "ui/resourceUri";

@@ -6,6 +6,7 @@ import { hostRequestsOf } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
 import { serverInfo, skillsExtension } from "../surface.ts";
+import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { DirectServer } from "./direct-server.ts";
 import { HostLog } from "./notices.ts";
@@ -45,6 +46,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.removeRequestHandler("logging/setLevel");
   server.answerWith(({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
+    toolbox.pool.extensions = passedExtensions(server.getClientCapabilities());
     const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
     return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
   });

@@ -69,6 +69,24 @@ describe.each([
     ]);
   });
 
+  test.each(["stdio", "http"])("tells servers over %s which apps it shows", async (way) => {
+    configure({ one: ["serve"], two: ["reject"] });
+    const ui = { mimeTypes: [RESOURCE_MIME_TYPE] };
+    const capabilities = { extensions: { "io.modelcontextprotocol/ui": ui, "example.com/other": {} } };
+    const said = async (mode: string, theirs: object) => {
+      await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
+      const reached = door ? { url: door.url } : { flags: ["--mode", mode] };
+      await using host = await openModernHost(folder, { isOlder, ...reached, capabilities: theirs });
+      const code = "return [await one.supports(), await two.supports()]";
+      const names = mode === "direct" ? ["one__supports", "two__supports"] : ["execute_code"];
+      const results = await Promise.all(names.map((name) => host.callTool({ name, arguments: { code } })));
+      return results.map(({ content }) => JSON.parse((content as { text: string }[])[0]!.text.split("\n\n[")[0]!));
+    };
+    expect(await said("direct", capabilities)).toEqual([ui, ui]);
+    expect(await said("direct", {})).toEqual([null, null]);
+    expect(await said("code", capabilities)).toEqual([[null, null]]);
+  });
+
   test.each([true, false])(
     "shows each server's own app at the same address, with resources listed first: %p",
     async (first) => {
