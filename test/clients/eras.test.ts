@@ -1,44 +1,32 @@
 /** Servers of both eras of the protocol in one pool. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Pool } from "../../src/clients/pool.ts";
 import { Trace } from "../../src/clients/trace.ts";
-import { failureOf, openPool, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
-import { processesLeft, processesWith } from "../support/process.ts";
+import { ownPool } from "../support/own-pool.ts";
+import { failureOf, plainValue, type ServerEntry } from "../support/pool.ts";
+import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-let mark: string;
-let pool: Pool;
-beforeEach(() => {
-  folder = temporaryFolder();
-  mark = folder.path;
-});
-afterEach(async () => {
-  await pool.close();
-  expect(await processesLeft(mark)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const own = ownPool();
 
 function open(entries: Record<string, ServerEntry>): void {
-  pool = openPool(entries, surroundings(mark));
+  own.open(entries);
 }
 
 /** The text of the error, which is a result or was thrown. */
 async function errorOf(tool: string, args: object): Promise<string> {
-  const result = await pool.callTool("modern", tool, args).catch((error: Error) => error.message);
+  const result = await own.pool.callTool("modern", tool, args).catch((error: Error) => error.message);
   return typeof result === "string" ? result : JSON.stringify(result);
 }
 
 const value = async (server: string, tool: string, args: object = {}) =>
-  plainValue(await pool.callTool(server, tool, args));
+  plainValue(await own.pool.callTool(server, tool, args));
 
 /** A host whose person answers each form with the first name that is left. */
 function hostWith(...names: string[]) {
   const asked: string[] = [];
-  pool.responder = {
+  own.pool.responder = {
     capabilities: { elicitation: { form: {} } },
     elicit: async ({ message }) => {
       asked.push(message);
@@ -53,19 +41,19 @@ describe.each([
   ["with only 2026-07-28", "reject", "modern"],
   ["with both eras", "serve", "legacy"],
 ])("a server %s, over stdio", (_, older, era) => {
-  beforeEach(() => open({ modern: fixture("modern", older, mark) }));
+  beforeEach(() => open({ modern: fixture("modern", older, own.mark) }));
 
   test("is used in one process, which is not started for a probe", async () => {
     expect(await value("modern", "era")).toBe(era);
     expect(await value("modern", "echo", { value: "hello" })).toBe("hello");
-    expect(processesWith(mark)).toHaveLength(1);
-    expect((await pool.listTools("modern")).map(({ name }) => name)).toContain("greet");
+    expect(processesWith(own.mark)).toHaveLength(1);
+    expect((await own.pool.listTools("modern")).map(({ name }) => name)).toContain("greet");
   });
 
   test("returns results of any size, and its own errors", async () => {
     const { rows } = (await value("modern", "large", { rows: 20_000 })) as { rows: { id: number }[] };
     expect([rows.length, rows.at(-1)?.id]).toEqual([20_000, 19_999]);
-    expect(await pool.callTool("modern", "fail", {})).toMatchObject({
+    expect(await own.pool.callTool("modern", "fail", {})).toMatchObject({
       isError: true,
       content: [{ type: "text", text: "it went wrong" }],
     });
@@ -84,7 +72,7 @@ describe.each([
     hostWith(...Array.from({ length: 20 }, () => "Ada"));
     if (era === "modern") expect(await errorOf("insist", {})).toContain("asked again after ten answers");
     expect(await value("modern", "era")).toBe(era);
-    expect(processesWith(mark)).toHaveLength(1);
+    expect(processesWith(own.mark)).toHaveLength(1);
   });
 
   test("is refused its questions without a host, with an error that says so", async () => {
@@ -93,7 +81,7 @@ describe.each([
 
   test("announces changes of its tools", async () => {
     const changed = Promise.withResolvers<string>();
-    pool.onListChanged((server, what) => changed.resolve(`${server} ${what}`));
+    own.pool.onListChanged((server, what) => changed.resolve(`${server} ${what}`));
     await value("modern", "grow");
     expect(await changed.promise).toBe("modern tools");
     expect(await value("modern", "grown")).toBe("grown");
@@ -101,7 +89,7 @@ describe.each([
 
   test("learns that a call is cancelled", async () => {
     const cancel = new AbortController();
-    const call = failureOf(pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
+    const call = failureOf(own.pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
     while ((await value("modern", "waiting")) !== 1) await Bun.sleep(10);
     cancel.abort();
     expect((await call).code).toBe("CANCELLED");
@@ -110,15 +98,15 @@ describe.each([
 });
 
 describe("a server of 2026-07-28", () => {
-  beforeEach(() => open({ modern: fixture("modern", "reject", mark) }));
+  beforeEach(() => open({ modern: fixture("modern", "reject", own.mark) }));
 
   test("announces changes of resources that have a listener, until there is none", async () => {
     const changed: string[] = [];
-    const end = await pool.subscribe("modern", "note://one", (uri) => changed.push(uri));
+    const end = await own.pool.subscribe("modern", "note://one", (uri) => changed.push(uri));
     await value("modern", "edit");
     while (changed.length === 0) await Bun.sleep(10);
     expect(changed).toEqual(["note://one"]);
-    expect(await pool.readResource("modern", "note://one")).toMatchObject({ contents: [{ text: "a note" }] });
+    expect(await own.pool.readResource("modern", "note://one")).toMatchObject({ contents: [{ text: "a note" }] });
     end();
     await value("modern", "edit");
     await value("modern", "echo", { value: "later" });
@@ -127,16 +115,16 @@ describe("a server of 2026-07-28", () => {
 
   test("sends log messages from the level that the host has chosen", async () => {
     const said = Promise.withResolvers<unknown>();
-    pool.onLog((_, message) => said.resolve(message["data"]));
+    own.pool.onLog((_, message) => said.resolve(message["data"]));
     await value("modern", "era");
-    await pool.setLogLevel("debug");
+    await own.pool.setLogLevel("debug");
     await value("modern", "say");
     expect(await said.promise).toBe("as you wish");
   });
 
   test("may ask to open a page, which gets an id for hosts of the older era", async () => {
     const asked: unknown[] = [];
-    pool.responder = {
+    own.pool.responder = {
       capabilities: { elicitation: { url: {} } },
       elicit: async (params) => {
         asked.push(params);
@@ -151,13 +139,13 @@ describe("a server of 2026-07-28", () => {
 });
 
 test("a server that refuses initialize is asked once more, in the newer era, and its first refusal is the error", async () => {
-  open({ modern: fixture("by-hand", "refuses", mark) });
+  open({ modern: fixture("by-hand", "refuses", own.mark) });
   const sent: string[] = [];
-  pool.trace = new Trace(({ direction, kind, method }) => {
+  own.pool.trace = new Trace(({ direction, kind, method }) => {
     if (direction === "sent" && kind === "request") sent.push(method);
   });
-  expect((await failureOf(pool.listTools("modern"))).message).toContain("no license");
-  pool.trace.flush();
+  expect((await failureOf(own.pool.listTools("modern"))).message).toContain("no license");
+  own.pool.trace.flush();
   expect(sent).toEqual(["initialize", "server/discover"]);
 });
 
@@ -167,7 +155,7 @@ describe.each([
 ])("a server %s, over HTTP", (_, older, era) => {
   let child: Bun.Subprocess<"ignore", "pipe">;
   beforeEach(async () => {
-    const { command, args } = fixture("modern", older, "http", mark);
+    const { command, args } = fixture("modern", older, "http", own.mark);
     child = Bun.spawn([command, ...args], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
     const { value: line } = await child.stdout.getReader().read();
     open({ modern: { url: `http://127.0.0.1:${new TextDecoder().decode(line).trim()}/mcp` } });
@@ -180,7 +168,7 @@ describe.each([
   test("is used in its era", async () => {
     expect(await value("modern", "era")).toBe(era);
     expect(await value("modern", "echo", { value: "hello" })).toBe("hello");
-    expect((await pool.listTools("modern")).map(({ name }) => name)).toContain("greet");
+    expect((await own.pool.listTools("modern")).map(({ name }) => name)).toContain("greet");
   });
 
   test("returns results of any size, and its own errors", async () => {
@@ -193,7 +181,7 @@ describe.each([
 
   test("learns that a call is cancelled", async () => {
     const cancel = new AbortController();
-    const call = failureOf(pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
+    const call = failureOf(own.pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
     while ((await value("modern", "waiting")) !== 1) await Bun.sleep(10);
     cancel.abort();
     expect((await call).code).toBe("CANCELLED");
@@ -218,7 +206,7 @@ describe.each([
     expect(await value("modern", "route", { region: "eu" })).toMatchObject({
       headers: era === "modern" ? { "mcp-param-place": "eu" } : {},
     });
-    const names = (await pool.listTools("modern")).map(({ name }) => name);
+    const names = (await own.pool.listTools("modern")).map(({ name }) => name);
     expect([names.includes("route"), names.includes("twice")]).toEqual([true, era !== "modern"]);
   });
 

@@ -1,5 +1,5 @@
 /** The life of a server with real processes: its states, waits after failures, idle end, and calls that are sent again. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { join } from "node:path";
 import { type Connection, connect } from "../../src/clients/connect.ts";
 import { backoffMs, backoffTimes, Lifecycle } from "../../src/clients/lifecycle.ts";
@@ -8,10 +8,10 @@ import { ConnectionLost } from "../../src/clients/server-failure.ts";
 import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
+import { ownPool } from "../support/own-pool.ts";
 import {
   failureOf as failure,
   failureText,
-  openPool,
   plainValue,
   type ServerEntry,
   serverConfig,
@@ -19,50 +19,37 @@ import {
 } from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-/** On the command line of every server of a test. */
-let mark: string;
-let pool: Pool;
-beforeEach(() => {
-  folder = temporaryFolder();
-  mark = folder.path;
-});
-afterEach(async () => {
-  setSystemTime();
-  await pool?.close();
-  expect(await processesLeft(mark)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const own = ownPool();
+afterEach(() => void setSystemTime());
 
 function open(entries: Record<string, ServerEntry>, backoff = backoffTimes): Pool {
-  pool = openPool(entries, { ...surroundings(mark), backoff });
-  return pool;
+  return own.open(entries, { backoff });
 }
 
-const flaky = () => fixture("flaky", join(mark, "starts"));
+const flaky = () => fixture("flaky", join(own.mark, "starts"));
 
-const call = async (tool: string, options = {}) => String(plainValue(await pool.callTool("flaky", tool, {}, options)));
+const call = async (tool: string, options = {}) =>
+  String(plainValue(await own.pool.callTool("flaky", tool, {}, options)));
 
 const laterBy = (ms: number) => void setSystemTime(Date.now() + ms);
 
 async function until(name: string, state: ServerState["state"]): Promise<void> {
-  while (pool.state(name).state !== state) await Bun.sleep(1);
+  while (own.pool.state(name).state !== state) await Bun.sleep(1);
 }
 
 describe("the state", () => {
   test("changes from idle to starting, ready, gone, and ready again", async () => {
     open({ flaky: flaky() });
-    expect(pool.state("flaky")).toEqual({ state: "idle" });
+    expect(own.pool.state("flaky")).toEqual({ state: "idle" });
     const first = call("starts");
-    expect(pool.state("flaky")).toEqual({ state: "starting", since: expect.any(Number) });
+    expect(own.pool.state("flaky")).toEqual({ state: "starting", since: expect.any(Number) });
     await first;
-    const [pid] = processesWith(mark);
-    expect(pool.state("flaky")).toEqual({
+    const [pid] = processesWith(own.mark);
+    expect(own.pool.state("flaky")).toEqual({
       state: "ready",
       since: expect.any(Number),
       startMs: expect.any(Number),
@@ -70,7 +57,7 @@ describe("the state", () => {
     });
     process.kill(pid as number, "SIGKILL");
     await until("flaky", "broken");
-    const state = pool.state("flaky");
+    const state = own.pool.state("flaky");
     expect(state).toMatchObject({
       code: "SERVER_UNAVAILABLE",
       why: "is gone: its process was ended by SIGKILL",
@@ -78,23 +65,23 @@ describe("the state", () => {
     });
     expect(stateText(state)).toBe("broken: is gone: its process was ended by SIGKILL");
     expect(await call("starts")).toBe("2");
-    expect(pool.state("flaky").state).toBe("ready");
-    await pool.close();
-    expect(pool.state("flaky")).toEqual({ state: "idle" });
+    expect(own.pool.state("flaky").state).toBe("ready");
+    await own.pool.close();
+    expect(own.pool.state("flaky")).toEqual({ state: "idle" });
   });
 
   test("is broken for a server that does not start, or lacks a variable", async () => {
     open({
-      crashes: fixture("crash-on-start", mark),
+      crashes: fixture("crash-on-start", own.mark),
       needy: { command: "x", needs: ["A", "B"] },
     });
-    for (const name of pool.servers.keys()) await failure(pool.listTools(name));
+    for (const name of own.pool.servers.keys()) await failure(own.pool.listTools(name));
     // Waiting does not help if time changes nothing.
     for (let count = 0; count < 5; count++) {
-      expect((await failure(pool.listTools("needy"))).code).toBe("NEEDS_VARIABLE");
+      expect((await failure(own.pool.listTools("needy"))).code).toBe("NEEDS_VARIABLE");
     }
     const broken = { state: "broken", code: "SERVER_UNAVAILABLE", since: expect.any(Number) } as const;
-    expect(Object.fromEntries(pool.states())).toEqual({
+    expect(Object.fromEntries(own.pool.states())).toEqual({
       crashes: {
         ...broken,
         why: "did not start: its process exited with code 3",
@@ -104,7 +91,7 @@ describe("the state", () => {
       },
       needy: { state: "needs", variables: ["A", "B"] },
     });
-    expect([...pool.states().values()].map(stateText)).toEqual([
+    expect([...own.pool.states().values()].map(stateText)).toEqual([
       "broken: did not start: its process exited with code 3",
       "needs A, B",
     ]);
@@ -112,19 +99,19 @@ describe("the state", () => {
 
   test("is not defined for an unknown server", async () => {
     open({});
-    expect(() => pool.state("__proto__")).toThrow('No server is called "__proto__"');
-    expect(failureText(await failure(pool.listTools("x")))).toBe(
+    expect(() => own.pool.state("__proto__")).toThrow('No server is called "__proto__"');
+    expect(failureText(await failure(own.pool.listTools("x")))).toBe(
       'SERVER_NOT_FOUND: No server is called "x"\nhint: The config has no servers.',
     );
   });
 
   test("does not count a start that is cancelled by the end of claudikins as a failure", async () => {
-    open({ never: fixture("never-starts", mark) });
-    const waiting = failure(pool.listTools("never"));
-    while (processesWith(mark).length === 0) await Bun.sleep(1);
-    await pool.close();
+    open({ never: fixture("never-starts", own.mark) });
+    const waiting = failure(own.pool.listTools("never"));
+    while (processesWith(own.mark).length === 0) await Bun.sleep(1);
+    await own.pool.close();
     expect((await waiting).code).toBe("CANCELLED");
-    expect(pool.state("never")).toEqual({ state: "idle" });
+    expect(own.pool.state("never")).toEqual({ state: "idle" });
   });
 });
 
@@ -139,13 +126,13 @@ describe("after failures", () => {
   });
 
   test("the second attempt has no delay; later calls fail at once with the same error and the time of the next attempt", async () => {
-    open({ crashes: fixture("crash-on-start", mark) }, { ...backoffTimes, firstMs: 20_000 });
-    const first = await failure(pool.listTools("crashes"));
-    const second = await failure(pool.listTools("crashes"));
+    open({ crashes: fixture("crash-on-start", own.mark) }, { ...backoffTimes, firstMs: 20_000 });
+    const first = await failure(own.pool.listTools("crashes"));
+    const second = await failure(own.pool.listTools("crashes"));
     expect([second.message, second.hint]).toEqual([first.message, first.hint]);
     const [third, fourth] = await Promise.all([
-      failure(pool.listTools("crashes")),
-      failure(pool.callTool("crashes", "x", {})),
+      failure(own.pool.listTools("crashes")),
+      failure(own.pool.callTool("crashes", "x", {})),
     ]);
     expect(third.message.replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
       "Server "crashes" did not start: its process exited with code 3 (can be retried in N s)
@@ -155,27 +142,27 @@ describe("after failures", () => {
     expect([third.code, third.hint, third.cause]).toEqual([first.code, first.hint, second]);
     expect(fourth.cause).toBe(second);
     // Nothing was started.
-    expect(pool.state("crashes")).toMatchObject({ failures: 2 });
+    expect(own.pool.state("crashes")).toMatchObject({ failures: 2 });
   });
 
   test("five failures in a row open the circuit, and one success closes it", async () => {
     const times = { ...backoffTimes, firstMs: 20_000 };
-    const file = join(mark, "tools.json");
+    const file = join(own.mark, "tools.json");
     open({ file: fixture("from-file", file) }, times);
     const seen: ServerState[] = [];
     while (seen.length < 5) {
-      await failure(pool.listTools("file"));
-      seen.push(pool.state("file"));
+      await failure(own.pool.listTools("file"));
+      seen.push(own.pool.state("file"));
       if (seen.length < 5) laterBy(100_000);
     }
     expect(seen.map((state) => (state.state === "broken" ? state.failures : state.state))).toEqual([1, 2, 3, 4, 5]);
-    expect((await failure(pool.listTools("file"))).message).toMatch(
+    expect((await failure(own.pool.listTools("file"))).message).toMatch(
       /^Server "file" did not start: .* \(failed 5 times in a row, can be retried in \d+ s\)/,
     );
-    folder.write("tools.json", "[]");
+    own.folder.write("tools.json", "[]");
     laterBy(100_000);
-    expect(await pool.listTools("file")).toEqual([]);
-    expect(pool.state("file").state).toBe("ready");
+    expect(await own.pool.listTools("file")).toEqual([]);
+    expect(own.pool.state("file").state).toBe("ready");
   });
 
   test("a server that dies with each call has to wait too, until it answers", async () => {
@@ -185,7 +172,7 @@ describe("after failures", () => {
     expect((await failure(call("starts"))).message).toMatch(
       /^Server "flaky" is gone: its process was ended by SIGKILL \(can be retried in \d+ s\)$/,
     );
-    await pool.close();
+    await own.pool.close();
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
     for (const _ of [1, 2, 3]) {
       await failure(call("dies"));
@@ -220,13 +207,13 @@ describe("after failures", () => {
 describe("an idle server", () => {
   test("is still known by what it announced", async () => {
     open({ flaky: { ...flaky(), idleTimeoutMs: 1 } });
-    expect(pool.offers("flaky", "tools")).toBeUndefined();
+    expect(own.pool.offers("flaky", "tools")).toBeUndefined();
     await call("starts");
     await until("flaky", "idle");
-    expect([pool.offers("flaky", "tools"), pool.offers("flaky", "prompts")]).toEqual([true, false]);
+    expect([own.pool.offers("flaky", "tools"), own.pool.offers("flaky", "prompts")]).toEqual([true, false]);
     const connection = await connect(
       serverConfig("flaky", flaky()),
-      { ...surroundings(mark), onClose: () => {} },
+      { ...surroundings(own.mark), onClose: () => {} },
       new AbortController().signal,
     );
     const info = connection.serverInfo();
@@ -242,19 +229,19 @@ describe("an idle server", () => {
     open({ flaky: { ...flaky(), idleTimeoutMs: 50 } });
     expect(await call("starts")).toBe("1");
     await until("flaky", "idle");
-    expect(await processesLeft(mark)).toEqual([]);
+    expect(await processesLeft(own.mark)).toEqual([]);
     expect(await call("starts")).toBe("2");
   });
 
   test("is logged differently from one that crashed", async () => {
     const lines: string[] = [];
     const log = { ...silentLog, info: (line: string) => lines.push(line.replace(/\d+ ms.*/, "N ms")) };
-    const servers = { flaky: { ...flaky(), idleTimeoutMs: 1 }, odd: fixture("odd", mark) };
-    pool = openPool(servers, { ...surroundings(folder.path), log });
+    const servers = { flaky: { ...flaky(), idleTimeoutMs: 1 }, odd: fixture("odd", own.mark) };
+    own.open(servers, { log });
     await call("starts");
     await until("flaky", "idle");
-    await failure(pool.callTool("odd", "end-process", {}));
-    await pool.close();
+    await failure(own.pool.callTool("odd", "end-process", {}));
+    await own.pool.close();
     expect(lines.sort()).toEqual([
       "flaky is ready after N ms",
       "flaky was stopped: no calls for 0.001 s",
@@ -266,26 +253,26 @@ describe("an idle server", () => {
   test("is never one that is being called or kept alive", async () => {
     open({
       flaky: { ...flaky(), idleTimeoutMs: 1 },
-      odd: { ...fixture("odd", mark), idleTimeoutMs: 20 },
-      kept: { ...fixture("odd", mark), idleTimeoutMs: 1, keepAlive: true },
+      odd: { ...fixture("odd", own.mark), idleTimeoutMs: 20 },
+      kept: { ...fixture("odd", own.mark), idleTimeoutMs: 1, keepAlive: true },
     });
-    const hanging = failure(pool.callTool("odd", "hang", {}, { timeoutMs: 400 }));
-    await Promise.all([pool.callTool("kept", "get-thing", {}), call("starts")]);
+    const hanging = failure(own.pool.callTool("odd", "hang", {}, { timeoutMs: 400 }));
+    await Promise.all([own.pool.callTool("kept", "get-thing", {}), call("starts")]);
     expect((await hanging).code).toBe("CALL_TIMEOUT");
-    expect(pool.state("kept").state).toBe("ready");
+    expect(own.pool.state("kept").state).toBe("ready");
     await Promise.all([until("odd", "idle"), until("flaky", "idle")]);
-    expect(pool.state("kept").state).toBe("ready");
+    expect(own.pool.state("kept").state).toBe("ready");
   });
 
   test("delays a call while its process ends, until a new one has started", async () => {
-    open({ stubborn: { ...fixture("stubborn", mark), idleTimeoutMs: 10 } });
-    await pool.callTool("stubborn", "hello", {});
+    open({ stubborn: { ...fixture("stubborn", own.mark), idleTimeoutMs: 10 } });
+    await own.pool.callTool("stubborn", "hello", {});
     await until("stubborn", "idle");
-    const before = processesWith(mark);
+    const before = processesWith(own.mark);
     // It ignores the request to end, and has a child.
     expect(before).toHaveLength(2);
-    await pool.callTool("stubborn", "hello", {});
-    const after = processesWith(mark);
+    await own.pool.callTool("stubborn", "hello", {});
+    const after = processesWith(own.mark);
     expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([2, []]);
   });
 });
@@ -298,10 +285,10 @@ describe("concurrent calls", () => {
   });
 
   test("run in order, and a cancelled one does not delay the others", async () => {
-    open({ odd: { ...fixture("odd", mark), maxCallsInFlight: 1 } });
+    open({ odd: { ...fixture("odd", own.mark), maxCallsInFlight: 1 } });
     const done: string[] = [];
     const one = (name: string, tool: string, options: object) =>
-      pool.callTool("odd", tool, {}, options).then(
+      own.pool.callTool("odd", tool, {}, options).then(
         () => done.push(name),
         (error: Error) => done.push(`${name}: ${error.message}`),
       );
@@ -345,7 +332,7 @@ describe("a lost call", () => {
     expect(await call("starts")).toBe("2");
     await call("deaf");
     const large = { text: "x".repeat(3_000_000) };
-    const answers = await Promise.all([large, {}, {}].map((args) => pool.callTool("flaky", "starts", args)));
+    const answers = await Promise.all([large, {}, {}].map((args) => own.pool.callTool("flaky", "starts", args)));
     expect(answers).toEqual(Array(3).fill({ content: [{ type: "text", text: "3" }] }));
   });
 
@@ -356,7 +343,7 @@ describe("a lost call", () => {
     const life = new Lifecycle(config, async () => {
       closing = new AbortController();
       // Only the request notices the end, as when the process has just ended.
-      opened.push(await connect(config, { ...surroundings(mark), onClose: () => {} }, closing.signal));
+      opened.push(await connect(config, { ...surroundings(own.mark), onClose: () => {} }, closing.signal));
       return opened.at(-1) as Connection;
     });
     const request = { method: "tools/call", params: { name: "starts", arguments: {} } };

@@ -1,56 +1,42 @@
 /** The pool with real processes: starts, results, errors, and no process left. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { wholeOf } from "../../src/clients/decoding/large-json.ts";
 import type { Pool } from "../../src/clients/pool.ts";
-import { failureOf, failureText, openPool, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
+import { ownPool } from "../support/own-pool.ts";
+import { failureOf, failureText, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-/** On the command line of every server of a test. */
-let mark: string;
-let pool: Pool;
-beforeEach(() => {
-  folder = temporaryFolder();
-  mark = folder.path;
-});
-afterEach(async () => {
-  await pool.close();
-  expect(await processesLeft(mark)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const own = ownPool();
 
 /** Opens the pool of a test. */
 function open(entries: Record<string, ServerEntry>, env: Record<string, string> = {}): Pool {
-  const options = surroundings(mark);
-  pool = openPool(entries, { ...options, env: { ...options.env, ...env } });
-  return pool;
+  return own.open(entries, { env: { ...surroundings(own.mark).env, ...env } });
 }
 
-const odd = () => fixture("odd", mark);
-const lists = (mode: string) => fixture("lists", mode, mark);
+const odd = () => fixture("odd", own.mark);
+const lists = (mode: string) => fixture("lists", mode, own.mark);
 
 const call = async (tool: string, args: object = {}, options = {}) =>
-  plainValue(await pool.callTool("odd", tool, args, options));
+  plainValue(await own.pool.callTool("odd", tool, args, options));
 
-const failure = async (of: Promise<unknown>) => failureText(await failureOf(of), mark);
+const failure = async (of: Promise<unknown>) => failureText(await failureOf(of), own.mark);
 
 describe("a start", () => {
   test("happens at the first call, and ten concurrent calls share one process", async () => {
-    open({ odd: odd(), other: fixture("never-starts", mark) });
-    expect(processesWith(mark)).toEqual([]);
+    open({ odd: odd(), other: fixture("never-starts", own.mark) });
+    expect(processesWith(own.mark)).toEqual([]);
     const values = await Promise.all(Array.from({ length: 10 }, () => call("get-thing")));
     expect(values).toEqual(Array(10).fill("dash"));
-    expect(processesWith(mark)).toHaveLength(1);
+    expect(processesWith(own.mark)).toHaveLength(1);
     await call("get_thing");
-    expect(processesWith(mark)).toHaveLength(1);
+    expect(processesWith(own.mark)).toHaveLength(1);
   });
 
   test("gives the server the safe variables, those of its entry, and its working directory", async () => {
@@ -59,7 +45,7 @@ describe("a start", () => {
     // The shell and Bun add no variables, and we add one to find the process.
     expect(await call("environment")).toEqual({
       PATH: process.env["PATH"] ?? "",
-      HOME: mark,
+      HOME: own.mark,
       USER: "me",
       LANG: "xx",
       DECLARED: "yes",
@@ -68,21 +54,21 @@ describe("a start", () => {
   });
 
   test("resolves a relative command against the server's cwd, or the caller's", async () => {
-    const script = folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    const script = own.folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     chmodSync(script, 0o755);
     open({
       here: { ...odd(), command: "./bin/serve.sh" },
-      there: { ...odd(), command: "./serve.sh", cwd: join(folder.path, "bin") },
+      there: { ...odd(), command: "./serve.sh", cwd: join(own.folder.path, "bin") },
     });
-    expect((await pool.listTools("here")).length).toBe(14);
-    expect((await pool.listTools("there")).length).toBe(14);
+    expect((await own.pool.listTools("here")).length).toBe(14);
+    expect((await own.pool.listTools("there")).length).toBe(14);
   });
 });
 
 describe("listTools", () => {
   test("returns every page in the server's order, and ignores other output on stdout", async () => {
     open({ odd: odd() });
-    const tools = await pool.listTools("odd");
+    const tools = await own.pool.listTools("odd");
     expect(tools.map(({ name }) => name)).toEqual([
       "get-thing",
       "get_thing",
@@ -108,14 +94,14 @@ describe("listTools", () => {
 
   test("returns an empty list for a server without tools", async () => {
     open({ lists: lists("none") });
-    expect(await pool.listTools("lists")).toEqual([]);
+    expect(await own.pool.listTools("lists")).toEqual([]);
   });
 
   test("names the server in its errors", async () => {
     const modes = ["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"];
     open(Object.fromEntries(modes.map((mode) => [mode, lists(mode)])));
     const texts = modes.map((mode) =>
-      failure(pool.listTools(mode, mode === "silent" ? { timeoutMs: 50 } : {})).then((text) => `${mode} → ${text}`),
+      failure(own.pool.listTools(mode, mode === "silent" ? { timeoutMs: 50 } : {})).then((text) => `${mode} → ${text}`),
     );
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
       "endless → PROTOCOL_ERROR: Server "endless" returned endless pages for tools/list
@@ -156,7 +142,7 @@ describe("callTool", () => {
       [],
       [{ type: "image", data: "AAAA", mimeType: "image/png" }],
     ]);
-    expect(await pool.callTool("odd", "failing", {})).toEqual({
+    expect(await own.pool.callTool("odd", "failing", {})).toEqual({
       content: [{ type: "text", text: "the tool says no" }],
       isError: true,
     });
@@ -165,7 +151,7 @@ describe("callTool", () => {
   test("returns 30 MB from one line", async () => {
     open({ odd: odd() });
     const size = 30 * 1_048_576;
-    const { content } = await pool.callTool("odd", "structured", { size });
+    const { content } = await own.pool.callTool("odd", "structured", { size });
     const [block] = wholeOf(content) as { text: string }[];
     expect(block?.text.length).toBe(size);
     expect(block?.text.replaceAll("x", "")).toBe("");
@@ -178,8 +164,8 @@ describe("callTool", () => {
       failure(call("rpc-error")),
       failure(call("nope")),
       failure(call("hang", {}, { timeoutMs: 50 })),
-      failure(pool.callTool("Odd!", "x", {})),
-      failure(pool.callTool("__proto__", "x", {})),
+      failure(own.pool.callTool("Odd!", "x", {})),
+      failure(own.pool.callTool("__proto__", "x", {})),
     ];
     expect((await Promise.all(failures)).join("\n\n")).toMatchInlineSnapshot(`
       "TOOL_FAILED: the tool says no
@@ -197,13 +183,13 @@ describe("callTool", () => {
       SERVER_NOT_FOUND: No server is called "__proto__"
       hint: The config has: odd."
     `);
-    expect(processesWith(mark)).toHaveLength(1);
+    expect(processesWith(own.mark)).toHaveLength(1);
   });
 
   test("fails with all concurrent calls if the server crashes, and the next call starts it again", async () => {
     open({ odd: odd() });
     await call("get-thing");
-    const [first] = processesWith(mark);
+    const [first] = processesWith(own.mark);
     const beside = failure(call("hang"));
     expect(await failure(call("end-process"))).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone: its process was ended by SIGKILL
@@ -212,7 +198,7 @@ describe("callTool", () => {
     `);
     expect(await beside).toStartWith('SERVER_UNAVAILABLE: odd.hang: server "odd" is gone');
     expect(await call("get-thing")).toBe("dash");
-    const [second, ...more] = processesWith(mark);
+    const [second, ...more] = processesWith(own.mark);
     expect(second).not.toBe(first);
     expect(more).toEqual([]);
   });
@@ -233,11 +219,11 @@ describe("callTool", () => {
       "CANCELLED: odd.get-thing was cancelled",
     );
     expect(await call("get-thing")).toBe("dash");
-    expect(processesWith(mark)).toHaveLength(1);
+    expect(processesWith(own.mark)).toHaveLength(1);
   });
 
   test("leaves no listeners on a signal that many calls share", async () => {
-    open({ odd: fixture("odd", mark) });
+    open({ odd: fixture("odd", own.mark) });
     const { signal } = new AbortController();
     for (let count = 0; count < 20; count++) await call("get-thing", {}, { signal });
     await failure(call("hang", {}, { signal, timeoutMs: 50 }));
@@ -257,17 +243,17 @@ describe("callTool", () => {
 
 describe("a server that does not start", () => {
   test("is an error with the server, the reason, its last output and the next step", async () => {
-    folder.write("no-program", "text");
+    own.folder.write("no-program", "text");
     open({
-      crashes: fixture("crash-on-start", mark),
-      silent: { ...fixture("never-starts", mark), startTimeoutMs: 100 },
+      crashes: fixture("crash-on-start", own.mark),
+      silent: { ...fixture("never-starts", own.mark), startTimeoutMs: 100 },
       "not there": { command: "no-such-command-anywhere", args: ["a b"] },
       "not executable": { command: "./no-program" },
       "no folder": { ...odd(), cwd: "/no/such/folder" },
       "ends well": { command: "true" },
       variable: { ...odd(), needs: ["A_TOKEN", "B_TOKEN"] },
     });
-    const texts = [...pool.servers.keys()].map((name) => failure(pool.callTool(name, "x", {})));
+    const texts = [...own.pool.servers.keys()].map((name) => failure(own.pool.callTool(name, "x", {})));
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: Server "crashes" did not start: its process exited with code 3
         | warming up
@@ -295,26 +281,26 @@ describe("a server that does not start", () => {
   });
 
   test("is started again by the next call", async () => {
-    const file = join(folder.path, "tools.json");
+    const file = join(own.folder.path, "tools.json");
     open({ file: fixture("from-file", file), late: { ...odd(), command: "./late.sh" } });
-    expect(await failure(pool.listTools("late"))).toContain("command not found: ./late.sh");
-    const script = folder.write("late.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    expect(await failure(own.pool.listTools("late"))).toContain("command not found: ./late.sh");
+    const script = own.folder.write("late.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     chmodSync(script, 0o755);
-    expect((await pool.listTools("late")).length).toBe(14);
-    expect(await failure(pool.listTools("file"))).toContain("there is no such file");
-    folder.write("tools.json", "[]");
-    expect(await pool.listTools("file")).toEqual([]);
+    expect((await own.pool.listTools("late")).length).toBe(14);
+    expect(await failure(own.pool.listTools("file"))).toContain("there is no such file");
+    own.folder.write("tools.json", "[]");
+    expect(await own.pool.listTools("file")).toEqual([]);
   });
 });
 
 describe("close", () => {
   test("leaves no process if servers are starting, and fails their callers", async () => {
-    open({ never: fixture("never-starts", mark), odd: odd() });
-    const waiting = [failure(pool.callTool("never", "x", {})), failure(pool.callTool("odd", "x", {}))];
+    open({ never: fixture("never-starts", own.mark), odd: odd() });
+    const waiting = [failure(own.pool.callTool("never", "x", {})), failure(own.pool.callTool("odd", "x", {}))];
     // The processes exist before they answer.
-    while (processesWith(mark).length < 2) await Bun.sleep(1);
-    await pool.close();
-    expect(await processesLeft(mark)).toEqual([]);
+    while (processesWith(own.mark).length < 2) await Bun.sleep(1);
+    await own.pool.close();
+    expect(await processesLeft(own.mark)).toEqual([]);
     expect(await Promise.all(waiting)).toEqual([
       'CANCELLED: Server "never" did not start: claudikins is closing',
       'CANCELLED: Server "odd" did not start: claudikins is closing',
@@ -324,25 +310,25 @@ describe("close", () => {
   test("leaves no process right after the first call", async () => {
     open({ odd: odd() });
     const waiting = failure(call("get-thing"));
-    await pool.close();
+    await own.pool.close();
     expect(await waiting).toStartWith("CANCELLED: ");
-    expect(await processesLeft(mark, 0)).toEqual([]);
+    expect(await processesLeft(own.mark, 0)).toEqual([]);
   });
 
   test("ends servers that refuse to end, with their children and running calls", async () => {
-    open({ stubborn: fixture("stubborn", mark), odd: odd() });
-    await Promise.all([pool.callTool("stubborn", "hello", {}), call("get-thing")]);
+    open({ stubborn: fixture("stubborn", own.mark), odd: odd() });
+    await Promise.all([own.pool.callTool("stubborn", "hello", {}), call("get-thing")]);
     const hanging = failure(call("hang"));
-    expect(processesWith(mark).length).toBe(3);
-    await pool.close();
-    expect(await processesLeft(mark)).toEqual([]);
+    expect(processesWith(own.mark).length).toBe(3);
+    await own.pool.close();
+    expect(await processesLeft(own.mark)).toEqual([]);
     expect(await hanging).toBe("CANCELLED: odd.hang was cancelled: claudikins is closing");
   });
 
   test("is final and can be repeated", async () => {
     open({ odd: odd() });
-    await pool.close();
-    await pool.close();
+    await own.pool.close();
+    await own.pool.close();
     expect(await failure(call("get-thing"))).toBe("CANCELLED: claudikins is closing");
   });
 });
