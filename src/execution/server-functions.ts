@@ -27,6 +27,9 @@ const functions: Record<string, ServerFunction> = {
     subscriptions.subscribe(server, text(uri, `${server}.resources.subscribe("<uri>")`), options.signal),
   "resources.next": (_, { id }, { subscriptions }) => subscriptions.next(Number(id)),
   "resources.unsubscribe": (_, { id }, { subscriptions }) => subscriptions.unsubscribe(Number(id)),
+  "skills.list": async (server, _, { pool, options }) => ({ skills: await pool.listSkills(server, options) }),
+  "skills.read": (server, { uri }, { pool, options }) =>
+    pool.readResource(server, text(uri, `${server}.skills.read("<uri>")`), options),
   "prompts.list": async (server, _, { pool, options }) => ({ prompts: await pool.listPrompts(server, options) }),
   "prompts.get": (server, { name, arguments: given = {} }, { pool, options }) =>
     pool.getPrompt(server, text(name, `${server}.prompts.get("<name>", { …arguments })`), Object(given), options),

@@ -149,12 +149,12 @@ export type CheckMode = "error" | "warn" | "off";
  */
 export type BindingValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
-export type CallGroup = "tools" | "resources" | "prompts";
+export type CallGroup = "tools" | "resources" | "prompts" | "skills";
 
 export interface BindingCall {
   /** Empty for the global `tools`: search, describe, list. */
   namespace: string;
-  /** `tools` for the namespace's own functions, else `resources` or `prompts`. */
+  /** `tools` for the namespace's own functions, else `resources`, `prompts` or `skills`. */
   group: CallGroup;
   name: string;
   args: Record<string, unknown>;

@@ -1,7 +1,7 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
-import type { BindingValue, FailureReason, LogEntry } from "./contract.ts";
+import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
@@ -79,6 +79,13 @@ export interface ExecutionOptions {
   /** The state of an execution that was parked. */
   saved?: ExecutionState | undefined;
 }
+
+/** The groups of functions that a server has beside its tools. */
+const groups: ReadonlyMap<number, CallGroup> = new Map([
+  [callKind.resources, "resources"],
+  [callKind.prompts, "prompts"],
+  [callKind.skills, "skills"],
+]);
 
 export class Execution implements HostCalls {
   readonly #context: ReusableContext;
@@ -260,7 +267,7 @@ export class Execution implements HostCalls {
       namespace,
       name,
       args,
-      group: kind === callKind.resources ? "resources" : kind === callKind.prompts ? "prompts" : "tools",
+      group: groups.get(kind) ?? "tools",
       raw: kind === callKind.raw,
       line: lineIn(stack),
     });

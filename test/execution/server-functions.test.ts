@@ -17,6 +17,8 @@ beforeAll(async () => {
     thinking: sequentialThinking(),
     named: folder.offering("named", { resources: {}, read_resource: {} }),
     odd: fixture("odd"),
+    older: fixture("skills", "serve", "older"),
+    newer: fixture("skills", "reject", "newer"),
   });
   toolbox = await folder.open();
 });
@@ -58,8 +60,22 @@ test("prompts are listed, and get fills in arguments", async () => {
   expect(await run(code)).toEqual([["weekly_review"], "user", true, true]);
 });
 
-test("a server without resources and prompts has empty lists, and reading fails", async () => {
-  expect(await run("return [await thinking.resources.list(), await thinking.prompts.list()]")).toEqual([[], []]);
+test.each(["older", "newer"])("the skills of a server that is %s are listed and read", async (name) => {
+  const code = `const { skills } = await ${name}.skills.list();
+    const { text } = await ${name}.skills.read(skills[1].resources[1].uri);
+    return [skills.map(({ uri, frontmatter }) => [uri, frontmatter.name]), text]`;
+  expect(await run(code)).toEqual([
+    [
+      [`skill://${name}/SKILL.md`, name],
+      ["skill://team/shared/SKILL.md", "shared"],
+    ],
+    `Guide of ${name}.`,
+  ]);
+});
+
+test("a server without resources, prompts and skills has empty lists, and reading fails", async () => {
+  const code = "return [await thinking.resources.list(), await thinking.prompts.list(), await thinking.skills.list()]";
+  expect(await run(code)).toEqual([[], [], []]);
   expect(await run(`await thinking.resources.read("x://y")`)).toStartWith(
     'PROTOCOL_ERROR: Server "thinking" has no resources',
   );

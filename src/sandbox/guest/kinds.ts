@@ -1,9 +1,10 @@
 /** What the guest and its host agree on. Kinds are numbers, because every text that crosses the border is copied. */
 
 /**
- * The kind of a call: a tool for its value, a tool for its whole result, or a function of `server.resources` or `server.prompts`.
+ * The kind of a call: a tool for its value, a tool for its whole result, or a function of `server.resources`, `server.prompts` or
+ * `server.skills`.
  */
-export const callKind = { value: 0, raw: 1, resources: 2, prompts: 3 } as const;
+export const callKind = { value: 0, raw: 1, resources: 2, prompts: 3, skills: 4 } as const;
 export type CallKind = (typeof callKind)[keyof typeof callKind];
 
 /** The format of the payload of an answer. */
@@ -13,6 +14,7 @@ export const answerKind = { error: 0, text: 1, json: 2, blocks: 3, jsonOrText: 4
 export const serverMembers: readonly string[] = [
   "resources",
   "prompts",
+  "skills",
   "list_resources",
   "read_resource",
   "list_prompts",

@@ -1,4 +1,4 @@
-/** `server.resources` and `server.prompts`. They return the shapes of the protocol. */
+/** `server.resources`, `server.prompts` and `server.skills`. They return the shapes of the protocol. */
 import { call, noticed } from "./calls.ts";
 import { type CallKind, callKind } from "./kinds.ts";
 import { define } from "./named.ts";
@@ -11,6 +11,7 @@ const serverOf = new WeakMap<object, string>();
 const server = Object.create(null, {
   resources: { get: resources },
   prompts: { get: prompts },
+  skills: { get: skills },
 });
 // The names that agents commonly use for these functions.
 for (const [alias, group, name] of [
@@ -53,6 +54,15 @@ function prompts(this: object) {
     list: () => ask("list", {}, (result) => listIn(result, "prompts")),
     get: (name: unknown, args?: unknown) =>
       ask("get", typeof name === "string" ? { name, arguments: args } : name, (result) => withText(result, "messages")),
+  });
+}
+
+function skills(this: object) {
+  const ask = asker(this, callKind.skills);
+  return Object.freeze({
+    list: () => ask("list", {}, (result) => listIn(result, "skills")),
+    read: (uri: unknown) =>
+      ask("read", typeof uri === "string" ? { uri } : uri, (result) => withText(result, "contents")),
   });
 }
 
