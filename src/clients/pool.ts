@@ -55,8 +55,6 @@ export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
   /** Opens channels to servers that are shared with other processes. */
   openChannel?: ChannelOpener | undefined;
-  /** The era of each server, as far as it is known from earlier connections. */
-  eras?: Iterable<readonly [server: string, era: Era]> | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -69,6 +67,8 @@ export class Pool implements AsyncDisposable {
   asker: Asker | undefined;
   /** Records all messages of servers that are connected later. */
   trace: Trace | undefined;
+  /** The revision of the protocol that a server spoke when its tools were stored. */
+  storedRevision: ((server: string) => string | undefined) | undefined;
   /** The schema of a server's tool as it was listed over an earlier connection. */
   storedSchema: ((server: string, tool: string) => JsonObject | undefined) | undefined;
   readonly #refusals = new Refusals();
@@ -90,12 +90,11 @@ export class Pool implements AsyncDisposable {
   #logLevel: string | undefined;
   /** The last connection of each server, which may be closed. */
   readonly #connections = new Map<string, Connection>();
-  /** The era of each server at its last connection. Forgotten when a connection fails. */
-  readonly #eras: Map<string, Era>;
+  /** The era in which the next connection to a server begins. After a failure, it is found again. */
+  readonly #eras = new Map<string, Era>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
-    this.#eras = new Map(options.eras);
     this.#options = options;
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
@@ -410,7 +409,7 @@ export class Pool implements AsyncDisposable {
     };
     const { responder, extensions, trace } = this;
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const era = this.#eras.get(server.name);
+    const era = this.#eras.get(server.name) ?? eraOf(this.storedRevision?.(server.name));
     const storedSchema = (tool: string) => this.storedSchema?.(server.name, tool);
     const options = {
       ...this.#options,
@@ -440,7 +439,7 @@ export class Pool implements AsyncDisposable {
       this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
-      this.#eras.delete(server.name);
+      this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
       throw redactError(error, redact);
     }
@@ -473,4 +472,9 @@ export class Pool implements AsyncDisposable {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
+}
+
+/** Revisions are dates. */
+function eraOf(revision = ""): Era {
+  return revision >= "2026" ? "2026" : "2025";
 }

@@ -40,6 +40,18 @@ describe("freshness", () => {
     expect(second.catalog.freshness("shop")).toBe("stored");
   });
 
+  test("the revision that a server spoke is stored, and known before the next process connects to it", async () => {
+    folder.configure({ newer: fixture("modern", "reject"), older: folder.offering("shop", tool("go")) });
+    {
+      await using toolbox = await folder.open();
+      await Promise.all(["newer", "older"].map((server) => toolbox.catalog.fetch(server)));
+      await toolbox.catalog.writeIndex();
+    }
+    await using toolbox = await folder.open();
+    const revisions = ["newer", "older"].map((server) => toolbox.pool.storedRevision?.(server));
+    expect(revisions).toEqual(["2026-07-28", "2025-11-25"]);
+  });
+
   test("a stored server is outdated once its entry has changed, and is shown but does not count", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {

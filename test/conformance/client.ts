@@ -45,9 +45,9 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   cwd: folder.path,
   log: { debug: log, info: log, warn: log },
   credentialsFile,
-  // The suite names the revision to speak, as if the server had spoken it before.
-  eras: revision === "2026-07-28" ? [[server.name, "2026"]] : [],
 });
+// The suite names the revision to speak, as if the server had spoken it before.
+pool.storedRevision = () => revision;
 // A person who accepts an empty form: claudikins must add the defaults.
 pool.responder = {
   capabilities: { elicitation: { form: { applyDefaults: true } } },

@@ -135,7 +135,8 @@ describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
 
   test.each(["2025", "2026"] as const)("is connected and listed over stdio in the era %s", async (era) => {
     const entries = { context7: { command: "node", args: [context7] } };
-    await using pool = openPool(entries, { ...surroundings(folder.path), eras: [["context7", era]] });
+    await using pool = openPool(entries, surroundings(folder.path));
+    pool.storedRevision = () => (era === "2026" ? "2026-07-28" : "2025-11-25");
     expect(await names(pool)).toContain("resolve-library-id");
   });
 
@@ -147,7 +148,8 @@ describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
       stderr: "ignore",
     });
     const entries = { context7: { url: `http://127.0.0.1:${port}/mcp` } };
-    await using pool = openPool(entries, { ...surroundings(folder.path), eras: [["context7", era]] });
+    await using pool = openPool(entries, surroundings(folder.path));
+    pool.storedRevision = () => (era === "2026" ? "2026-07-28" : "2025-11-25");
     try {
       const deadline = performance.now() + 30_000;
       while (!(await names(pool).catch((): string[] => [])).includes("resolve-library-id")) {
