@@ -28,6 +28,7 @@ test.each<[PolicyKeys, { method: string; params?: unknown }]>([
   [deny, { method: "ping" }],
   [deny, { method: "tools/list" }],
   [deny, { method: "resources/read" }],
+  [deny, { method: "skills/get" }],
   [allow, { method: "initialize" }],
   [allow, calling({ name: "get-it" })],
 ])("with %j, the request %j is allowed", (keys, request) => {
@@ -42,6 +43,7 @@ test.each<[PolicyKeys, { method: string; params?: unknown }, string]>([
   [deny, { method: "tools/other" }, '"tools/other" is not an MCP request, and the policy of rec allows no others'],
   [deny, { method: "server/anything" }, '"server/anything" is not an MCP request'],
   [{ allow: [] }, { method: "resources/read" }, "The resources of rec are denied in the config by "],
+  [{ allow: [] }, { method: "skills/get" }, "The skills of rec are denied in the config by "],
   [{ deny: ["*"] }, { method: "prompts/get" }, "The prompts of rec are denied in the config by "],
 ])("with %j, the request %j is denied", (keys, request, message) => {
   expect(refusal(keys, request)).toStartWith(message);

@@ -297,7 +297,7 @@ describe("a pattern", () => {
   });
 });
 
-describe("resources and prompts", () => {
+describe("resources, prompts and skills", () => {
   const calls = [
     "resources.list()",
     "resources.templates()",
@@ -305,12 +305,14 @@ describe("resources and prompts", () => {
     "prompts.list()",
     'prompts.get("ask", {})',
     'resources.subscribe("it://a")',
+    "skills.list()",
+    'skills.read("it://a")',
   ];
 
   test("are not affected by patterns and lists of tools", async () => {
     await recorded.open({ allow: ["read-it"], deny: ["*-*"] });
     for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
-    expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }] as never);
+    expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }, { uri: "it://a" }] as never);
   });
 
   test.each([
@@ -321,7 +323,8 @@ describe("resources and prompts", () => {
   ])("are closed with the whole server, by %s", async (_, keys, policy, line) => {
     await recorded.open(keys, policy);
     for (const call of calls) {
-      const what = call.startsWith("prompts") ? "prompts" : "resources";
+      // The files of skills are resources.
+      const what = call === "skills.list()" ? "skills" : call.startsWith("prompts") ? "prompts" : "resources";
       expect([call, await recorded.run(`await rec.${call}`)]).toMatchObject([
         call,
         {
