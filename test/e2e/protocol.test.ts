@@ -250,7 +250,7 @@ describe.each(["stdio", "http"])("changes of a server over %s", (way) => {
       await asker.wait({ ms: 100 }); await asker["touch-resource"]({ uri: "file:///a" }); return (await next).value.uri`;
     expect(await execute(updates)).toBe("file:///a");
     await execute(`return asker["add-tool"]({ name: "weigh_parcel" })`);
-    await logged("the tools of asker have changed");
+    await logged("asker has changed");
     const { content } = await host.callTool({ name: "search_tools", arguments: { query: "weigh a parcel" } });
     expect(content).toMatchObject([{ text: expect.stringContaining("asker.weigh_parcel") }]);
     expect(await execute("return asker.weigh_parcel()")).toBe("this is weigh_parcel");
