@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 export const columns = 104;
-export const rows = 28;
+export const rows = 29;
 
 export interface Step {
   /** The command as typed, possibly on several lines. */
