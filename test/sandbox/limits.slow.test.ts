@@ -316,16 +316,19 @@ describe("cancelling ends", () => {
 
   test("running tool calls", async () => {
     const controller = new AbortController();
+    const called = Promise.withResolvers<void>();
     const { promise: cancelled, resolve } = Promise.withResolvers<string>();
-    const call = async ({ name }: BindingCall, signal: AbortSignal): Promise<never> =>
-      new Promise((_resolve, reject) =>
+    const call = async ({ name }: BindingCall, signal: AbortSignal): Promise<never> => {
+      called.resolve();
+      return new Promise((_resolve, reject) =>
         signal.addEventListener("abort", () => {
           resolve(name);
           reject(new Error("aborted"));
         }),
       );
+    };
     const running = harness.run("await test.echo()", { signal: controller.signal, call });
-    await Bun.sleep(50);
+    await called.promise;
     controller.abort();
     expect(await cancelled).toBe("echo");
     expect(failed(await running).reason).toBe("cancelled");
