@@ -85,7 +85,7 @@ export async function sendRequest(
     if (peer.closing.aborted) {
       throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
     }
-    throw late !== undefined && cause === late
+    throw late !== undefined
       ? timeoutError(peer.server, options, cause)
       : requestError(peer, request, what, cause, sent);
   } finally {

@@ -11,6 +11,7 @@ import {
   type JSONRPCResultResponse,
   LOG_LEVEL_META_KEY,
   ProtocolError,
+  ProtocolErrorCode,
   type RequestId,
   type RequestOptions,
   type Result,
@@ -18,6 +19,7 @@ import {
   SdkErrorCode,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
@@ -145,7 +147,10 @@ export class ServerClient extends Client {
     }
   }
 
-  /** The answers to all questions of a result. If one cannot be answered, the others are withdrawn. */
+  /**
+   * The answers to all questions of a result. If one cannot be answered, the others are withdrawn. Rejects with ProtocolError: the
+   * connection is as good as before.
+   */
   async #answered(
     { inputRequests = {}, requestState }: InputRequiredResult,
     signal: AbortSignal | undefined,
@@ -168,7 +173,11 @@ export class ServerClient extends Client {
       return { ...state, inputResponses: Object.fromEntries(answers) };
     } catch (error) {
       failed.abort();
-      throw error;
+      const { code } = error as { code?: unknown };
+      throw new ProtocolError(
+        Number.isSafeInteger(code) ? Number(code) : ProtocolErrorCode.InternalError,
+        messageOf(error),
+      );
     }
   }
 

@@ -1,4 +1,5 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
+import { maxTimerMs } from "../time-limit.ts";
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
 import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
@@ -142,7 +143,7 @@ export class Execution implements HostCalls {
    * loaded its memory. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
    */
   park(nearMs: number): Omit<ParkedMessage, "type"> | undefined {
-    const wakeAt = Math.min(...[...this.#timers.values()].map(({ at }) => at));
+    const wakeAt = this.#timers.values().reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
     if (this.#over || this.#loading > 0 || wakeAt - Date.now() < nearMs) return undefined;
     this.#logs.flush();
     const memory = this.#context.save();
@@ -294,7 +295,7 @@ export class Execution implements HostCalls {
       this.#timers.delete(id);
       this.#enter(() => this.#context.callGuest("fire", id));
     };
-    const timer = setTimeout(fire, Math.min(delayMs, 2_147_483_647));
+    const timer = setTimeout(fire, Math.min(delayMs, maxTimerMs));
     this.#timers.set(id, { timer, at: Date.now() + delayMs });
   }
 

@@ -50,7 +50,7 @@ export class Job {
     }
   }
 
-  /** Continues a parked program. Never rejects. */
+  /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
   async resume({ memory, execution }: ParkedProgram): Promise<void> {
     const context = await this.#context;
     context.load(memory);

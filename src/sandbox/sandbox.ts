@@ -1,7 +1,6 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { availableParallelism, loadavg } from "node:os";
 import { startWorker } from "../off-thread.ts";
-import { Semaphore } from "../semaphore.ts";
 import { atMost, type Clock, TimeLimit } from "../time-limit.ts";
 import type {
   Bindings,
@@ -18,6 +17,7 @@ import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { answersTo } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
+import { Places } from "./places.ts";
 import { ProgramWorker, type WorkerSource } from "./program-worker.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -51,27 +51,15 @@ interface ReadyWorker {
   prepared: Promise<void>;
 }
 
-/** Programs that leave their place while they wait for a person. Later ones keep it. */
-const maxWaiting = 100;
-
 /** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
 const maxParkedBytes = 512 * 1_048_576;
-
-/** The place of a program among those that run. */
-interface Place extends Clock {
-  /** Parks the program after a while, if it still waits. */
-  parkLater(): void;
-  end(): void;
-}
 
 export class Sandbox implements Disposable {
   /** Workers that are kept for the next execution. More start when executions run concurrently. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
-  readonly #semaphore: Semaphore;
-  /** Programs that wait for a person, and have left their place. */
-  #waiting = 0;
+  readonly #places: Places;
   readonly #programs = new Set<ProgramWorker>();
   readonly #parkAfterMs: number;
 
@@ -82,7 +70,7 @@ export class Sandbox implements Disposable {
   constructor({ keptWorkers = 2, atOnce = 16, parkAfterMs = 5_000 } = {}) {
     this.#parkAfterMs = parkAfterMs;
     this.#keptWorkers = keptWorkers;
-    this.#semaphore = new Semaphore(atOnce);
+    this.#places = new Places(atOnce, parkAfterMs);
   }
 
   /** Starts a worker early. It is only useful for an execution with the same memory size. */
@@ -112,7 +100,7 @@ export class Sandbox implements Disposable {
   [Symbol.dispose](): void {
     // An execution that is still waiting takes a worker later, and must not return it to a disposed sandbox.
     this.#keptWorkers = 0;
-    this.#semaphore.close();
+    this.#places.close();
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
     for (const worker of this.#busy) worker.terminate();
     this.#busy.clear();
@@ -120,12 +108,8 @@ export class Sandbox implements Disposable {
 
   /** The time limit starts when the execution gets its turn. */
   async #runInTurn(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    if ((await this.#semaphore.acquire(options.signal)) === false) return stopped("cancelled", options.limits);
-    try {
-      return await this.#run(source, options, recorder);
-    } finally {
-      this.#semaphore.release();
-    }
+    const result = await this.#places.inTurn(options.signal, () => this.#run(source, options, recorder));
+    return result ?? stopped("cancelled", options.limits);
   }
 
   async #run(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
@@ -199,7 +183,7 @@ export class Sandbox implements Disposable {
       change();
       if (!program.isParked) program.send({ type: "deadline", deadline: limit.deadline });
     };
-    const place = this.#place(() => {
+    const place = this.#places.place(() => {
       if (this.parkedBytes < maxParkedBytes) program.park(2 * this.#parkAfterMs);
     });
     const hold = moving(() => [limit.hold(), place.hold()]);
@@ -249,48 +233,6 @@ export class Sandbox implements Disposable {
     this.#programs.delete(program);
     program.end(reusable);
     return result;
-  }
-
-  /**
-   * While a program waits for a person, another one runs in its place. `park` is called after a while. Call `end` when the program
-   * has ended.
-   */
-  #place(park: () => void): Place {
-    let holds = 0;
-    let hasLeft = false;
-    let hasEnded = false;
-    let timer: Timer | undefined;
-    const comeBack = () => {
-      clearTimeout(timer);
-      if (!hasLeft) return;
-      hasLeft = false;
-      this.#waiting -= 1;
-      this.#semaphore.take();
-    };
-    const parkLater = () => {
-      clearTimeout(timer);
-      if (holds > 0 && !hasEnded) timer = setTimeout(park, this.#parkAfterMs);
-    };
-    return {
-      hold: () => {
-        holds += 1;
-        if (holds > 1 || hasEnded) return;
-        parkLater();
-        if (this.#waiting >= maxWaiting) return;
-        hasLeft = true;
-        this.#waiting += 1;
-        this.#semaphore.release();
-      },
-      release: () => {
-        holds -= 1;
-        if (holds === 0) comeBack();
-      },
-      parkLater,
-      end: () => {
-        hasEnded = true;
-        comeBack();
-      },
-    };
   }
 
   /** Programs that wait for a person and are in no worker. */

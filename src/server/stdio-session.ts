@@ -62,6 +62,7 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
   }
   await handle.close();
 }
+
 /** Drops the server's answer to `initialize`: the agent has one already. */
 class BegunTransport extends StdioServerTransport {
   #answered: string | number | undefined;

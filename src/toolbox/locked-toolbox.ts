@@ -88,7 +88,11 @@ export class LockedToolbox extends Toolbox {
     try {
       const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
       const params = { mode: "form" as const, message, requestedSchema };
-      const { action, content } = await responder.elicit(params, { server: "claudikins", signal: late });
+      const { action, content } = await responder.elicit(params, {
+        server: "claudikins",
+        signal: late,
+        origins: [signal],
+      });
       this.#saidNo = action !== "accept" || content?.["answer"] !== "trust";
     } catch {
       // The agent could not ask.

@@ -68,6 +68,18 @@ describe.each([
     expect(await value("modern", "declined")).toBe("decline");
   });
 
+  test("stays connected when the host cannot answer, and the call fails with the reason", async () => {
+    own.pool.responder = {
+      capabilities: { elicitation: { form: {} } },
+      elicit: () => Promise.reject(new Error("the person has left")),
+    };
+    const error = await errorOf("greet", {});
+    expect(error).toContain("the person has left");
+    expect(error).not.toContain("is gone");
+    expect(await value("modern", "era")).toBe(era);
+    expect(processesWith(own.mark)).toHaveLength(1);
+  });
+
   test("stays connected when it asks without end, and the call fails", async () => {
     hostWith(...Array.from({ length: 20 }, () => "Ada"));
     if (era === "modern") expect(await errorOf("insist", {})).toContain("asked again after ten answers");

@@ -126,7 +126,8 @@ describe("a parked program", () => {
     );
   });
 
-  test("is not made of a program with a timer that fires soon", async () => {
+  /** The outcome of a program that waits for an answer until its timer makes another call. */
+  function untilTimer(sandbox: Harness, timerMs: number): Promise<unknown> {
     const answered = Promise.withResolvers<void>();
     const call = async (of: BindingCall, signal: AbortSignal, clock?: Clock) => {
       if (of.name === "text") answered.resolve();
@@ -137,23 +138,22 @@ describe("a parked program", () => {
       }
       return await answer(of, signal);
     };
+    const code = `setTimeout(() => test.text({}), ${timerMs}); return (await test.echo({ n: 1 })).n`;
+    return sandbox.value(code, { call });
+  }
+
+  test("is not made of a program with a timer that fires soon", async () => {
     using later = new Harness({ parkAfterMs: 100 });
-    const code = "setTimeout(() => test.text({}), 150); return (await test.echo({ n: 1 })).n";
-    expect(await later.value(code, { call })).toBe(1);
+    expect(await untilTimer(later, 150)).toBe(1);
   });
 
   test("continues when one of its timers fires", async () => {
-    const answered = Promise.withResolvers<void>();
-    const call = async (of: BindingCall, signal: AbortSignal, clock?: Clock) => {
-      if (of.name === "text") answered.resolve();
-      else {
-        clock?.hold();
-        await answered.promise;
-        clock?.release();
-      }
-      return await answer(of, signal);
-    };
-    const code = "setTimeout(() => test.text({}), 300); return (await test.echo({ n: 1 })).n";
-    expect(await harness.value(code, { call })).toBe(1);
+    expect(await untilTimer(harness, 300)).toBe(1);
+  });
+
+  test("may have any number of timers", async () => {
+    const code =
+      "for (let n = 0; n < 200_000; n++) setTimeout(() => {}, 3_600_000); return (await test.echo({ n: 1 })).n";
+    expect(await harness.value(code, { call: asking, memoryBytes: 256 * megabyte })).toBe(1);
   });
 });

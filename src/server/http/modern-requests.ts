@@ -54,7 +54,7 @@ export interface ModernLimits {
 /** Often enough to end connections soon after their time. */
 const maxTendMs = 15_000;
 
-/** What is the same for all clients. */
+/** Shared by all clients. */
 interface Shared {
   toolbox: Toolbox;
   limits: ModernLimits;

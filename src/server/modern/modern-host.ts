@@ -38,7 +38,7 @@ export class ModernHost implements Responder {
   async #ask(question: InputRequest, { server, signal, key, origins = [] }: Asked): Promise<unknown> {
     for (;;) {
       const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
-      const meant = able.filter(({ signal: origin }) => origins.includes(origin));
+      const meant = able.filter(({ signal: origin }) => origin === signal || origins.includes(origin));
       // If it may be for several, each gets as many questions as it may have raised.
       const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
       if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);

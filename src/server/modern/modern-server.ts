@@ -3,17 +3,13 @@
  * what its host supports, and a question of a server ends the request, which the host sends again with the answer.
  */
 import {
-  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
-  LOG_LEVEL_META_KEY,
   type LoggingLevel,
   type McpServer,
   type Notification,
-  PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   type Result,
   SERVER_INFO_META_KEY,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
 import { objectsOf } from "../../clients/result.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -27,10 +23,10 @@ import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
 import { anyHost, cacheHint } from "../surface.ts";
-import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
+import { capabilitiesOf, identityOf, logLevelOf } from "./envelope.ts";
 import { HeaderCheckedServer } from "./header-checked-server.ts";
 import type { ModernHost } from "./modern-host.ts";
-import { capabilitiesOf, type OpenRequest, type ParkedRequests } from "./parked-requests.ts";
+import type { OpenRequest, ParkedRequests } from "./parked-requests.ts";
 
 export interface Connections {
   /** The toolbox whose pool has the connections. */
@@ -64,7 +60,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
       return await session.call({
         params,
         capabilities: anyHost,
-        host: hostOf(context),
+        host: identityOf(context),
         toolbox,
         signal: open.signal,
         sendProgress: hasProgress ? sendProgress : undefined,
@@ -73,11 +69,6 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
     return client.parked.round({ method, params }, context, work) as Promise<Result & { content: [] }>;
   });
   return server;
-}
-
-function hostOf({ mcpReq: { envelope = {} } }: ServerContext): HostIdentity {
-  const { [CLIENT_INFO_META_KEY]: info, [PROTOCOL_VERSION_META_KEY]: protocol } = envelope as Record<string, unknown>;
-  return hostIdentity(info, typeof protocol === "string" ? protocol : undefined);
 }
 
 /** Requests during which a server may ask the host. */
@@ -208,10 +199,6 @@ async function openPages(data: unknown, host: ModernHost, signal: AbortSignal): 
   );
   if (opened.length > 0 && opened.every(Boolean)) return;
   throw notOpened();
-}
-
-function logLevelOf({ mcpReq: { envelope } }: ServerContext): LoggingLevel | undefined {
-  return (envelope as Record<string, unknown> | undefined)?.[LOG_LEVEL_META_KEY] as LoggingLevel | undefined;
 }
 
 /** The resources that a `subscriptions/listen` request names. Undefined for other messages. */

@@ -3,7 +3,6 @@
  * `input_required`. The work stays parked in memory until the host sends the request again with the answers, and continues there.
  */
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   createRequestStateCodec,
   type InputRequest,
@@ -17,6 +16,7 @@ import { onAbort } from "../../clients/abort.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { Semaphore } from "../../semaphore.ts";
 import { TimeLimit } from "../../time-limit.ts";
+import { capabilitiesOf } from "./envelope.ts";
 
 export interface ParkedRequestsOptions {
   /** Time in milliseconds for the host to come back with the answers. */
@@ -292,9 +292,4 @@ export class OpenRequest {
 
 function withoutMeta({ _meta: _, ...params }: JsonObject = {}): JsonObject {
   return params;
-}
-
-/** What the host of a request supports. */
-export function capabilitiesOf({ mcpReq: { envelope } }: ServerContext): ClientCapabilities {
-  return (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
 }

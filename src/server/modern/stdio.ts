@@ -12,6 +12,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
+import { listenerWith } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import type { Surface } from "../surface.ts";
 import { ModernHost } from "./modern-host.ts";
@@ -47,11 +48,8 @@ export function modernStdioServer(
     return server;
   }
   const send = (notification: Notification) => void server.notification(notification).catch(() => {});
-  const listener = {
-    listChanged: (what: string) => send({ method: `notifications/${what}/list_changed` }),
-    resourceUpdated: (uri: string) => send({ method: "notifications/resources/updated", params: { uri } }),
-  };
-  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, directInstructions(toolbox)), listener, closing);
+  const counted = new SessionCount(toolbox, directInstructions(toolbox));
+  const answers = new DirectAnswers(toolbox, counted, listenerWith(send), closing);
   const { server } = modernDirectServer(answers, client, toolbox, closing);
   const open = new Map<RequestId, () => void>();
   watch((message) => listenWith(answers, open, message));

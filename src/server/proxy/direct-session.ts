@@ -9,7 +9,7 @@ import { serverInfo, skillsExtension } from "../surface.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { DirectServer } from "./direct-server.ts";
-import { HostLog } from "./notices.ts";
+import { HostLog, listenerWith } from "./notices.ts";
 import type { AskOptions } from "./resources.ts";
 
 /** The servers have not answered when the agent asks, so all capabilities are declared. */
@@ -36,11 +36,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
     void server.notification(notification, options).catch(() => {});
   };
   const log = new HostLog(send);
-  const listener = {
-    listChanged: (what: string) => send({ method: `notifications/${what}/list_changed` }),
-    resourceUpdated: (uri: string) => send({ method: "notifications/resources/updated", params: { uri } }),
-  };
-  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, instructions), listener, closing);
+  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, instructions), listenerWith(send), closing);
   toolbox.pool.onLog((name, message) => log.pass(name, message));
   server.setNotificationHandler("notifications/roots/list_changed", () => toolbox.pool.rootsChanged());
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.

@@ -14,6 +14,14 @@ export interface Listener {
 
 export type What = "tools" | "prompts" | "resources";
 
+/** Tells the agent of one connection. */
+export function listenerWith(send: (notification: Notification) => void): Listener {
+  return {
+    listChanged: (what) => send({ method: `notifications/${what}/list_changed` }),
+    resourceUpdated: (uri) => send({ method: "notifications/resources/updated", params: { uri } }),
+  };
+}
+
 const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level, index]));
 
 /** The servers' log messages with their names, from the level that the agent chose, and servers that are missing in lists. */

@@ -114,7 +114,7 @@ describe("a request with a question", () => {
     expect(parked.size).toBe(0);
   });
 
-  test("sends its notifications with the round that runs, and none between rounds", async () => {
+  test("sends notifications during a round, and drops them between rounds", async () => {
     told.length = 0;
     const parked = new ParkedRequests(usual);
     const between = Promise.withResolvers<void>();
