@@ -5,7 +5,7 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
-import { type Asker, Gate } from "../policy/gate.ts";
+import { type Asker, Gate, type MadeCall } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
@@ -34,6 +34,8 @@ export interface CallOptions {
   clock?: Clock | undefined;
   /** The signal of the agent's request that this is done for. It tells whom a question of the server is for. Default `signal`. */
   origin?: AbortSignal | undefined;
+  /** Undefined for a call outside a program. */
+  made?: MadeCall | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
   /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */

@@ -32,6 +32,9 @@ export const ledgerFolder = inDataFolder("ledger");
 /** The folder with the records of executions, for all projects of the user. */
 export const executionsFolder = inDataFolder("executions");
 
+/** The database of executions that wait and of approvals, for all projects of the user. */
+export const storeFile = inDataFolder("executions.sqlite");
+
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 

@@ -47,10 +47,10 @@ export async function bindingsFor(
       return { ...namespaceOf(name, jsName, source, parts), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, parts),
-    async call(call, callSignal, clock) {
+    async call(call, callSignal, clock, made) {
       const { namespace, group, name, args } = call;
       const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const options = { signal: callSignal, clock, origin: signal, onProgress };
+        const options = { signal: callSignal, clock, origin: signal, made, onProgress };
         if (group === "tools") return callForValue(call, parts, options);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
         return { json: JSON.stringify(value ?? null) };

@@ -17,7 +17,7 @@ import { counted, findTool } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 
-export interface CallToolOptions extends Pick<CallOptions, "clock" | "origin" | "onProgress" | "timeoutMs"> {
+export interface CallToolOptions extends Pick<CallOptions, "clock" | "origin" | "made" | "onProgress" | "timeoutMs"> {
   signal: AbortSignal;
   /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
   argumentsFor?: (inputSchema: JsonObject) => { args: JsonObject; problems: string[] };
@@ -37,12 +37,20 @@ export async function callTool(
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const { namespace: server } = call;
   const { catalog, pool } = parts;
-  const { signal, clock, origin, onProgress, timeoutMs } = options;
+  const { signal, clock, origin, made, onProgress, timeoutMs } = options;
   const { tool, args } = await checkedCall(call, parts, options);
   const repeatable = isRepeatable(tool);
   let result: ToolResult;
   try {
-    result = await pool.callTool(server, tool.name, args, { signal, clock, origin, onProgress, timeoutMs, repeatable });
+    result = await pool.callTool(server, tool.name, args, {
+      signal,
+      clock,
+      origin,
+      made,
+      onProgress,
+      timeoutMs,
+      repeatable,
+    });
   } catch (error) {
     await failIfRemoved(server, tool.name, parts, signal);
     throw withSignature(error, catalog.find(server), tool);

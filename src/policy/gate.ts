@@ -27,6 +27,14 @@ export interface ToolCall {
   args: object;
 }
 
+/** The place of a call in its execution. */
+export interface MadeCall {
+  execution: string;
+  call: number;
+  /** The line of the code. */
+  line: number | undefined;
+}
+
 export interface CallContext {
   /** Shared by all calls of one execution. */
   signal?: AbortSignal | undefined;
@@ -34,6 +42,8 @@ export interface CallContext {
   clock?: Clock | undefined;
   /** The signal of the agent's request that the call is made for. Default `signal`. */
   origin?: AbortSignal | undefined;
+  /** Undefined for a call outside a program. */
+  made?: MadeCall | undefined;
 }
 
 export interface GateOptions {

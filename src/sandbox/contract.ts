@@ -162,6 +162,16 @@ export interface BindingCall {
   raw: boolean;
 }
 
+/** The place of a call in its execution. */
+export interface MadeCall {
+  /** The id of the execution. */
+  execution: string;
+  /** Calls of an execution count from 1, in the order in which it made them. */
+  call: number;
+  /** The line of the code. */
+  line: number | undefined;
+}
+
 /** A call that a program made. */
 export interface WatchedCall extends Omit<BindingCall, "args" | "raw"> {
   /** The line of the code. */
@@ -189,5 +199,5 @@ export interface Bindings {
   /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
   /** `clock` is the time limit of the execution. It pauses while a person is asked. */
-  call(call: BindingCall, signal: AbortSignal, clock?: Clock): Promise<BindingValue>;
+  call(call: BindingCall, signal: AbortSignal, clock?: Clock, made?: MadeCall): Promise<BindingValue>;
 }

@@ -81,7 +81,7 @@ export class Recorder {
 
   /** Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. */
   async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
-    const { call, namespace, group, name, raw } = message;
+    const { call, namespace, group, name, raw, line } = message;
     const tool = toolId(message);
     const startedAt = performance.now();
     // Questions about the tools do not count as calls.
@@ -91,7 +91,8 @@ export class Recorder {
     const ended = this.#watch?.(message);
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
-      const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
+      const made = { execution: this.#id, call, line };
+      const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock, made);
       const text = textOf(value);
       if (text.length > largeChars) await eventLoopTurn();
       use.resultChars += text.length;
