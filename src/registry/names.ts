@@ -69,7 +69,7 @@ export function assignNames(names: readonly string[], taken: ReadonlySet<string>
 /** Globals of the sandbox that a server's name must not hide. `fetch` and `memory` are not globals. */
 export const sandboxGlobals: ReadonlySet<string> = new Set([
   ...(
-    "servers tools callTool __mcp_call __watch __notice __using __import __meta fs console display skills process require module exports __filename __dirname " +
+    "servers tools callTool __mcp_call __watch __notice __using __import __meta fs console display sleep skills process require module exports __filename __dirname " +
     "Object Array String Number Boolean Symbol BigInt Math JSON Date RegExp Map Set WeakMap WeakSet WeakRef Promise Proxy Reflect " +
     "Error ToolError AggregateError TypeError RangeError SyntaxError ReferenceError EvalError URIError ArrayBuffer DataView Function " +
     "Intl URL URLSearchParams TextEncoder TextDecoder Buffer AbortController AbortSignal Iterator Infinity NaN undefined globalThis " +

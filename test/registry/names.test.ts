@@ -105,7 +105,7 @@ describe("assignNames", () => {
   });
 
   test("does not use reserved names", () => {
-    const servers = ["fs", "console", "new", "then-some", "memory", "fetch", "Map", "__mcp_call"];
+    const servers = ["fs", "console", "new", "then-some", "memory", "fetch", "Map", "__mcp_call", "sleep"];
     expect(assignNames(servers, sandboxGlobals).names.map(({ jsName }) => jsName)).toEqual([
       undefined,
       undefined,
@@ -113,6 +113,7 @@ describe("assignNames", () => {
       "then_some",
       "memory",
       "fetch",
+      undefined,
       undefined,
       undefined,
     ]);

@@ -60,7 +60,6 @@ const absentNames: [names: RegExp, why: string, tool?: "tool"][] = [
   [/^(?:True|False)$/, python("true or false")],
   [/^None$/, python("null")],
   [/^json$/, "Write JSON.parse(text) and JSON.stringify(value)."],
-  [/^sleep$/, "Wait with: await new Promise((resolve) => setTimeout(resolve, ms))."],
   [/^exports$/, "Write export before what a skill provides: export function name() { … }"],
   [/^search_tools$/, 'In code, call await tools.search("words").'],
   [/^list_tools$/, 'In code, call await tools.list("server") or await tools.search("words").'],

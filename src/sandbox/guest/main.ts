@@ -15,6 +15,7 @@ import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
 import { endSubscriptions } from "./server-functions.ts";
+import { sleep } from "./sleep.ts";
 import { hasTimers, isTimer, runTimer, timersModule, whenTimersEnd, workTimers } from "./timers.ts";
 import { encode, met } from "./values.ts";
 
@@ -23,6 +24,7 @@ const { parse, stringify } = JSON;
 define(globalThis, {
   console: guestConsole,
   ...timersModule,
+  sleep,
   queueMicrotask: (callback: () => unknown) => void watch(Promise.resolve().then(callback)),
   ToolError,
   fs: fsModule,

@@ -127,7 +127,7 @@ export function whenTimersEnd(limitMs: number): Promise<void> {
   });
 }
 
-interface WaitOptions {
+export interface WaitOptions {
   signal?: { aborted: boolean; reason: unknown; addEventListener(type: "abort", listener: () => void): void };
 }
 
@@ -141,7 +141,8 @@ export const timersModule = {
   clearImmediate: clearTimer,
 };
 
-function wait<T>(delayMs: number, value?: T, { signal }: WaitOptions = {}): Promise<T | undefined> {
+/** Resolves after `delayMs`, or rejects with the reason of the signal. */
+export function wait<T>(delayMs: number, value?: T, { signal }: WaitOptions = {}): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const timer = setTimeout(() => resolve(value), delayMs);
