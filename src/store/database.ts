@@ -50,22 +50,23 @@ const steps = [
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE approvals (
      id TEXT PRIMARY KEY,
+     -- The config file; null for the demo.
      config TEXT,
      -- The execution that waits for it, and the number of its call.
-     execution TEXT,
-     call INTEGER,
-     -- The line of the code that makes the call.
+     execution TEXT NOT NULL,
+     call INTEGER NOT NULL,
+     -- The line of the code that makes the call: its number and its text.
      line INTEGER,
-     source TEXT,
+     code TEXT,
      server TEXT NOT NULL,
      tool TEXT NOT NULL,
-     -- JSON: the arguments, whole.
+     -- JSON: the arguments, whole, without the secrets of the config.
      args TEXT NOT NULL,
      -- Why a person is asked, as the end of "You are asked because …".
      why TEXT NOT NULL,
      -- JSON: the parts of the tool that have changed since an earlier permission, or null.
      changed TEXT,
-     -- A digest of everything that the approval is bound to: entry, tool, schema, arguments.
+     -- JSON: digests of everything that the approval is bound to, by names that a person understands.
      bound TEXT NOT NULL,
      -- open, approved, denied, expired or withdrawn.
      state TEXT NOT NULL,

@@ -1,0 +1,21 @@
+/** Approvals for tests. */
+import type { Asking } from "../../src/store/approvals.ts";
+
+export function asking(changes: Partial<Asking> = {}): Asking {
+  return {
+    config: "/shop/claudikins.json",
+    execution: "e1",
+    call: 1,
+    line: 3,
+    code: "await github.merge({ id: 1 })",
+    server: "github",
+    tool: "merge",
+    args: { id: 1, text: 'a "quoted" text' },
+    why: 'policy.confirm says "always"',
+    changed: null,
+    bound: { "its description": "d", "the arguments of the call": "a" },
+    askedAt: 1_000,
+    expiresAt: 2_000,
+    ...changes,
+  };
+}
