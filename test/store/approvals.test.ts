@@ -54,14 +54,14 @@ describe("a decision", () => {
     expect(store.get(id)).toMatchObject({ state: "approved", decidedAt: 1_500 });
   });
 
-  test("of a row that nobody wrote, or whose time is over, decides nothing", () => {
+  test("about an unknown row, or one whose time is over, decides nothing", () => {
     const { id } = store.add(asking());
     expect(store.decide("nothing0", yes, 1_500)).toEqual([]);
     expect(store.decide(id, yes, 2_000)).toEqual([]);
     expect(store.get(id)?.state).toBe("open");
   });
 
-  test("no counts for the tool in its execution, and with all for everything that the execution asks", () => {
+  test("no counts for the tool in its execution, or with all for everything that the execution asks", () => {
     const rows = [asking(), asking({ call: 2 }), asking({ call: 3, tool: "close" }), asking({ execution: "e2" })].map(
       (each) => store.add(each),
     );
@@ -74,7 +74,7 @@ describe("a decision", () => {
     expect([...states(), store.get(fourth.id)?.state]).toEqual(["denied", "denied", "denied", "open", "denied"]);
   });
 
-  test("of one row is made by one of several processes", async () => {
+  test("is made by one of several processes", async () => {
     for (let call = 0; call < 100; call++) store.add(asking({ call, execution: `e${call}` }));
     const script = join(import.meta.dir, "decide.ts");
     const deciders = ["command", "page", "command", "page"].map((by) =>
@@ -87,7 +87,7 @@ describe("a decision", () => {
     expect(rows.every(({ id, decidedBy }) => by.get(id) === decidedBy)).toBe(true);
   });
 
-  test("of another process is noticed, and our own is not reported as a change", async () => {
+  test("by another process is noticed, and our own is not reported as a change", async () => {
     const other = await open();
     const { id } = store.add(asking());
     expect(store.hasChanged()).toBe(false);
