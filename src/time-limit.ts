@@ -39,6 +39,11 @@ export class TimeLimit implements Clock {
     return this.#runningSince + this.#restMs;
   }
 
+  /** The rest of the time in milliseconds. */
+  get restMs(): number {
+    return this.#holds > 0 ? this.#restMs : Math.max(0, this.endsAt - performance.now());
+  }
+
   hold(): void {
     this.#holds += 1;
     if (this.#holds > 1) return;

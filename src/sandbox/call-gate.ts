@@ -60,6 +60,12 @@ export class CallGate {
     if (next) this.#start(next);
   }
 
+  /** The calls that were made and not answered yet. */
+  get made(): number[] {
+    const waiting = new Set(this.state.waiting.map(({ call }) => call));
+    return [...this.state.bytes.keys()].filter((call) => !waiting.has(call));
+  }
+
   /** Number of open calls. */
   get open(): number {
     return this.state.running + this.state.waiting.length;

@@ -64,16 +64,21 @@ export interface ExecutionState {
   calls: SeenCalls["state"];
   /** When each timer fires, in milliseconds since 1970. */
   timers: Map<number, number>;
+  /** The names of skills that are being loaded. */
+  loading: Map<number, string>;
   usedMs: number;
   displayedBytes: number;
   displayed: number;
   registry: string | undefined;
+  isAsleep: boolean;
 }
 
 export interface ExecutionOptions {
   run: RunMessage | ResumeMessage;
   /** The transpiled code: the body of an async function. */
   code: string;
+  /** Whether the program is saved before each of its calls leaves. */
+  isKept: boolean;
   send: (message: FromWorker) => void;
   /** Called once. */
   onEnd: (ended: Ended) => void;
@@ -88,6 +93,9 @@ const groups: ReadonlyMap<number, CallGroup> = new Map([
   [callKind.skills, "skills"],
 ]);
 
+/** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
+const longTimerMs = 60_000;
+
 export class Execution implements HostCalls {
   readonly #context: ReusableContext;
   readonly #run: RunMessage | ResumeMessage;
@@ -101,8 +109,13 @@ export class Execution implements HostCalls {
   readonly #registry: string;
   readonly #gate: CallGate;
   readonly #timers = new Map<number, { timer: Timer; at: number }>();
-  /** Skills that are being loaded. */
-  #loading = 0;
+  /** The names of skills that are being loaded. */
+  readonly #loading = new Map<number, string>();
+  #isKept: boolean;
+  /** Calls of a program that is kept, which are made once it is saved. */
+  #unsaved: CallMessage[] = [];
+  /** Whether the program waits for a timer that fires late, and for nothing else. */
+  #isAsleep: boolean;
   readonly #stop: Int32Array;
   #deadline: number;
   /** CPU time of the code so far. */
@@ -113,17 +126,20 @@ export class Execution implements HostCalls {
   #displayed = 0;
   #over = false;
 
-  constructor(context: ReusableContext, { run, code, send, onEnd, saved }: ExecutionOptions) {
+  constructor(context: ReusableContext, { run, code, isKept, send, onEnd, saved }: ExecutionOptions) {
     this.#context = context;
     this.#run = run;
     this.#code = code;
     this.#send = send;
     this.#onEnd = onEnd;
+    this.#isKept = isKept;
+    this.#isAsleep = saved?.isAsleep ?? false;
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
     this.#calls = new SeenCalls(saved?.calls);
     const made = (call: CallMessage) => {
       this.#calls.made(call);
-      send(call);
+      if (this.#isKept) this.#unsaved.push(call);
+      else send(call);
     };
     this.#gate = new CallGate(run.limits, made, saved?.gate);
     this.#usedMs = saved?.usedMs ?? 0;
@@ -136,6 +152,13 @@ export class Execution implements HostCalls {
     this.#deadline = performance.now() + (run.deadline - Date.now());
     context.enter(this, run.limits);
     for (const [id, at] of saved?.timers ?? []) this.setTimer(id, Math.max(0, at - Date.now()));
+    for (const [id, skill] of saved?.loading ?? []) this.load(id, skill);
+  }
+
+  /** Saves the program now, and from now on before each of its calls leaves. */
+  keep(): void {
+    this.#isKept = true;
+    if (!this.#over) this.#checkpoint();
   }
 
   /**
@@ -143,27 +166,50 @@ export class Execution implements HostCalls {
    * loaded its memory. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
    */
   park(nearMs: number): Omit<ParkedMessage, "type"> | undefined {
-    const wakeAt = this.#timers.values().reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
-    if (this.#over || this.#loading > 0 || wakeAt - Date.now() < nearMs) return undefined;
-    this.#logs.flush();
-    const memory = this.#context.save();
-    if (!memory) return undefined;
+    if (this.#over || this.#loading.size > 0 || this.#wakeAt - Date.now() < nearMs) return undefined;
+    const copy = this.#copy();
+    if (!copy.saved) return undefined;
     this.#over = true;
     this.#context.leave();
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    return { ...copy, reusable: !this.#context.outgrown };
+  }
+
+  /** Sends a copy of the program, and the calls that may be made once the copy is saved. */
+  #checkpoint(): void {
+    const calls = this.#unsaved;
+    this.#unsaved = [];
+    this.#send({ type: "checkpoint", calls, ...this.#copy() });
+  }
+
+  /** The program as it waits now. Without `saved` if its memory cannot be copied. */
+  #copy(): Pick<ParkedMessage, "saved" | "wakeAt" | "open"> {
+    this.#logs.flush();
+    const memory = this.#context.save();
+    const wakeAt = this.#wakeAt;
     const execution: ExecutionState = {
       code: this.#code,
       gate: this.#gate.state,
       logs: this.#logs.state,
       calls: this.#calls.state,
       timers: new Map([...this.#timers].map(([id, { at }]) => [id, at])),
+      loading: this.#loading,
       usedMs: this.#usedMs,
       displayedBytes: this.#displayedBytes,
       displayed: this.#displayed,
       registry: this.#files.registryPath,
+      isAsleep: this.#isAsleep,
     };
-    const reusable = !this.#context.outgrown;
-    return { saved: { memory, execution }, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined, reusable };
+    return {
+      saved: memory && { memory, execution },
+      wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined,
+      open: this.#gate.made,
+    };
+  }
+
+  /** When the first timer fires, in milliseconds since 1970. */
+  get #wakeAt(): number {
+    return this.#timers.values().reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
   }
 
   start(): void {
@@ -201,6 +247,7 @@ export class Execution implements HostCalls {
   /** Runs something in the engine, and then all jobs that it made possible. */
   #enter(work: () => void): void {
     if (this.#over) return;
+    this.#wake();
     this.#runningSince = performance.now();
     try {
       if (this.#reasonToStop() === undefined) {
@@ -217,7 +264,9 @@ export class Execution implements HostCalls {
     const stopped = this.#reasonToStop();
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
     else if (!this.#over) this.#whenIdle();
-    if (!this.#over) this.#logs.flush();
+    if (this.#over) return;
+    if (this.#unsaved.length > 0) this.#checkpoint();
+    else this.#logs.flush();
   }
 
   #pump(): void {
@@ -226,7 +275,11 @@ export class Execution implements HostCalls {
 
   /** Called when no job can run: the code has ended, or waits for an answer or a timer, or waits forever. */
   #whenIdle(): void {
-    if (this.#timers.size > 0 || this.#gate.open > 0) return;
+    if (this.#gate.open > 0 || this.#loading.size > 0) return;
+    if (this.#timers.size > 0) {
+      if (this.#wakeAt - Date.now() > longTimerMs) this.#fallAsleep();
+      return;
+    }
     if (this.#context.askGuest("waiting") || this.#context.askGuest("finish") || this.#over) return;
     this.#finish(
       guestFailure({
@@ -236,6 +289,18 @@ export class Execution implements HostCalls {
         hint: "Resolve or reject the promise that is awaited, or do not await it.",
       }),
     );
+  }
+
+  #fallAsleep(): void {
+    this.#isAsleep = true;
+    this.#send({ type: "sleeps" });
+    if (this.#isKept) this.#checkpoint();
+  }
+
+  #wake(): void {
+    if (!this.#isAsleep) return;
+    this.#isAsleep = false;
+    this.#send({ type: "awake" });
   }
 
   #reasonToStop(): FailureReason | undefined {
@@ -276,10 +341,8 @@ export class Execution implements HostCalls {
   }
 
   load(id: number, skill: string): void {
-    this.#loading += 1;
-    const loaded = loadSkill(skill, this.#files, this.#registry).finally(() => {
-      this.#loading -= 1;
-    });
+    this.#loading.set(id, skill);
+    const loaded = loadSkill(skill, this.#files, this.#registry).finally(() => this.#loading.delete(id));
     void loaded.then(
       (code) =>
         this.#enter(() => {

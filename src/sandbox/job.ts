@@ -31,10 +31,12 @@ export class Job {
   #answered: ((answers: Answer[]) => void) | undefined;
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
+  #isKept: boolean;
 
   constructor(context: Promise<ReusableContext>, run: RunMessage | ResumeMessage, send: (message: FromWorker) => void) {
     this.#context = context;
     this.#run = run;
+    this.#isKept = run.isKept;
     this.#send = send;
     this.#known = new KnownTools(run.namespaces, (questions) => this.#ask(questions));
   }
@@ -63,8 +65,14 @@ export class Job {
   /** Takes the program out of this worker, if it only waits. */
   park(nearMs: number): void {
     const parked = this.#execution?.park(nearMs);
-    const { saved, wakeAt, reusable = true } = parked ?? {};
-    this.#send({ type: "parked", saved, wakeAt, reusable });
+    const { saved, wakeAt, open = [], reusable = true } = parked ?? {};
+    this.#send({ type: "parked", saved, wakeAt, open, reusable });
+  }
+
+  /** Saves the program now, and from now on before each of its calls leaves. */
+  keep(): void {
+    this.#isKept = true;
+    this.#execution?.keep();
   }
 
   settle(message: SettleMessage): void {
@@ -124,7 +132,7 @@ export class Job {
 
   #executionIn(context: ReusableContext, code: string, saved?: ExecutionState): Execution {
     const onEnd = (ended: Ended) => void this.#end(ended);
-    return new Execution(context, { run: this.#run, code, send: this.#send, onEnd, saved });
+    return new Execution(context, { run: this.#run, code, isKept: this.#isKept, send: this.#send, onEnd, saved });
   }
 
   /** Sends the result first. It counts whether the explanation succeeds or not. */

@@ -6,20 +6,21 @@ import type { LogPart } from "./messages.ts";
 /** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
 export class LogLines {
   readonly entries: LogEntry[];
-  readonly #begun: Map<LogLevel, LogEntry>;
+  /** The started lines. */
+  readonly begun: Map<LogLevel, LogEntry>;
 
   constructor(entries: LogEntry[] = [], begun = new Map<LogLevel, LogEntry>()) {
     this.entries = entries;
-    this.#begun = begun;
+    this.begun = begun;
   }
 
   add({ level, text, open = false }: LogPart): void {
-    const begun = this.#begun.get(level);
+    const begun = this.begun.get(level);
     if (begun) begun.text += text;
     const line = begun ?? { level, text };
     if (!begun) this.entries.push(line);
-    if (open) this.#begun.set(level, line);
-    else this.#begun.delete(level);
+    if (open) this.begun.set(level, line);
+    else this.begun.delete(level);
   }
 }
 

@@ -21,8 +21,6 @@ export interface PrepareMessage {
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
-  /** Whether further executions may follow. */
-  again: boolean;
 }
 
 export interface RunMessage {
@@ -36,6 +34,8 @@ export interface RunMessage {
   limits: Limits;
   /** The end of the time limit, which began before the worker was ready. Milliseconds since 1970. */
   deadline: number;
+  /** Whether the program is saved before each of its calls leaves. */
+  isKept: boolean;
   /** Two Int32 values: why the code must stop (`stopReason`), and the worker's `phase`. */
   state: SharedArrayBuffer;
 }
@@ -85,6 +85,8 @@ export type ToWorker =
   | { type: "answers"; answers: Answer[] }
   | { type: "stop" }
   | ParkMessage
+  /** Saves the program now, and from now on before each of its calls leaves. */
+  | { type: "keep" }
   | { type: "renew" };
 
 /** A log line, or the start of one that the next text of its level continues. */
@@ -115,13 +117,28 @@ export interface ParkedMessage {
   type: "parked";
   saved: ParkedProgram | undefined;
   wakeAt: number | undefined;
+  /** The calls that the program waits for. */
+  open: number[];
   /** Whether the worker may run another program. */
   reusable: boolean;
 }
 
+/**
+ * A copy of a program that is kept, which goes on. The copy waits for the calls in `open`, and `calls` among them may be made once
+ * it is saved. Without `saved`, no copy could be made.
+ */
+export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusable"> {
+  type: "checkpoint";
+  calls: CallMessage[];
+}
+
 export type FromWorker =
   | ParkedMessage
+  | CheckpointMessage
   | { type: "resumed" }
+  /** The program waits for a timer that fires late, and for nothing else. */
+  | { type: "sleeps" }
+  | { type: "awake" }
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | CallMessage

@@ -29,6 +29,17 @@ export class ProgramWorker {
     this.#run = run;
   }
 
+  /** Takes a program that was saved elsewhere. It stays parked until it is sent a message, or until `wakeAt`. */
+  restore(saved: ParkedProgram, wakeAt: number | undefined): void {
+    this.#parked = saved;
+    if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
+  }
+
+  /** Continues a program that is parked. */
+  wake(): void {
+    if (this.#parked) void this.#resume(this.#parked);
+  }
+
   /** Resolves when the program has been sent to a worker. */
   async start(): Promise<void> {
     await this.#enter(() => ({ type: "run", ...this.#run() }));

@@ -44,22 +44,58 @@ function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "
 /** Maximum number of characters of a failure that a receipt tells. */
 const maxMessage = 200;
 
-export class Recorder {
-  readonly #id = randomBytes(6).toString("hex");
-  readonly #startedAt = performance.now();
-  readonly #logs = new LogLines();
-  readonly #display: unknown[] = [];
-  readonly #tools = new Map<string, ToolUse>();
+interface CallSurroundings {
+  bindings: Bindings;
+  signal: AbortSignal;
+  clock: Clock;
+  again?: boolean;
+}
+
+const atStart = () => ({
+  /** In milliseconds since 1970. */
+  startedAt: Date.now(),
+  logs: new LogLines() as Pick<LogLines, "entries" | "begun">,
+  display: [] as unknown[],
+  displayedChars: 0,
+  tools: new Map<string, ToolUse>(),
   /** The message of the first failure of each tool. */
-  readonly #failures = new Map<string, string>();
+  failures: new Map<string, string>(),
+  registry: undefined as string | undefined,
+});
+
+/** What was recorded so far: plain data. */
+export type RecorderState = ReturnType<typeof atStart>;
+
+interface RecorderOptions {
+  /** The id of the execution. */
+  id?: string | undefined;
+  limits: Limits;
+  watch?: CallWatcher | undefined;
+  /** What was recorded before the execution was saved. */
+  saved?: RecorderState | undefined;
+}
+
+export class Recorder {
+  readonly #id: string;
+  readonly #startedAt: number;
+  readonly #logs: LogLines;
+  readonly #state: RecorderState;
   readonly #limits: Limits;
   readonly #watch: CallWatcher | undefined;
-  #displayedChars = 0;
-  #registry: string | undefined;
 
-  constructor(limits: Limits, watch?: CallWatcher) {
+  constructor({ id = randomBytes(6).toString("hex"), limits, watch, saved = atStart() }: RecorderOptions) {
+    this.#id = id;
     this.#limits = limits;
     this.#watch = watch;
+    this.#logs = new LogLines(saved.logs.entries, saved.logs.begun);
+    this.#state = { ...saved, logs: this.#logs };
+    this.#startedAt = performance.now() - (Date.now() - saved.startedAt);
+  }
+
+  /** What was recorded so far. It changes later: copy it at once. */
+  get state(): RecorderState {
+    const { entries, begun } = this.#logs;
+    return { ...this.#state, logs: { entries, begun } };
   }
 
   log(parts: LogPart[]): void {
@@ -70,24 +106,30 @@ export class Recorder {
     // Large data would be shown as this text anyway.
     const displayed: unknown =
       json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
-    this.#display.push(displayed);
-    this.#displayedChars += textChars(displayed);
+    this.#state.display.push(displayed);
+    this.#state.displayedChars += textChars(displayed);
   }
 
   /** Notes the first access to the registry. */
   asked(what: string): void {
-    this.#registry ??= what;
+    this.#state.registry ??= what;
   }
 
-  /** Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. */
-  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
+  /**
+   * Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. `again` if the call was
+   * recorded before the execution was saved.
+   */
+  async call(
+    message: CallMessage,
+    { bindings, signal, clock, again = false }: CallSurroundings,
+  ): Promise<SettleMessage> {
     const { call, namespace, group, name, raw, line } = message;
     const tool = toolId(message);
     const startedAt = performance.now();
     // Questions about the tools do not count as calls.
     if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
-    use.calls += 1;
+    if (!again) use.calls += 1;
     const ended = this.#watch?.(message);
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
@@ -108,7 +150,7 @@ export class Recorder {
       if (signal.aborted) ended?.({ outcome: "cancelled" });
       else {
         use.failures += 1;
-        if (!this.#failures.has(tool)) this.#failures.set(tool, shape.message);
+        if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, shape.message);
         ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       }
       return { type: "settle", call, error: shape };
@@ -119,7 +161,7 @@ export class Recorder {
 
   success({ json, textChars }: SuccessShape): Outcome {
     this.#noteHiddenFailures(json ?? "");
-    const common = { logs: this.#logs.entries, display: this.#display };
+    const common = { logs: this.#logs.entries, display: this.#state.display };
     if (json !== undefined && json.length > largeChars) {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
     }
@@ -134,14 +176,14 @@ export class Recorder {
       reason,
       error,
       logs: this.#logs.entries,
-      display: this.#display,
+      display: this.#state.display,
       receipt: this.#receipt(error.message.length + (error.hint?.length ?? 0)),
     };
   }
 
   /** Tells the first failure if the program caught all failures and does not mention it. */
   #noteHiddenFailures(json: string): void {
-    for (const [tool, message] of this.#failures) {
+    for (const [tool, message] of this.#state.failures) {
       const use = this.#use(tool);
       const isShown = (text: string) => text.includes(message) || text.includes(JSON.stringify(message).slice(1, -1));
       if (use.failures < use.calls || isShown(json) || this.#logs.entries.some(({ text }) => isShown(text))) continue;
@@ -150,11 +192,12 @@ export class Recorder {
   }
 
   #use(id: string): ToolUse {
-    return this.#tools.getOrInsertComputed(id, newUse);
+    return this.#state.tools.getOrInsertComputed(id, newUse);
   }
 
   #receipt(resultChars: number): Receipt {
-    const uses = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
+    const { tools, displayedChars, registry } = this.#state;
+    const uses = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
     const sum = (pick: (use: ToolUse) => number) => uses.reduce((total, [, use]) => total + pick(use), 0);
     return {
       id: this.#id,
@@ -164,8 +207,8 @@ export class Recorder {
       tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
       charsIn: sum((use) => use.resultChars),
       charsOut:
-        resultChars + this.#displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
-      ...(this.#registry === undefined ? {} : { registry: this.#registry }),
+        resultChars + displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
+      ...(registry === undefined ? {} : { registry }),
     };
   }
 }

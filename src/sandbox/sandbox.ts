@@ -13,10 +13,21 @@ import type {
   Outcome,
 } from "./contract.ts";
 import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
+import type { ExecutionState } from "./execution.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
+import type { Keeper, OpenCall, SavedExecution } from "./keeper.ts";
 import { answersTo } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
-import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
+import {
+  type CallMessage,
+  type CheckpointMessage,
+  type Failure,
+  type FromWorker,
+  phase,
+  stopReason,
+  type ToWorker,
+  type WorkerResult,
+} from "./messages.ts";
 import { Places } from "./places.ts";
 import { ProgramWorker, type WorkerSource } from "./program-worker.ts";
 import { Recorder } from "./recorder.ts";
@@ -36,12 +47,29 @@ const explainingMs = 2_000;
 const guest: string = guestScript();
 
 export interface ExecuteOptions {
+  /** The id of the execution. Default: a random one. */
+  id?: string | undefined;
   bindings: Bindings;
   limits: Limits;
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
   watch?: CallWatcher | undefined;
+  /** Keeps the execution outside of this process. */
+  keeper?: Keeper | undefined;
+}
+
+/** An execution that was saved, perhaps by another process. */
+export interface Saved {
+  execution: SavedExecution;
+  /** The calls that it waits for. Those without an answer are made. */
+  open: readonly OpenCall[];
+}
+
+/** The control of an execution that runs. */
+export interface Running {
+  /** Saves the execution now, and from now on before each of its calls leaves. */
+  keep(): void;
 }
 
 interface ReadyWorker {
@@ -61,6 +89,7 @@ export class Sandbox implements Disposable {
   readonly #busy = new Set<Worker>();
   readonly #places: Places;
   readonly #programs = new Set<ProgramWorker>();
+  readonly #running = new Map<string, Running>();
   readonly #parkAfterMs: number;
 
   /**
@@ -75,13 +104,30 @@ export class Sandbox implements Disposable {
 
   /** Starts a worker early. It is only useful for an execution with the same memory size. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push(readyWorker(memoryBytes, this.#keptWorkers > 0));
+    if (this.#idle.length === 0) this.#idle.push(readyWorker(memoryBytes));
   }
 
   /** Runs a program. Never rejects: everything that the program does is an outcome. */
-  async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
-    const recorder = new Recorder(options.limits, options.watch);
-    const result = await this.#runInTurn(source, options, recorder);
+  execute(source: string, options: ExecuteOptions): Promise<Outcome> {
+    return this.#execute(source, options);
+  }
+
+  /** Continues an execution that was saved, with the same source and limits. Never rejects. */
+  resume(source: string, saved: Saved, options: ExecuteOptions): Promise<Outcome> {
+    return this.#execute(source, options, saved);
+  }
+
+  /** Undefined if no execution with that id runs here. */
+  running(id: string): Running | undefined {
+    return this.#running.get(id);
+  }
+
+  async #execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
+    const { id, limits, watch } = options;
+    const recorder = new Recorder({ id, limits, watch, saved: saved?.execution.recorder });
+    const run = () => this.#run(source, options, recorder, saved);
+    // The time limit starts when the execution gets its turn.
+    const result = (await this.#places.inTurn(options.signal, run)) ?? stopped("cancelled", limits);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
   }
 
@@ -106,14 +152,8 @@ export class Sandbox implements Disposable {
     this.#busy.clear();
   }
 
-  /** The time limit starts when the execution gets its turn. */
-  async #runInTurn(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    const result = await this.#places.inTurn(options.signal, () => this.#run(source, options, recorder));
-    return result ?? stopped("cancelled", options.limits);
-  }
-
-  async #run(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    const { bindings, limits, mounts, check, signal } = options;
+  async #run(code: string, options: ExecuteOptions, recorder: Recorder, saved?: Saved): Promise<WorkerResult> {
+    const { id, bindings, limits, mounts, check, signal, keeper } = options;
     const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
     const giveUp = (result: WorkerResult) => resolve({ result, reusable: false });
     const state = new Int32Array(new SharedArrayBuffer(8));
@@ -122,6 +162,33 @@ export class Sandbox implements Disposable {
     let ended: { result: WorkerResult; reusable: boolean } | undefined;
     const timers: Timer[] = [];
     const after = (ms: number, then: () => void) => timers.push(setTimeout(then, ms));
+
+    /** The calls that the program waits for, and answers that it may not have received yet. */
+    const open = new Map<number, OpenCall>();
+    let isKept = keeper?.fromStart ?? false;
+    let isParking = false;
+    let isAsleep = false;
+    const make = async (message: CallMessage, again = false) => {
+      const call: OpenCall = { message };
+      open.set(message.call, call);
+      const answer = await recorder.call(message, { bindings, signal: calls.signal, clock, again });
+      // A saved copy of the program may still wait for this answer.
+      if (isKept || isParking) call.answer = answer;
+      else open.delete(message.call);
+      if (isKept && !calls.signal.aborted) keeper?.answered(answer);
+      program.send(answer);
+    };
+    const save = async ({ saved, wakeAt, open: ids }: Omit<CheckpointMessage, "type" | "calls">) => {
+      const isOpen = new Set(ids);
+      for (const id of open.keys()) if (!isOpen.has(id)) open.delete(id);
+      const execution = saved && { program: saved, recorder: recorder.state, restMs: limit.restMs, wakeAt };
+      await keeper?.save(execution, [...open.values()]);
+    };
+    const wakeUp = () => {
+      if (!isAsleep) return;
+      isAsleep = false;
+      clock.release();
+    };
 
     const received = ({ data }: MessageEvent<FromWorker>) => {
       switch (data.type) {
@@ -132,9 +199,29 @@ export class Sandbox implements Disposable {
           recorder.display(data.json);
           break;
         case "call":
-          void recorder.call(data, bindings, calls.signal, clock).then((answer) => program.send(answer));
+          void make(data);
+          break;
+        case "checkpoint":
+          for (const message of data.calls) open.set(message.call, { message });
+          void save(data).then(() => {
+            for (const message of data.calls) void make(message);
+          });
+          break;
+        case "sleeps":
+          isAsleep = true;
+          hold();
+          break;
+        case "awake":
+          wakeUp();
           break;
         case "parked":
+          isParking = false;
+          if (data.saved && keeper) {
+            isKept = true;
+            void save(data);
+          } else if (!isKept) {
+            for (const [id, { answer }] of open) if (answer) open.delete(id);
+          }
           program.parked(data);
           break;
         case "resumed":
@@ -178,13 +265,15 @@ export class Sandbox implements Disposable {
       const isReading = Atomics.load(state, 1) === phase.reading;
       after(stopGraceMs[reason], () => giveUp(stopped(reason, limits, isReading)));
     };
-    const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
+    const limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => halt("timeout"));
     const moving = (change: () => void) => () => {
       change();
       if (!program.isParked) program.send({ type: "deadline", deadline: limit.deadline });
     };
     const place = this.#places.place(() => {
-      if (this.parkedBytes < maxParkedBytes) program.park(2 * this.#parkAfterMs);
+      if (this.parkedBytes >= maxParkedBytes) return;
+      isParking = true;
+      program.park(2 * this.#parkAfterMs);
     });
     const hold = moving(() => [limit.hold(), place.hold()]);
     const clock: Clock = { hold, release: moving(() => [limit.release(), place.release()]) };
@@ -203,6 +292,22 @@ export class Sandbox implements Disposable {
         else giveUp(unreadable());
       });
 
+    const restore = ({ execution, open: calls }: Saved) => {
+      program.restore(execution.program, execution.wakeAt);
+      if ((execution.program.execution as ExecutionState).isAsleep) {
+        isAsleep = true;
+        hold();
+      }
+      for (const { message, answer } of calls) {
+        if (!answer) void make(message, true);
+        else {
+          open.set(message.call, { message, answer });
+          program.send(answer);
+        }
+      }
+      if (calls.length === 0 && execution.wakeAt === undefined) program.wake();
+    };
+
     const source: WorkerSource = {
       take: () => this.#take(limits.memoryBytes),
       giveBack: (worker, reusable) => this.#giveBack(worker, limits.memoryBytes, reusable),
@@ -218,11 +323,23 @@ export class Sandbox implements Disposable {
       mounts,
       limits,
       deadline: limit.deadline,
+      isKept,
       state: state.buffer,
     }));
     this.#programs.add(program);
-    await program.start();
-    if (limits.timeoutMs > readingMs) watchReading();
+    const keep = () => {
+      if (isKept || !keeper) return;
+      isKept = true;
+      program.send({ type: "keep" });
+    };
+    if (id !== undefined) this.#running.set(id, { keep });
+    if (saved) {
+      isKept = true;
+      restore(saved);
+    } else {
+      await program.start();
+      if (limits.timeoutMs > readingMs) watchReading();
+    }
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
     limit.end();
@@ -231,6 +348,7 @@ export class Sandbox implements Disposable {
     signal?.removeEventListener("abort", cancel);
     calls.abort();
     this.#programs.delete(program);
+    if (id !== undefined) this.#running.delete(id);
     program.end(reusable);
     return result;
   }
@@ -248,7 +366,7 @@ export class Sandbox implements Disposable {
   #take(memoryBytes: number): ReadyWorker {
     const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
     const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
-    const taken = idle ?? readyWorker(memoryBytes, this.#keptWorkers > 0);
+    const taken = idle ?? readyWorker(memoryBytes);
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -274,14 +392,14 @@ export class Sandbox implements Disposable {
   }
 }
 
-function readyWorker(memoryBytes: number, again: boolean): ReadyWorker {
+function readyWorker(memoryBytes: number): ReadyWorker {
   const worker = startWorker("./sandbox/worker.ts");
-  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes, again) };
+  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes) };
 }
 
-async function prepare(worker: Worker, memoryBytes: number, again: boolean): Promise<void> {
+async function prepare(worker: Worker, memoryBytes: number): Promise<void> {
   const engine = await compiledEngine();
-  worker.postMessage({ type: "prepare", engine, guest, memoryBytes, again } satisfies ToWorker);
+  worker.postMessage({ type: "prepare", engine, guest, memoryBytes } satisfies ToWorker);
 }
 
 /** The outcome of an execution whose worker could not report one. */

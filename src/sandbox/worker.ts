@@ -29,14 +29,14 @@ async function snapshotFor(guest: string): Promise<Uint8Array> {
   return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
 }
 
-async function createContext({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
+async function createContext({ engine: module, guest, memoryBytes }: PrepareMessage): Promise<ReusableContext> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
   const made = new ReusableContext(engine, endAddress, (quickjs) => {
     if (fromSource || !restoreSnapshot(engine, quickjs, taken)) runGuest(quickjs, guest);
   });
-  if (again) made.remember();
+  made.remember();
   return made;
 }
 
@@ -65,6 +65,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "park":
       current?.park(data.nearMs);
+      break;
+    case "keep":
+      current?.keep();
       break;
     case "answers":
       current?.answer(data.answers);

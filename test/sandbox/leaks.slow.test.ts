@@ -84,10 +84,12 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
       namespaces: [{ name: "test", jsName: "test", functions }],
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
       limits: someLimits(),
+      isKept: false,
       deadline: Date.now() + 10_000,
       state: new SharedArrayBuffer(8),
     },
     code,
+    isKept: false,
     onEnd: ({ result }) => resolve(result),
     send(message) {
       if (message.type !== "call") return;

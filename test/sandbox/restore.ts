@@ -23,10 +23,12 @@ const execution = new Execution(cell, {
     namespaces: [],
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     limits: someLimits(),
+    isKept: false,
     deadline: Date.now() + 1_000,
     state: new SharedArrayBuffer(8),
   },
   code,
+  isKept: false,
   onEnd: ({ result }) => console.log(JSON.stringify({ restored, result })),
   send() {},
 });
