@@ -32,6 +32,8 @@ export interface RequestOptions {
   origin?: AbortSignal | undefined;
   /** Progress is requested from the server only if this is set. */
   onProgress?: ProgressListener | undefined;
+  /** Called, perhaps several times, when the server answers the request with a task. */
+  onBecameTask?: (() => void) | undefined;
 }
 
 /** Sends a request and resolves with the result unchanged. */
@@ -53,7 +55,7 @@ export async function sendRequest(
   request: Request,
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal, clock, origin = signal, onProgress } = options;
+  const { what, timeoutMs, signal, clock, origin = signal, onProgress, onBecameTask } = options;
   // Aborted by the caller, or when the time is over.
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
@@ -64,6 +66,15 @@ export async function sendRequest(
     cancel.abort(late);
   });
   const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin });
+  let states = 0;
+  /** A task may take any time, as long as its server says that it works. */
+  const onTask = (message: string | undefined) => {
+    limit.restart();
+    onBecameTask?.();
+    if (message === undefined) return;
+    states += 1;
+    onProgress?.({ progress: states, message });
+  };
   const listening =
     onProgress &&
     peer.progress.listen((progress) => {
@@ -79,7 +90,7 @@ export async function sendRequest(
     const { progressToken } = listening ?? {};
     const _meta = { ...Object(params["_meta"]), progressToken };
     const asked = listening ? { method, params: { ...params, _meta } } : request;
-    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal }, origin);
+    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal, origin, onTask });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {

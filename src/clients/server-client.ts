@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   Client,
   type ClientCapabilities,
   type InputRequiredResult,
@@ -23,6 +24,7 @@ import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
+import { resultOfTask, type TaskServer, tasksExtension } from "./server-task.ts";
 
 /** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
 export type Era = "2025" | "2026";
@@ -51,6 +53,13 @@ type Answerer = (
   asked: { id: RequestId; key: string; signal: AbortSignal; origin: AbortSignal | undefined },
 ) => Promise<Result>;
 
+interface AskOptions extends RequestOptions {
+  /** The signal of the agent's request that this is done for. */
+  origin?: AbortSignal | undefined;
+  /** Called when the server has answered with a task, and with each state of it. */
+  onTask?: ((message: string | undefined) => void) | undefined;
+}
+
 /** A server that asks more often for one request does not end. */
 const maxRounds = 10;
 
@@ -72,6 +81,15 @@ class Untouched {
 
   constructor(value: unknown) {
     this.value = value;
+  }
+}
+
+/** The result of a request that goes on as a task. */
+class CreatedTask {
+  readonly task: JsonObject;
+
+  constructor(task: JsonObject) {
+    this.task = task;
   }
 }
 
@@ -113,11 +131,17 @@ export class ServerClient extends Client {
   /**
    * Resolves with the result as it is. Rejects with ProtocolError if the server answers with an error. A question in a result is
    * answered here, and the request is sent again with the answer. The SDK would not say which request a question belongs to.
+   * A task is followed until it has ended.
    */
-  async ask(request: Request, options: RequestOptions, origin?: AbortSignal) {
+  async ask(request: Request, { origin, onTask, ...options }: AskOptions) {
     let asked = request;
     for (let round = 1; ; round++) {
       const result = await this.#once(asked, options);
+      if (result instanceof CreatedTask) {
+        if (request.method !== "tools/call")
+          throw new SdkError(SdkErrorCode.UnsupportedResultType, "only a call may become a task");
+        return await this.#followed(result.task, options, { origin, onTask });
+      }
       if (!isInputRequiredResult(result)) return result;
       if (round > maxRounds)
         throw new SdkError(SdkErrorCode.InputRequiredRoundsExceeded, "the server asks without end");
@@ -140,17 +164,42 @@ export class ServerClient extends Client {
       const result = await this.#send(request, { ...options, allowInputRequired: true });
       const { held } = result;
       if (!(held instanceof Untouched)) return result;
-      const { resultType: _, ...own } = held.value as Record<string, unknown>;
-      return own;
+      const { resultType, ...own } = held.value as Record<string, unknown>;
+      return resultType === "task" ? new CreatedTask(own) : own;
     } catch (error) {
       throw unwrapped(error);
     }
   }
 
-  /**
-   * The answers to all questions of a result. If one cannot be answered, the others are withdrawn. Rejects with ProtocolError: the
-   * connection is as good as before.
-   */
+  async #followed(
+    task: JsonObject,
+    { timeout, signal = new AbortController().signal }: RequestOptions,
+    { origin, onTask }: Pick<AskOptions, "origin" | "onTask">,
+  ): Promise<JsonObject> {
+    const server: TaskServer = {
+      send: async (method, params, signal) => {
+        const result = await this.#once({ method, params }, { signal, ...(timeout === undefined ? {} : { timeout }) });
+        return result instanceof CreatedTask ? {} : result;
+      },
+      answer: (key, question, signal) => this.#answer(question as unknown as Request, { key, signal, origin }),
+      onState: (message) => onTask?.(message),
+    };
+    return await resultOfTask(task, server, signal);
+  }
+
+  /** Rejects with ProtocolError if nobody can answer: the connection is as good as before. */
+  async #answer(question: Request, asked: Omit<Parameters<Answerer>[1], "id">): Promise<Result> {
+    try {
+      if (!this.answerer) throw new Error("nobody answers questions");
+      return await this.answerer(question, { ...asked, id: randomUUID() });
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      const known = Number.isSafeInteger(code) ? Number(code) : ProtocolErrorCode.InternalError;
+      throw new ProtocolError(known, messageOf(error));
+    }
+  }
+
+  /** The answers to all questions of a result. If one cannot be answered, the others are withdrawn. Rejects with ProtocolError. */
   async #answered(
     { inputRequests = {}, requestState }: InputRequiredResult,
     signal: AbortSignal | undefined,
@@ -164,20 +213,14 @@ export class ServerClient extends Client {
     }
     const failed = new AbortController();
     const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-    const answer = async (key: string, question: Request) => {
-      if (!this.answerer) throw new Error("nobody answers questions");
-      return [key, await this.answerer(question, { id: randomUUID(), key, signal: over, origin })] as const;
-    };
+    const answer = async (key: string, question: Request) =>
+      [key, await this.#answer(question, { key, signal: over, origin })] as const;
     try {
       const answers = await Promise.all(questions.map(([key, each]) => answer(key, each as Request)));
       return { ...state, inputResponses: Object.fromEntries(answers) };
     } catch (error) {
       failed.abort();
-      const { code } = error as { code?: unknown };
-      throw new ProtocolError(
-        Number.isSafeInteger(code) ? Number(code) : ProtocolErrorCode.InternalError,
-        messageOf(error),
-      );
+      throw error;
     }
   }
 
@@ -189,13 +232,20 @@ export class ServerClient extends Client {
 
   protected override _outboundMetaEnvelope(): Readonly<Record<string, unknown>> | undefined {
     const envelope = super._outboundMetaEnvelope();
-    return envelope && this.logLevel ? { ...envelope, [LOG_LEVEL_META_KEY]: this.logLevel } : envelope;
+    if (!envelope) return undefined;
+    const capabilities = Object(envelope[CLIENT_CAPABILITIES_META_KEY]) as ClientCapabilities;
+    const extensions = { ...capabilities.extensions, [tasksExtension]: {} };
+    return {
+      ...envelope,
+      [CLIENT_CAPABILITIES_META_KEY]: { ...capabilities, extensions },
+      ...(this.logLevel ? { [LOG_LEVEL_META_KEY]: this.logLevel } : {}),
+    };
   }
 }
 
-/** A result without a type counts as complete (basic/index, ResultType). */
+/** Whether the result needs no more of the SDK. A result without a type counts as complete (basic/index, ResultType). */
 function isComplete({ result }: JSONRPCResultResponse): boolean {
-  return (result["resultType"] ?? "complete") === "complete";
+  return ["complete", "task"].includes(String(result["resultType"] ?? "complete"));
 }
 
 function held({ result, ...response }: JSONRPCResultResponse): JSONRPCResultResponse {
