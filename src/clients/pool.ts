@@ -36,6 +36,8 @@ export interface CallOptions {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
+  /** Called before a tool call leaves. If it throws, the call does not leave. */
+  onSend?: ((repeatable: boolean) => void) | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
   /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */
@@ -244,6 +246,7 @@ export class Pool implements AsyncDisposable {
     const permitted = permission && (await permission);
     const result = await this.#use<JsonObject | undefined>(server, `${server}.${tool}`, options, (send, connection) => {
       if (permitted && permitted.connection !== connection) return Promise.resolve(undefined);
+      options.onSend?.(options.repeatable ?? false);
       const answer = send({ method: "tools/call", params });
       return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
     });

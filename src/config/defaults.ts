@@ -25,6 +25,8 @@ export const defaultLimits = {
   outputChars: 40_000,
 };
 
+export const defaultExecutions = { keepDays: 7, maxMb: 64 };
+
 /** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;
 
@@ -42,6 +44,7 @@ export type RecordMode = (typeof recordModes)[number];
 /** The settings of a config that has none. */
 export const defaultSettings = {
   limits: defaultLimits,
+  executions: defaultExecutions,
   check: "error",
   observe: true,
   /** Limit for everything that an agent loads from `serve`: the tools and the instructions. */

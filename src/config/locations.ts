@@ -35,6 +35,9 @@ export const executionsFolder = inDataFolder("executions");
 /** The database of executions that wait and of approvals, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 
+/** The folder with the locks of processes that run stored executions. */
+export const ownersFolder = inDataFolder("owners");
+
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 

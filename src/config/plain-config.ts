@@ -4,7 +4,7 @@
  */
 import { isObject, parsedJson } from "../json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
-import { defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
+import { defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
@@ -30,7 +30,13 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     if (!entry) return undefined;
     servers.set(name, entry);
   }
-  return { servers, ...defaultSettings, limits: { ...defaultLimits }, ...(policy === undefined ? {} : { policy }) };
+  return {
+    servers,
+    ...defaultSettings,
+    limits: { ...defaultLimits },
+    executions: { ...defaultExecutions },
+    ...(policy === undefined ? {} : { policy }),
+  };
 }
 
 /** Returns undefined for duplicate keys, which `JSON.parse` accepts silently, and for texts with `__proto__`. */

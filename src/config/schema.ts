@@ -14,6 +14,7 @@ import {
   transportOf,
 } from "./address.ts";
 import {
+  defaultExecutions,
   defaultLimits,
   defaultServerTimes,
   defaultSettings,
@@ -150,6 +151,19 @@ export const limitsSchema = z.object({
   outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });
 
+/** Programs whose outcome an agent or a person asks for later. */
+const executionsSchema = z.object({
+  /**
+   * Time after which `execute_code` answers with the id of a program that is not done. `false`: it waits for the outcome. The default
+   * depends on the agent.
+   */
+  answerAfterMs: z.union([z.literal(false), z.int().min(100).max(maxTimeoutMs)]).optional(),
+  /** Days that outcomes, and programs that nobody continues, are kept. */
+  keepDays: z.int().min(1).max(365).default(defaultExecutions.keepDays),
+  /** Size of a program that is saved. A larger one ends with its process. */
+  maxMb: megabytes.default(defaultExecutions.maxMb),
+});
+
 const llmFields = {
   preset: z.enum(presetNames).optional(),
   /** The base URL of `/chat/completions`. It replaces the address of the preset. */
@@ -198,6 +212,7 @@ const configFields = {
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
   check: z.enum(["error", "warn", "off"]).default(defaultSettings.check),
   limits: limitsSchema.default(defaultLimits),
+  executions: executionsSchema.default(defaultExecutions),
   /** Whether the shapes of results are kept, for tools without an output schema. */
   observe: z.boolean().default(defaultSettings.observe),
   /**
@@ -258,6 +273,7 @@ export const knownKeys = {
   server: [...Object.keys(stdioSchema.shape), "headers", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
+  executions: Object.keys(executionsSchema.shape),
   policy: [...policyKeys],
   llm: Object.keys(llmFields),
 };

@@ -7,6 +7,7 @@ import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/c
 import { isSearchQuick, search } from "../search/search.ts";
 import { callForValue } from "./call-tool.ts";
 import { counted } from "./counted-call.ts";
+import type { KeptExecution } from "./kept-execution.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
@@ -14,6 +15,10 @@ import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 
 export interface BindingOptions {
   signal?: AbortSignal | undefined;
+  /** The signal of the agent's request that runs the program. */
+  origin?: AbortSignal | undefined;
+  /** Notes calls before they leave. */
+  kept?: KeptExecution | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   tell?: Tell | undefined;
   /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
@@ -27,7 +32,7 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, tell, isForAgent = false }: BindingOptions = {},
+  { signal, origin, kept, tell, isForAgent = false }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSource);
   const mentioned = mentionedServers(source, parts);
@@ -50,7 +55,8 @@ export async function bindingsFor(
     async call(call, callSignal, clock, made) {
       const { namespace, group, name, args } = call;
       const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const options = { signal: callSignal, clock, origin: signal, made, onProgress };
+        const onSend = kept && made ? (repeatable: boolean) => kept.sending(made.call, repeatable) : undefined;
+        const options = { signal: callSignal, clock, origin, made, onSend, onProgress };
         if (group === "tools") return callForValue(call, parts, options);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
         return { json: JSON.stringify(value ?? null) };

@@ -17,7 +17,8 @@ import { counted, findTool } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 
-export interface CallToolOptions extends Pick<CallOptions, "clock" | "origin" | "made" | "onProgress" | "timeoutMs"> {
+export interface CallToolOptions
+  extends Pick<CallOptions, "clock" | "origin" | "made" | "onSend" | "onProgress" | "timeoutMs"> {
   signal: AbortSignal;
   /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
   argumentsFor?: (inputSchema: JsonObject) => { args: JsonObject; problems: string[] };
@@ -37,7 +38,7 @@ export async function callTool(
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const { namespace: server } = call;
   const { catalog, pool } = parts;
-  const { signal, clock, origin, made, onProgress, timeoutMs } = options;
+  const { signal, clock, origin, made, onSend, onProgress, timeoutMs } = options;
   const { tool, args } = await checkedCall(call, parts, options);
   const repeatable = isRepeatable(tool);
   let result: ToolResult;
@@ -50,6 +51,7 @@ export async function callTool(
       onProgress,
       timeoutMs,
       repeatable,
+      onSend,
     });
   } catch (error) {
     await failIfRemoved(server, tool.name, parts, signal);

@@ -1,19 +1,28 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
 import type { Limits } from "../config/schema.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { OpenCall } from "../sandbox/keeper.ts";
+import type { ExecuteOptions, Sandbox } from "../sandbox/sandbox.ts";
+import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
+import type { KeptExecution, StoredProgram } from "./kept-execution.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
 
 export interface ExecuteRequest {
+  /** The id of the execution. Default: a new one. */
+  id?: string | undefined;
   source: string;
   /** Replaces the config's. */
   limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
   /** Replaces the config's. */
   check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
+  /** The signal of the agent's request, if `signal` is another one. It tells whom questions of servers are for. */
+  origin?: AbortSignal | undefined;
+  /** Keeps the execution outside of this process. */
+  kept?: KeptExecution | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
   /** The agent that sent the program, for the record. */
@@ -31,8 +40,33 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const recording = parts.recorder?.begin(request.source, parts, request.host);
-  const outcome = await runOrAskAgain(request, parts, recording);
+  const { id = newId(Date.now()), source, host, kept } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, host });
+  if (kept && recording) kept.timeline = () => recording.timeline;
+  const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
+  recording?.ended(outcome);
+  return outcome;
+}
+
+/** An execution that was saved, perhaps by another process. */
+export interface SavedRun {
+  program: StoredProgram;
+  /** The calls that it waits for. Those without an answer are made. */
+  open: readonly OpenCall[];
+  limits: SandboxLimits;
+}
+
+/** Continues a saved execution. The request's own limits do not count. */
+export async function continueExecution(
+  request: ExecuteRequest & { id: string },
+  { program, open, limits }: SavedRun,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const { id, source, host, kept } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, host, timeline: program.timeline });
+  if (kept && recording) kept.timeline = () => recording.timeline;
+  const options = await optionsOf(request, limits, parts, recording);
+  const outcome = await parts.sandbox.resume(source, { execution: program.execution, open }, options);
   recording?.ended(outcome);
   return outcome;
 }
@@ -45,18 +79,36 @@ async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, rec
 }
 
 async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
-  const { source, limits, check, signal, onProgress, isForAgent } = request;
-  const { config } = parts;
-  const bindings = await bindingsFor(source, parts, { signal, tell: onProgress, isForAgent });
+  const limits = limitsOf(request, parts);
+  const options = await optionsOf(request, limits, parts, recording);
   recording?.start();
-  return parts.sandbox.execute(source, {
+  return parts.sandbox.execute(request.source, options);
+}
+
+async function optionsOf(
+  request: ExecuteRequest,
+  limits: SandboxLimits,
+  parts: ExecutionParts,
+  recording: Recording | undefined,
+): Promise<ExecuteOptions> {
+  const { id, source, check, signal, origin = signal, kept, onProgress, isForAgent } = request;
+  const { config } = parts;
+  const bindings = await bindingsFor(source, parts, { signal, origin, kept, tell: onProgress, isForAgent });
+  return {
+    id,
     bindings,
-    limits: limitsFrom(withChosen(config.limits, limits)),
+    limits,
     mounts: config.folders,
     check: check ?? config.check,
     signal,
     watch: recording?.watch,
-  });
+    keeper: kept,
+  };
+}
+
+/** The limits of a program: those of the request, else those of the config. */
+export function limitsOf({ limits }: Pick<ExecuteRequest, "limits">, { config }: Parts): SandboxLimits {
+  return limitsFrom(withChosen(config.limits, limits));
 }
 
 function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {

@@ -8,7 +8,6 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { withoutBase64 } from "../media.ts";
 import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
-import { newId } from "../trace/id.ts";
 import type { Door, Excerpt, ExecutionRecord, HostIdentity, RecordedCall, RecordedError } from "../trace/record.ts";
 import { writeRecord } from "../trace/store.ts";
 import { usedNames } from "./counted-call.ts";
@@ -38,11 +37,9 @@ export class ExecutionRecorder {
     this.options = options;
   }
 
-  /** `host` is the agent that wrote the code, if an agent did. */
-  begin(source: string, parts: Parts, host?: HostIdentity): Recording {
-    const recording = new Recording(source, parts, this, host);
-    this.lastId = recording.id;
-    return recording;
+  begin(recorded: Recorded): Recording {
+    this.lastId = recorded.id;
+    return new Recording(recorded, this);
   }
 
   /** Makes and writes the record later. */
@@ -75,6 +72,16 @@ export class ExecutionRecorder {
 /** Calls that are recorded. Further calls are only counted. */
 const maxCalls = 10_000;
 
+export interface Recorded {
+  id: string;
+  source: string;
+  parts: Parts;
+  /** The agent that wrote the code, if an agent did. */
+  host?: HostIdentity | undefined;
+  /** Recorded before the execution was saved. */
+  timeline?: Timeline | undefined;
+}
+
 interface Noted {
   call: WatchedCall;
   startMs: number;
@@ -84,24 +91,40 @@ interface Noted {
   resultChars?: number;
 }
 
+/** Everything that was recorded so far: plain data. */
+export interface Timeline {
+  /** In milliseconds since 1970. */
+  at: number;
+  startedAt: number;
+  noted: Noted[];
+  made: number;
+}
+
 export class Recording {
   readonly id: string;
-  readonly #at = Date.now();
-  readonly #begunAt = performance.now();
+  /** In milliseconds since 1970. */
+  readonly #at: number;
+  readonly #begunAt: number;
   readonly #source: string;
   readonly #parts: Parts;
   readonly #recorder: ExecutionRecorder;
   readonly #host: HostIdentity | undefined;
-  #startedAt = this.#begunAt;
-  #noted: Noted[] = [];
-  #made = 0;
+  #startedAt: number;
+  #noted: Noted[];
+  #made: number;
 
-  constructor(source: string, parts: Parts, recorder: ExecutionRecorder, host: HostIdentity | undefined) {
-    this.id = newId(this.#at);
+  constructor({ id, source, parts, host, timeline }: Recorded, recorder: ExecutionRecorder) {
+    this.id = id;
     this.#source = source;
     this.#parts = parts;
     this.#recorder = recorder;
     this.#host = host;
+    this.#at = timeline?.at ?? Date.now();
+    this.#begunAt = ago(this.#at);
+    this.#startedAt = timeline ? ago(timeline.startedAt) : this.#begunAt;
+    // Calls without an end are made again, and noted again.
+    this.#noted = timeline?.noted.filter(({ end }) => end) ?? [];
+    this.#made = timeline ? timeline.made - timeline.noted.length + this.#noted.length : 0;
   }
 
   /** Call this when the code starts. Code that was refused may start a second time. */
@@ -109,6 +132,12 @@ export class Recording {
     this.#startedAt = performance.now();
     this.#noted = [];
     this.#made = 0;
+  }
+
+  /** Everything that was recorded so far. It changes later: copy it at once. */
+  get timeline(): Timeline {
+    const startedAt = Date.now() - (performance.now() - this.#startedAt);
+    return { at: this.#at, startedAt, noted: this.#noted, made: this.#made };
   }
 
   readonly watch: CallWatcher = (call) => {
@@ -274,6 +303,11 @@ class Contents {
       return this.text(json, max);
     }
   }
+}
+
+/** The time of `performance.now()` at that time, in milliseconds since 1970. */
+function ago(at: number): number {
+  return performance.now() - (Date.now() - at);
 }
 
 function rounded(ms: number): number {

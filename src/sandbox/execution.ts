@@ -293,7 +293,7 @@ export class Execution implements HostCalls {
 
   #fallAsleep(): void {
     this.#isAsleep = true;
-    this.#send({ type: "sleeps" });
+    this.#send({ type: "sleeps", until: this.#wakeAt });
     if (this.#isKept) this.#checkpoint();
   }
 

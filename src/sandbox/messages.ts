@@ -137,7 +137,7 @@ export type FromWorker =
   | CheckpointMessage
   | { type: "resumed" }
   /** The program waits for a timer that fires late, and for nothing else. */
-  | { type: "sleeps" }
+  | { type: "sleeps"; until: number }
   | { type: "awake" }
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }

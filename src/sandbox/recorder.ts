@@ -44,13 +44,6 @@ function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "
 /** Maximum number of characters of a failure that a receipt tells. */
 const maxMessage = 200;
 
-interface CallSurroundings {
-  bindings: Bindings;
-  signal: AbortSignal;
-  clock: Clock;
-  again?: boolean;
-}
-
 const atStart = () => ({
   /** In milliseconds since 1970. */
   startedAt: Date.now(),
@@ -58,12 +51,14 @@ const atStart = () => ({
   display: [] as unknown[],
   displayedChars: 0,
   tools: new Map<string, ToolUse>(),
+  /** The calls that were counted and have not ended. */
+  open: new Set<number>(),
   /** The message of the first failure of each tool. */
   failures: new Map<string, string>(),
   registry: undefined as string | undefined,
 });
 
-/** What was recorded so far: plain data. */
+/** Everything that was recorded so far: plain data. */
 export type RecorderState = ReturnType<typeof atStart>;
 
 interface RecorderOptions {
@@ -71,7 +66,7 @@ interface RecorderOptions {
   id?: string | undefined;
   limits: Limits;
   watch?: CallWatcher | undefined;
-  /** What was recorded before the execution was saved. */
+  /** Recorded before the execution was saved. */
   saved?: RecorderState | undefined;
 }
 
@@ -92,7 +87,7 @@ export class Recorder {
     this.#startedAt = performance.now() - (Date.now() - saved.startedAt);
   }
 
-  /** What was recorded so far. It changes later: copy it at once. */
+  /** Everything that was recorded so far. It changes later: copy it at once. */
   get state(): RecorderState {
     const { entries, begun } = this.#logs;
     return { ...this.#state, logs: { entries, begun } };
@@ -115,21 +110,17 @@ export class Recorder {
     this.#state.registry ??= what;
   }
 
-  /**
-   * Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. `again` if the call was
-   * recorded before the execution was saved.
-   */
-  async call(
-    message: CallMessage,
-    { bindings, signal, clock, again = false }: CallSurroundings,
-  ): Promise<SettleMessage> {
+  /** Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. */
+  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
     const { call, namespace, group, name, raw, line } = message;
     const tool = toolId(message);
     const startedAt = performance.now();
     // Questions about the tools do not count as calls.
     if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
-    if (!again) use.calls += 1;
+    // A call that is made again, after its process has died, counts once.
+    if (!this.#state.open.has(call)) use.calls += 1;
+    this.#state.open.add(call);
     const ended = this.#watch?.(message);
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
@@ -156,6 +147,7 @@ export class Recorder {
       return { type: "settle", call, error: shape };
     } finally {
       use.durationMs += performance.now() - startedAt;
+      this.#state.open.delete(call);
     }
   }
 

@@ -12,6 +12,7 @@ import type {
   Namespace,
   Outcome,
 } from "./contract.ts";
+import { buildMark } from "./engine/build-mark.ts";
 import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
 import type { ExecutionState } from "./execution.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
@@ -66,8 +67,12 @@ export interface Saved {
   open: readonly OpenCall[];
 }
 
-/** The control of an execution that runs. */
+/** An execution that runs. */
 export interface Running {
+  /** When it goes on, if it waits for nothing but a timer that fires late. In milliseconds since 1970. */
+  readonly sleepsUntil: number | undefined;
+  /** The calls that it waits for. */
+  readonly openCalls: CallMessage[];
   /** Saves the execution now, and from now on before each of its calls leaves. */
   keep(): void;
 }
@@ -90,6 +95,7 @@ export class Sandbox implements Disposable {
   readonly #places: Places;
   readonly #programs = new Set<ProgramWorker>();
   readonly #running = new Map<string, Running>();
+  #mark: Promise<string> | undefined;
   readonly #parkAfterMs: number;
 
   /**
@@ -115,6 +121,12 @@ export class Sandbox implements Disposable {
   /** Continues an execution that was saved, with the same source and limits. Never rejects. */
   resume(source: string, saved: Saved, options: ExecuteOptions): Promise<Outcome> {
     return this.#execute(source, options, saved);
+  }
+
+  /** Names the build. A program that another build has saved cannot be continued. */
+  buildMark(): Promise<string> {
+    this.#mark ??= buildMark(guest);
+    return this.#mark;
   }
 
   /** Undefined if no execution with that id runs here. */
@@ -167,11 +179,11 @@ export class Sandbox implements Disposable {
     const open = new Map<number, OpenCall>();
     let isKept = keeper?.fromStart ?? false;
     let isParking = false;
-    let isAsleep = false;
-    const make = async (message: CallMessage, again = false) => {
+    let sleepsUntil: number | undefined;
+    const make = async (message: CallMessage) => {
       const call: OpenCall = { message };
       open.set(message.call, call);
-      const answer = await recorder.call(message, { bindings, signal: calls.signal, clock, again });
+      const answer = await recorder.call(message, bindings, calls.signal, clock);
       // A saved copy of the program may still wait for this answer.
       if (isKept || isParking) call.answer = answer;
       else open.delete(message.call);
@@ -185,8 +197,8 @@ export class Sandbox implements Disposable {
       await keeper?.save(execution, [...open.values()]);
     };
     const wakeUp = () => {
-      if (!isAsleep) return;
-      isAsleep = false;
+      if (sleepsUntil === undefined) return;
+      sleepsUntil = undefined;
       clock.release();
     };
 
@@ -208,7 +220,7 @@ export class Sandbox implements Disposable {
           });
           break;
         case "sleeps":
-          isAsleep = true;
+          sleepsUntil = data.until;
           hold();
           break;
         case "awake":
@@ -295,11 +307,11 @@ export class Sandbox implements Disposable {
     const restore = ({ execution, open: calls }: Saved) => {
       program.restore(execution.program, execution.wakeAt);
       if ((execution.program.execution as ExecutionState).isAsleep) {
-        isAsleep = true;
+        sleepsUntil = execution.wakeAt;
         hold();
       }
       for (const { message, answer } of calls) {
-        if (!answer) void make(message, true);
+        if (!answer) void make(message);
         else {
           open.set(message.call, { message, answer });
           program.send(answer);
@@ -332,7 +344,16 @@ export class Sandbox implements Disposable {
       isKept = true;
       program.send({ type: "keep" });
     };
-    if (id !== undefined) this.#running.set(id, { keep });
+    const running: Running = {
+      keep,
+      get sleepsUntil() {
+        return sleepsUntil;
+      },
+      get openCalls() {
+        return [...open.values()].flatMap(({ message, answer }) => (answer ? [] : [message]));
+      },
+    };
+    if (id !== undefined) this.#running.set(id, running);
     if (saved) {
       isKept = true;
       restore(saved);

@@ -1,10 +1,9 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../collect-soon.ts";
 import { textOf } from "./binding-value.ts";
+import { snapshotFor } from "./engine/build-mark.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
-import { madeFile } from "./engine/made-files.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
-import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import { Job } from "./job.ts";
 import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
 import { ReusableContext } from "./reusable-context.ts";
@@ -21,13 +20,6 @@ dateMethods["getTimezoneOffset"] = () => 0;
 let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
 let current: Job | undefined;
-
-/** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
-async function snapshotFor(guest: string): Promise<Uint8Array> {
-  const made = madeFile("guest", guest);
-  const kept = made === undefined ? undefined : Bun.file(made);
-  return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
-}
 
 async function createContext({ engine: module, guest, memoryBytes }: PrepareMessage): Promise<ReusableContext> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);

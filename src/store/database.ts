@@ -16,22 +16,24 @@ const steps = [
      id TEXT PRIMARY KEY,
      -- The config file; null for the demo.
      config TEXT,
-     -- running, waiting or ended.
+     -- open or ended.
      state TEXT NOT NULL,
      -- The process that runs the execution: the name of its lock, see owner.ts. Null if none does.
      owner TEXT,
      startedAt INTEGER NOT NULL,
      changedAt INTEGER NOT NULL,
-     -- When the first timer fires, if the execution waits for one.
+     -- When the execution goes on, if it waits for nothing but a timer.
      wakeAt INTEGER,
      -- Set by a process that wants the owner to cancel the execution.
      isCancelled INTEGER NOT NULL DEFAULT 0,
-     -- The build that made the image.
+     -- The build that saved the program, see engineMark.
      engine TEXT,
      -- JSON: what it takes to run the execution, and to list it.
      request TEXT NOT NULL,
-     -- The serialized program: memory, timers, logs, displays, receipt so far. Null before the first save and after the end.
+     -- The serialized program: memory, timers, logs, displays, receipt so far. Null if the execution cannot be continued.
      program BLOB,
+     -- Why there is no program.
+     unsaved TEXT,
      -- JSON: how it ended.
      outcome TEXT
    ) STRICT;

@@ -5,6 +5,7 @@ import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { toClaudikinsError } from "../errors.ts";
+import type { Executions } from "../execution/executions.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
 import { stampOf } from "../files.ts";
 import { giveBackMemory } from "../give-back-memory.ts";
@@ -38,6 +39,7 @@ export class Toolbox implements AsyncDisposable {
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
   recorder: ExecutionRecorder | undefined;
+  #executions: Promise<Executions> | undefined;
   /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
   reload: ConfigReload | undefined;
 
@@ -55,6 +57,19 @@ export class Toolbox implements AsyncDisposable {
     this.catalog = lender?.catalog.withPool(this.pool) ?? new ToolCatalog({ config, env, pool: this.pool, log });
     this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
+  }
+
+  /** The executions of this process and of the store. */
+  executions(): Promise<Executions> {
+    this.#executions ??= this.#lender?.executions() ?? this.#newExecutions();
+    return this.#executions;
+  }
+
+  async #newExecutions(): Promise<Executions> {
+    const { Executions } = await import("../execution/executions.ts");
+    const { env, log } = this.#options;
+    const { origin } = this.config;
+    return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log });
   }
 
   /** The toolbox to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
@@ -76,8 +91,8 @@ export class Toolbox implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { limits, check, surfaceTokens, surfaceLearns } = config;
-    Object.assign(this.config, { limits, check, surfaceTokens, surfaceLearns });
+    const { limits, executions, check, surfaceTokens, surfaceLearns } = config;
+    Object.assign(this.config, { limits, executions, check, surfaceTokens, surfaceLearns });
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
     for (const [name, server] of config.servers) {
@@ -107,6 +122,8 @@ export class Toolbox implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const isOwner = this.#lender === undefined;
+    const executions = await this.#executions;
+    await (isOwner ? executions?.[Symbol.asyncDispose]() : executions?.endOf(this));
     if (this.#lender) this.#lender.#borrowers.delete(this);
     if (isOwner) this.reload?.[Symbol.dispose]();
     if (isOwner) this.restTimer[Symbol.dispose]();

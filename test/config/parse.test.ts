@@ -43,6 +43,7 @@ describe("accepted configs", () => {
       logs: true,
       executeTask: false,
       record: "sizes",
+      executions: { keepDays: 7, maxMb: 64 },
       limits: defaultLimits,
     });
   });
@@ -63,6 +64,7 @@ describe("accepted configs", () => {
       keepAlive: true,
       maxCallsInFlight: 1_000,
     };
+    const executions = { answerAfterMs: false, keepDays: 1, maxMb: 1 };
     const limits = {
       timeoutMs: 600_000,
       cpuMs: 1,
@@ -103,6 +105,7 @@ describe("accepted configs", () => {
         llm,
         executeTask: true,
         record: false,
+        executions,
         limits,
       }),
     ).toEqual({
@@ -122,6 +125,7 @@ describe("accepted configs", () => {
       llm,
       executeTask: true,
       record: false,
+      executions,
       limits,
     } as never);
   });

@@ -275,7 +275,8 @@ describe("raw requests over HTTP", () => {
     const waiting = async () => textOf(await execute("return await newer.waiting({})")).split("\n")[0];
     while ((await waiting()) !== "1") await Bun.sleep(20);
     cancel.abort();
-    await expect(response).rejects.toThrow();
+    // A patient door may have sent the head of its answer already.
+    await expect(response.then((each) => each.text())).rejects.toThrow();
     while ((await waiting()) !== "0") await Bun.sleep(20);
   });
 

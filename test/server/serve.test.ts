@@ -92,7 +92,13 @@ test("serve has two tools, and instructions that name the servers", async () => 
         "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Do as much of a task as possible in one program. Only what it returns or logs is shown, so filter in the code. Wrong names are refused before any call.",
         "inputSchema": {
           "properties": {
+            "background": {
+              "type": "boolean",
+            },
             "code": {
+              "type": "string",
+            },
+            "resume": {
               "type": "string",
             },
             "timeout_ms": {
@@ -101,9 +107,6 @@ test("serve has two tools, and instructions that name the servers", async () => 
               "type": "integer",
             },
           },
-          "required": [
-            "code",
-          ],
           "type": "object",
         },
         "name": "execute_code",
@@ -261,7 +264,7 @@ test("a value that is too long is written to the workspace, with its path in the
   const { text } = await execute("return 'a'.repeat(3_000) + 'z'.repeat(2_000)");
   const [shown, where] = text.split("\n\n");
   expect(shown).toBe(`${"a".repeat(700)}\n… 4000 of 5000 characters are not shown …\n${"z".repeat(300)}`);
-  const file = /\.\/workspace\/(outputs\/[0-9a-f]{12}\.txt)/.exec(where ?? "")?.[1];
+  const file = /\.\/workspace\/(outputs\/[0-9a-z]{10}\.txt)/.exec(where ?? "")?.[1];
   expect(await Bun.file(`${folder.path}/.claudikins/workspace/${file}`).text()).toBe(
     "a".repeat(3_000) + "z".repeat(2_000),
   );

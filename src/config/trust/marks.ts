@@ -30,6 +30,7 @@ const harmlessOfConfig = [
   "$schema",
   "servers",
   "limits",
+  "executions",
   "check",
   "observe",
   "surfaceTokens",

@@ -1,8 +1,9 @@
 /** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
+import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import { execute } from "../../execution/execute.ts";
+import type { FollowedExecution } from "../../execution/executions.ts";
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
 import { toolId } from "../../registry/model.ts";
@@ -25,8 +26,9 @@ export const executeCode: Tool = {
     properties: {
       code: { type: "string" },
       timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
+      background: { type: "boolean" },
+      resume: { type: "string" },
     },
-    required: ["code"],
   },
 };
 
@@ -36,7 +38,29 @@ export async function callExecuteCode(
   signal: AbortSignal,
   { onProgress, host }: CallContext = {},
 ): Promise<CallToolResult> {
-  const { code } = args;
+  const { resume } = args;
+  const startedAt = performance.now();
+  const followed =
+    resume === undefined
+      ? await started(args, toolbox, signal, { onProgress, host })
+      : await resumed(resume, args["code"], toolbox);
+  if ("content" in followed) return followed;
+  const outcome = await outcomeInTime(followed, args, toolbox, signal, host);
+  if (!outcome) return textResult(await waitingText(followed));
+  const { folders, limits } = toolbox.config;
+  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+  const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
+  return types === "" ? result : { ...result, content: [...result.content, { type: "text", text: types }] };
+}
+
+/** Starts the program, or says what is wrong with the request. */
+async function started(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+  { onProgress, host }: CallContext,
+): Promise<FollowedExecution | CallToolResult> {
+  const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
   if (typeof code !== "string") return textResult('execute_code needs "code": TypeScript as one string', true);
   if (
@@ -45,22 +69,65 @@ export async function callExecuteCode(
   ) {
     return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
   }
-  const startedAt = performance.now();
-  const outcome = await execute(
-    {
-      source: code,
-      limits: { timeoutMs: timeoutMs as number | undefined },
-      signal,
-      onProgress,
-      host,
-      isForAgent: true,
-    },
-    toolbox,
-  );
-  const { folders, limits } = toolbox.config;
-  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
-  const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
-  return types === "" ? result : { ...result, content: [...result.content, { type: "text", text: types }] };
+  const executions = await toolbox.executions();
+  const limits = { timeoutMs: timeoutMs as number | undefined };
+  const request = { source: code, limits, signal, onProgress, host, isForAgent: true };
+  return executions.start(request, toolbox, { isBackground: background === true });
+}
+
+async function resumed(id: unknown, code: unknown, toolbox: Toolbox): Promise<FollowedExecution | CallToolResult> {
+  if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
+  if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
+  return (await toolbox.executions()).follow(id, toolbox);
+}
+
+/** Longer than this, most agents do not wait for a call. */
+const usualAnswerMs = 50_000;
+
+/** Agents that wait for as long as a call takes. */
+const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
+
+/** Time for a program in the background to end at once. */
+const backgroundMs = 100;
+
+/** Waits for the outcome for as long as the agent does. Undefined if it must ask for the outcome later. */
+async function outcomeInTime(
+  followed: FollowedExecution,
+  { background, resume }: Record<string, unknown>,
+  { config }: Toolbox,
+  signal: AbortSignal,
+  host: CallContext["host"],
+): Promise<Outcome | undefined> {
+  const usual = patientHosts.has(host?.name ?? "") ? false : usualAnswerMs;
+  const answerAfterMs = background === true ? backgroundMs : (config.executions.answerAfterMs ?? usual);
+  const late = Promise.withResolvers<undefined>();
+  const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
+  // An agent that asks for an outcome again, or runs a program in the background, may stop waiting for it.
+  const cancels = resume === undefined && background !== true;
+  const stop = onAbort(signal, () => (cancels ? followed.cancel() : late.resolve(undefined)));
+  try {
+    const outcome = await Promise.race([followed.outcome, late.promise]);
+    if (!outcome) followed.handOut();
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+    stop();
+  }
+}
+
+/** Characters of an execution's calls in an answer. */
+const maxCallsText = 300;
+
+/** Tells the agent about a program that is not done. */
+async function waitingText(followed: FollowedExecution): Promise<string> {
+  const progress = await followed.progress();
+  const how =
+    progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
+  const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsText) : "";
+  return [
+    `The execution ${followed.id} ${how}${calls === "" ? "" : `: it waits for ${calls}`}.`,
+    `To get its outcome later, call execute_code with {"resume": "${followed.id}"}.`,
+  ].join(" ");
 }
 
 /** More types would be more than a model needs to read at once. */

@@ -1,0 +1,372 @@
+/**
+ * The executions of a process, and those in the store. An execution whose id was handed out can be asked for later: here, in another
+ * process, or after its process has died.
+ */
+import { deserialize } from "node:v8";
+import type { Environment } from "../config/environment.ts";
+import { ownersFolder, storeFile } from "../config/locations.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
+import type { OpenCall } from "../sandbox/keeper.ts";
+import type { CallMessage } from "../sandbox/messages.ts";
+import { toolId } from "../sandbox/seen-calls.ts";
+import { openDatabase } from "../store/database.ts";
+import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
+import { isOwnerAlive, Owner } from "../store/owner.ts";
+import { newId } from "../trace/id.ts";
+import type { HostIdentity } from "../trace/record.ts";
+import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
+import { KeptExecution, type StoreAccess, type StoredProgram } from "./kept-execution.ts";
+
+export interface ExecutionsOptions {
+  env: Environment;
+  /** The config file; null for the demo. */
+  config: string | null;
+  log: Log;
+}
+
+/** What it takes to continue an execution, and to list it: the stored JSON. */
+interface StoredRequest {
+  source: string;
+  limits: SandboxLimits;
+  check: CheckMode | undefined;
+  isForAgent: boolean;
+  host: HostIdentity | undefined;
+}
+
+/** How far an execution is. */
+export type Progress =
+  | { state: "running"; calls: string[] }
+  /** Waits for a timer alone. `until` is in milliseconds since 1970. */
+  | { state: "asleep"; until: number }
+  /** Its process has died, or gave it up. It can be continued. */
+  | { state: "stopped" }
+  /** Its process has died, and it cannot be continued. */
+  | { state: "lost"; why: string }
+  | { state: "ended"; ok: boolean };
+
+/** An execution that somebody follows. */
+export interface FollowedExecution {
+  readonly id: string;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Rejects with EXECUTION_LOST or EXECUTION_NOT_FOUND. */
+  readonly outcome: Promise<Outcome>;
+  progress(): Promise<Progress>;
+  /** Keeps the execution, and later its outcome, because its id was told to somebody. */
+  handOut(): void;
+  cancel(): void;
+}
+
+export interface StartOptions {
+  /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
+  isBackground?: boolean | undefined;
+}
+
+/** An execution of this process. */
+export class RunningExecution implements FollowedExecution {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly parts: ExecutionParts;
+  readonly outcome: Promise<Outcome>;
+  readonly #kept: KeptExecution;
+  readonly #cancelled = new AbortController();
+  #isHandedOut = false;
+
+  constructor(
+    { id, startedAt, kept, parts }: { id: string; startedAt: number; kept: KeptExecution; parts: ExecutionParts },
+    work: (signal: AbortSignal) => Promise<Outcome>,
+  ) {
+    this.id = id;
+    this.startedAt = startedAt;
+    this.parts = parts;
+    this.#kept = kept;
+    this.outcome = this.#ended(work);
+    // Nobody may wait for it.
+    this.outcome.catch(() => {});
+  }
+
+  async progress(): Promise<Progress> {
+    const running = this.parts.sandbox.running(this.id);
+    const until = running?.sleepsUntil;
+    if (until !== undefined) return { state: "asleep", until };
+    return { state: "running", calls: running?.openCalls.map(toolId) ?? [] };
+  }
+
+  handOut(): void {
+    if (this.#isHandedOut) return;
+    this.#isHandedOut = true;
+    this.#kept.keepFromStart();
+    this.parts.sandbox.running(this.id)?.keep();
+  }
+
+  cancel(): void {
+    this.#cancelled.abort();
+  }
+
+  /** Ends the execution here. If its id was handed out, another process can continue it. */
+  stop(): void {
+    if (this.#isHandedOut) this.#kept.release();
+    this.cancel();
+  }
+
+  async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+    const outcome = await work(this.#cancelled.signal);
+    await this.#kept.ended(outcome, this.#isHandedOut);
+    return outcome;
+  }
+}
+
+/** How often the store is looked at for what other processes want. */
+const lookMs = 500;
+
+const dayMs = 86_400_000;
+const megabyte = 1_048_576;
+
+export class Executions implements AsyncDisposable {
+  readonly #options: ExecutionsOptions;
+  readonly #running = new Map<string, RunningExecution>();
+  #access: Promise<StoreAccess & { end: () => void }> | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #mark = 0;
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+  }
+
+  /** Starts an execution. Its outcome never rejects. */
+  start(
+    request: Omit<ExecuteRequest, "id" | "kept">,
+    parts: ExecutionParts,
+    { isBackground = false }: StartOptions = {},
+  ): RunningExecution {
+    const id = newId(Date.now());
+    const startedAt = Date.now();
+    const { source, check, isForAgent = false, host } = request;
+    const limits = limitsOf(request, parts);
+    const stored: StoredRequest = { source, limits, check, isForAgent, host };
+    const kept = this.#kept({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
+    const running = this.#run(id, startedAt, kept, parts, async (signal) => {
+      if (isBackground) await kept.begin();
+      return execute({ ...request, id, signal, origin: request.origin ?? request.signal, kept }, parts);
+    });
+    if (isBackground) running.handOut();
+    return running;
+  }
+
+  /**
+   * Finds an execution of this config: one of this process, of another one, or one whose process has died, which is continued here.
+   * Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.
+   */
+  async follow(id: string, parts: ExecutionParts): Promise<FollowedExecution> {
+    const running = this.#running.get(id);
+    if (running) return running;
+    const { store } = await this.#open(parts);
+    const row = this.#rowOf(id, store);
+    if (row.state === "ended" || (await this.#isAlive(row))) return this.#followStored(row, store, parts);
+    return (await this.#takeOver(row, parts)) ?? this.follow(id, parts);
+  }
+
+  /** Waits for an execution of another process, and continues it here if that process dies. */
+  #followStored(row: StoredExecution, store: ExecutionStore, parts: ExecutionParts): FollowedExecution {
+    const { id, startedAt } = row;
+    let outcome: Promise<Outcome> | undefined;
+    const wait = async (): Promise<Outcome> => {
+      for (;;) {
+        const now = this.#rowOf(id, store);
+        if (now.outcome !== null) return JSON.parse(now.outcome) as Outcome;
+        if (!(await this.#isAlive(now))) return (await this.follow(id, parts)).outcome;
+        await Bun.sleep(lookMs);
+      }
+    };
+    return {
+      id,
+      startedAt,
+      get outcome() {
+        outcome ??= wait();
+        return outcome;
+      },
+      progress: () => this.progressOf(this.#rowOf(id, store)),
+      handOut() {},
+      cancel: () => store.askToCancel(id),
+    };
+  }
+
+  async #isAlive({ owner }: StoredExecution): Promise<boolean> {
+    return owner !== null && (await isOwnerAlive(ownersFolder(this.#options.env), owner));
+  }
+
+  /** The executions of this config that are stored, newest first. Undefined if there is no store yet. */
+  async list(parts: ExecutionParts): Promise<StoredExecution[]> {
+    const { store } = await this.#open(parts);
+    return store.list(this.#options.config);
+  }
+
+  /** How far a stored execution is. */
+  async progressOf(row: StoredExecution): Promise<Progress> {
+    const running = this.#running.get(row.id);
+    if (running) return running.progress();
+    if (row.state === "ended") return { state: "ended", ok: (JSON.parse(row.outcome ?? "{}") as Outcome).ok };
+    if (!(await this.#isAlive(row))) return row.isSaved ? { state: "stopped" } : { state: "lost", why: whyLost(row) };
+    return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
+  }
+
+  /** Cancels an execution of this config, wherever it runs. Throws EXECUTION_NOT_FOUND. */
+  async cancel(id: string, parts: ExecutionParts): Promise<void> {
+    const running = this.#running.get(id);
+    if (running) return running.cancel();
+    const { store, owner } = await this.#open(parts);
+    const row = this.#rowOf(id, store);
+    if (row.state === "ended") return;
+    if (await this.#isAlive(row)) store.askToCancel(id);
+    else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)));
+    else await this.cancel(id, parts);
+  }
+
+  /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
+  async endOf(parts: ExecutionParts): Promise<void> {
+    const ending = [...this.#running.values()].filter((each) => each.parts === parts);
+    for (const each of ending) each.stop();
+    await Promise.allSettled(ending.map(({ outcome }) => outcome));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#watch);
+    const ending = [...this.#running.values()];
+    for (const each of ending) each.stop();
+    await Promise.allSettled(ending.map(({ outcome }) => outcome));
+    const access = await this.#access?.catch(() => undefined);
+    access?.end();
+  }
+
+  #rowOf(id: string, store: ExecutionStore): StoredExecution {
+    const row = store.get(id);
+    if (row?.config === this.#options.config) return row;
+    if (!row) {
+      throw new ClaudikinsError("EXECUTION_NOT_FOUND", `There is no execution "${id}"`, {
+        hint: "To list the executions that run or wait: claudikins executions",
+      });
+    }
+    throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
+      hint: row.config === null ? "Add --demo." : `Add --config ${row.config}`,
+    });
+  }
+
+  async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
+    const access = await this.#open(parts);
+    const { store, owner, engine } = access;
+    const { id, startedAt } = row;
+    if (!row.isSaved) throw lost(row, whyLost(row));
+    if (row.engine !== engine) {
+      const [version] = row.engine?.split(" ") ?? [];
+      throw lost(
+        row,
+        "another build of claudikins has saved it",
+        `Continue it with that build, of version ${version}.`,
+      );
+    }
+    if (!store.claim(id, owner, row.owner)) return undefined;
+    const { source, limits, check, isForAgent, host } = JSON.parse(row.request) as StoredRequest;
+    const program = deserialize(store.program(id)!) as StoredProgram;
+    const calls = store.calls(id);
+    const sent = new Map(calls.filter(({ state }) => state === "sent").map((each) => [each.call, each.repeatable]));
+    const kept = this.#kept({ id, startedAt, request: row.request }, parts, true, { access, sent });
+    const open = calls.map(openCallOf);
+    const running = this.#run(id, startedAt, kept, parts, (signal) =>
+      continueExecution({ id, source, check, isForAgent, host, signal, kept }, { program, open, limits }, parts),
+    );
+    running.handOut();
+    return running;
+  }
+
+  #kept(
+    told: { id: string; startedAt: number; request: string },
+    parts: ExecutionParts,
+    fromStart: boolean,
+    taken?: ConstructorParameters<typeof KeptExecution>[0]["taken"],
+  ): KeptExecution {
+    const { config, log } = this.#options;
+    const maxBytes = parts.config.executions.maxMb * megabyte;
+    return new KeptExecution({ ...told, config, log, maxBytes, fromStart, taken, open: () => this.#open(parts) });
+  }
+
+  #run(
+    id: string,
+    startedAt: number,
+    kept: KeptExecution,
+    parts: ExecutionParts,
+    work: (signal: AbortSignal) => Promise<Outcome>,
+  ): RunningExecution {
+    const running = new RunningExecution({ id, startedAt, kept, parts }, work);
+    this.#running.set(id, running);
+    void running.outcome.finally(() => this.#running.delete(id)).catch(() => {});
+    return running;
+  }
+
+  #open(parts: ExecutionParts): Promise<StoreAccess> {
+    this.#access ??= this.#openStore(parts).catch((error: unknown) => {
+      this.#access = undefined;
+      throw error;
+    });
+    return this.#access;
+  }
+
+  async #openStore({ sandbox, config }: ExecutionParts): Promise<StoreAccess & { end: () => void }> {
+    const { env } = this.#options;
+    const [database, engine] = await Promise.all([openDatabase(storeFile(env)), sandbox.buildMark()]);
+    const owner = await Owner.take(ownersFolder(env));
+    const store = new ExecutionStore(database);
+    for (const row of store.old(Date.now() - config.executions.keepDays * dayMs)) {
+      if (!(await this.#isAlive(row))) store.remove(row.id);
+    }
+    this.#watch ??= setInterval(() => this.#look(store, owner.name), lookMs).unref();
+    const end = () => {
+      owner[Symbol.dispose]();
+      database.close();
+    };
+    return { store, owner: owner.name, engine, end };
+  }
+
+  /** Cancels what other processes want to be cancelled. */
+  #look(store: ExecutionStore, owner: string): void {
+    try {
+      const { mark } = store;
+      if (mark === this.#mark) return;
+      this.#mark = mark;
+      for (const id of store.cancelled(owner)) this.#running.get(id)?.cancel();
+    } catch (error) {
+      this.#options.log.debug(`Cannot read the store of executions: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Calls that cannot have left are made, and so are those that may be repeated. Nobody knows what became of the others. */
+function openCallOf({ call, message, state, repeatable, answer }: StoredCall): OpenCall {
+  const made = JSON.parse(message) as CallMessage;
+  if (answer !== null) return { message: made, answer: JSON.parse(answer) };
+  if (state !== "sent" || repeatable) return { message: made };
+  const error = {
+    name: "ToolError",
+    code: "CALL_OUTCOME_UNKNOWN",
+    message: `claudikins was interrupted during ${toolId(made)}, and nobody knows whether the call took effect`,
+    hint: "Look whether it did before calling the tool again.",
+  };
+  return { message: made, answer: { type: "settle", call, error } };
+}
+
+function whyLost({ unsaved }: StoredExecution): string {
+  return `its process has ended, and its program was not saved${unsaved === null ? "" : `: ${unsaved}`}`;
+}
+
+function lost({ id }: StoredExecution, why: string, hint?: string): ClaudikinsError {
+  return new ClaudikinsError("EXECUTION_LOST", `The execution "${id}" cannot be continued: ${why}`, {
+    hint: hint ?? "Run the program again, after looking which of its calls took effect.",
+  });
+}
+
+function cancelledOutcome({ id, startedAt, changedAt }: StoredExecution): Outcome {
+  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
+  const error = { name: "Error", message: "The execution was cancelled", stack: "" };
+  return { ok: false, reason: "cancelled", error, logs: [], display: [], receipt };
+}

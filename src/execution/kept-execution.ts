@@ -1,0 +1,185 @@
+/**
+ * Keeps one execution in the store, so that another process can continue it. It is stored from the first time that it is parked, or from
+ * its start. From then on, each call leaves only after the store has the program and a line that says so.
+ */
+import { serialize } from "node:v8";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import type { Keeper, OpenCall, SavedExecution } from "../sandbox/keeper.ts";
+import type { SettleMessage } from "../sandbox/messages.ts";
+import type { ExecutionStore } from "../store/executions.ts";
+import type { Timeline } from "./recording.ts";
+
+/** The store, as a process uses it that runs executions. */
+export interface StoreAccess {
+  store: ExecutionStore;
+  /** The name of this process, see store/owner.ts. */
+  owner: string;
+  /** The build that saves programs. */
+  engine: string;
+}
+
+/** What is stored of a program. */
+export interface StoredProgram {
+  execution: SavedExecution;
+  /** What was recorded for `claudikins trace`. */
+  timeline: Timeline | undefined;
+}
+
+export interface KeptOptions {
+  id: string;
+  /** The config file; null for the demo. */
+  config: string | null;
+  startedAt: number;
+  /** JSON, see stored-request.ts. */
+  request: string;
+  /** Largest program that is saved. */
+  maxBytes: number;
+  log: Log;
+  /** Opens the store when it is first needed. */
+  open: () => Promise<StoreAccess>;
+  /** Whether the execution is kept from its start. */
+  fromStart: boolean;
+  /** Set if the execution was taken over: the calls that were sent, and whether they may be sent again. */
+  taken?: { access: StoreAccess; sent: ReadonlyMap<number, boolean> } | undefined;
+}
+
+export class KeptExecution implements Keeper {
+  readonly #options: KeptOptions;
+  /** Undefined until the execution is stored. */
+  #access: StoreAccess | undefined;
+  #fromStart: boolean;
+  /** The calls that were sent, and whether they may be sent again. */
+  readonly #sent: Map<number, boolean>;
+  #isOver = false;
+  /** The store could not be written, and may have a program that is too old. */
+  #isBroken = false;
+  /** What was recorded so far. Set it before the program runs. */
+  timeline: (() => Timeline) | undefined;
+
+  constructor(options: KeptOptions) {
+    this.#options = options;
+    this.#fromStart = options.fromStart || options.taken !== undefined;
+    this.#access = options.taken?.access;
+    this.#sent = new Map(options.taken?.sent);
+  }
+
+  get fromStart(): boolean {
+    return this.#fromStart;
+  }
+
+  /** Whether the execution is in the store. */
+  get isStored(): boolean {
+    return this.#access !== undefined;
+  }
+
+  /** Keeps an execution from its start that has not started yet. */
+  keepFromStart(): void {
+    this.#fromStart = true;
+  }
+
+  /** Stores the execution before it runs. Throws FILE_NOT_WRITABLE. */
+  async begin(): Promise<void> {
+    this.#add(await this.#options.open());
+  }
+
+  async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<void> {
+    if (this.#isOver) return;
+    const { id, maxBytes, log } = this.#options;
+    // Copied before anything is awaited.
+    const stored: StoredProgram | undefined = saved && { execution: saved, timeline: this.timeline?.() };
+    const program = stored && serialize(stored);
+    const isTooLarge = program !== undefined && program.length > maxBytes;
+    const unsaved = isTooLarge ? "it is too large" : program ? undefined : "its memory could not be copied";
+    const isAsleep = saved !== undefined && open.length === 0;
+    const calls = open.map(({ message, answer }) => ({
+      call: message.call,
+      message: JSON.stringify(message),
+      answer: answer ? JSON.stringify(answer) : null,
+    }));
+    try {
+      const access = this.#access ?? (await this.#options.open());
+      if (this.#isOver) return;
+      this.#add(access);
+      access.store.save(id, {
+        program: isTooLarge ? undefined : program,
+        unsaved,
+        wakeAt: isAsleep ? saved.wakeAt : undefined,
+        engine: access.engine,
+        calls: calls.map((each) => ({ ...each, ...this.#stateOf(each.call, each.answer !== null) })),
+      });
+    } catch (error) {
+      log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
+      this.#forget();
+    }
+  }
+
+  /** Notes that a call is about to leave. Throws FILE_NOT_WRITABLE if that cannot be stored: then the call must not leave. */
+  sending(call: number, repeatable: boolean): void {
+    this.#sent.set(call, repeatable);
+    if (this.#isOver || !this.#access) return;
+    try {
+      if (this.#isBroken) throw new Error("an earlier write failed");
+      this.#access.store.sent(this.#options.id, call, repeatable);
+    } catch (error) {
+      throw new ClaudikinsError(
+        "FILE_NOT_WRITABLE",
+        `The call was not made, because it could not be noted first: ${messageOf(error)}`,
+        { hint: "Check that claudikins can write to its data folder.", cause: error },
+      );
+    }
+  }
+
+  answered(answer: SettleMessage): void {
+    this.#write((store, id) => store.answered(id, answer.call, JSON.stringify(answer)));
+  }
+
+  /** Stores the outcome if somebody may ask for it later. Otherwise the execution is removed. */
+  async ended(outcome: Outcome, isWanted: boolean): Promise<void> {
+    if (this.#isOver) return;
+    if (isWanted && !this.#access) await this.begin().catch((error) => this.#options.log.warn(messageOf(error)));
+    this.#write((store, id) => (isWanted ? store.ended(id, JSON.stringify(outcome)) : store.remove(id)));
+    this.#isOver = true;
+  }
+
+  /** Gives the execution up as it is stored. Later changes are not stored. */
+  release(): void {
+    this.#write((store, id, owner) => store.release(id, owner));
+    this.#isOver = true;
+  }
+
+  #add(access: StoreAccess): void {
+    if (this.#access) return;
+    const { id, config, startedAt, request } = this.#options;
+    access.store.add({ id, config, startedAt, request, owner: access.owner });
+    this.#access = access;
+  }
+
+  #stateOf(call: number, isAnswered: boolean): { state: "made" | "sent" | "answered"; repeatable: boolean } {
+    const repeatable = this.#sent.get(call);
+    const state = isAnswered ? "answered" : repeatable === undefined ? "made" : "sent";
+    return { state, repeatable: repeatable ?? false };
+  }
+
+  /** A program that is too old would repeat calls. */
+  #forget(): void {
+    if (!this.#access) return;
+    try {
+      this.#access.store.remove(this.#options.id);
+      this.#access = undefined;
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+
+  #write(change: (store: ExecutionStore, id: string, owner: string) => void): void {
+    if (this.#isOver || !this.#access) return;
+    const { id, log } = this.#options;
+    try {
+      change(this.#access.store, id, this.#access.owner);
+    } catch (error) {
+      log.warn(`Cannot store the execution ${id}: ${messageOf(error)}`);
+    }
+  }
+}

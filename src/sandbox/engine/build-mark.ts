@@ -1,0 +1,20 @@
+/** What a saved program depends on: it continues only over the memory of an engine that was made in exactly the same way. */
+import { version } from "../../version.ts";
+import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
+import { madeFile } from "./made-files.ts";
+import { programBytes } from "./wasm.ts";
+
+/** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
+export async function snapshotFor(guest: string): Promise<Uint8Array> {
+  const made = madeFile("guest", guest);
+  const kept = made === undefined ? undefined : Bun.file(made);
+  return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
+}
+
+/** Names the build. The first word is the version of claudikins. */
+export async function buildMark(guest: string): Promise<string> {
+  const [engine, snapshot] = await Promise.all([programBytes(), snapshotFor(guest)]);
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const part of [Bun.version, engine, guest, snapshot]) hash.update(part);
+  return `${version} ${hash.digest("hex").slice(0, 32)}`;
+}

@@ -1,0 +1,212 @@
+/**
+ * Executions that outlive their process, and the journal of their calls. A call leaves only after the journal says so: a process that
+ * takes an execution over knows which calls may have been made.
+ */
+import type { Database } from "bun:sqlite";
+
+export interface StoredExecution {
+  id: string;
+  /** The config file; null for the demo. */
+  config: string | null;
+  state: "open" | "ended";
+  /** The process that runs it, see owner.ts. */
+  owner: string | null;
+  /** In milliseconds since 1970. */
+  startedAt: number;
+  changedAt: number;
+  /** When it goes on, if it waits for nothing but a timer. */
+  wakeAt: number | null;
+  /** Another process wants it to be cancelled. */
+  isCancelled: boolean;
+  /** The build that saved the program. */
+  engine: string | null;
+  /** JSON. */
+  request: string;
+  /** Whether its program is stored, so that it can be continued. */
+  isSaved: boolean;
+  /** Why its program is not stored. */
+  unsaved: string | null;
+  /** JSON. */
+  outcome: string | null;
+}
+
+export interface StoredCall {
+  call: number;
+  /** JSON. */
+  message: string;
+  /** `made`: it has not left. `sent`: it may have left. */
+  state: "made" | "sent" | "answered";
+  /** Whether it may be sent again. */
+  repeatable: boolean;
+  /** JSON. */
+  answer: string | null;
+}
+
+export interface SavedProgram {
+  program: Uint8Array | undefined;
+  unsaved: string | undefined;
+  wakeAt: number | undefined;
+  engine: string;
+  /** The calls that the program waits for. Calls that are stored already keep what is stored of them. */
+  calls: readonly StoredCall[];
+}
+
+const columns =
+  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, engine, request, program IS NOT NULL AS isSaved, unsaved, outcome";
+
+type Row = Omit<StoredExecution, "isCancelled" | "isSaved"> & { isCancelled: number; isSaved: number };
+
+export class ExecutionStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  add(execution: Pick<StoredExecution, "id" | "config" | "startedAt" | "request"> & { owner: string }): void {
+    const { id, config, owner, startedAt, request } = execution;
+    this.#run(
+      `INSERT INTO executions (id, config, state, owner, startedAt, changedAt, request) VALUES (?, ?, 'open', ?, ?, ?, ?)`,
+      [id, config, owner, startedAt, Date.now(), request],
+    );
+  }
+
+  /** Replaces the program, and the calls that it waits for. */
+  save(id: string, { program, unsaved, wakeAt, engine, calls }: SavedProgram): void {
+    this.#database
+      .transaction(() => {
+        this.#run(
+          "UPDATE executions SET program = ?, unsaved = ?, wakeAt = ?, engine = ?, changedAt = ? WHERE id = ?",
+          [program ?? null, unsaved ?? null, wakeAt ?? null, engine, Date.now(), id],
+        );
+        const open = new Set(calls.map(({ call }) => call));
+        const known = this.calls(id).map(({ call }) => call);
+        for (const call of known) {
+          if (!open.has(call)) this.#run("DELETE FROM calls WHERE execution = ? AND call = ?", [id, call]);
+        }
+        for (const { call, message, state, repeatable, answer } of calls) {
+          this.#run(
+            `INSERT INTO calls (execution, call, message, state, repeatable, answer) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO NOTHING`,
+            [id, call, message, state, repeatable ? 1 : 0, answer],
+          );
+        }
+      })
+      .immediate();
+  }
+
+  /** Call this before the call leaves. */
+  sent(id: string, call: number, repeatable: boolean): void {
+    this.#run("UPDATE calls SET state = 'sent', repeatable = ? WHERE execution = ? AND call = ?", [
+      repeatable ? 1 : 0,
+      id,
+      call,
+    ]);
+  }
+
+  /** `answer` is JSON. */
+  answered(id: string, call: number, answer: string): void {
+    this.#run("UPDATE calls SET state = 'answered', answer = ? WHERE execution = ? AND call = ?", [answer, id, call]);
+  }
+
+  /** `outcome` is JSON. */
+  ended(id: string, outcome: string): void {
+    this.#database
+      .transaction(() => {
+        this.#run("DELETE FROM calls WHERE execution = ?", [id]);
+        this.#run(
+          `UPDATE executions SET state = 'ended', owner = NULL, program = NULL, unsaved = NULL, wakeAt = NULL, outcome = ?, changedAt = ?
+           WHERE id = ?`,
+          [outcome, Date.now(), id],
+        );
+      })
+      .immediate();
+  }
+
+  remove(id: string): void {
+    this.#run("DELETE FROM executions WHERE id = ?", [id]);
+  }
+
+  get(id: string): StoredExecution | undefined {
+    const row = this.#database.query<Row, [string]>(`SELECT ${columns} FROM executions WHERE id = ?`).get(id);
+    return row ? executionOf(row) : undefined;
+  }
+
+  /** Newest first. Without a config, those of all configs. */
+  list(config?: string | null): StoredExecution[] {
+    const where = config === undefined ? "" : "WHERE config IS ?";
+    return this.#database
+      .query<Row, (string | null)[]>(`SELECT ${columns} FROM executions ${where} ORDER BY startedAt DESC`)
+      .all(...(config === undefined ? [] : [config]))
+      .map(executionOf);
+  }
+
+  program(id: string): Uint8Array | undefined {
+    const row = this.#database
+      .query<{ program: Uint8Array | null }, [string]>("SELECT program FROM executions WHERE id = ?")
+      .get(id);
+    return row?.program ?? undefined;
+  }
+
+  calls(id: string): StoredCall[] {
+    return this.#database
+      .query<Omit<StoredCall, "repeatable"> & { repeatable: number }, [string]>(
+        "SELECT call, message, state, repeatable, answer FROM calls WHERE execution = ? ORDER BY call",
+      )
+      .all(id)
+      .map((row) => ({ ...row, repeatable: row.repeatable === 1 }));
+  }
+
+  /** Takes an open execution from its dead owner. False if another process was first. */
+  claim(id: string, owner: string, from: string | null): boolean {
+    const { changes } = this.#run(
+      "UPDATE executions SET owner = ?, changedAt = ? WHERE id = ? AND owner IS ? AND state = 'open'",
+      [owner, Date.now(), id, from],
+    );
+    return changes === 1;
+  }
+
+  /** Gives an execution up, so that another process can continue it. */
+  release(id: string, owner: string): void {
+    this.#run("UPDATE executions SET owner = NULL, changedAt = ? WHERE id = ? AND owner = ?", [Date.now(), id, owner]);
+  }
+
+  /** Asks the owner to cancel the execution. */
+  askToCancel(id: string): void {
+    this.#run("UPDATE executions SET isCancelled = 1 WHERE id = ? AND state = 'open'", [id]);
+  }
+
+  /** The executions of the owner that another process wants to be cancelled. */
+  cancelled(owner: string): string[] {
+    return this.#database
+      .query<{ id: string }, [string]>(
+        "SELECT id FROM executions WHERE owner = ? AND isCancelled = 1 AND state = 'open'",
+      )
+      .all(owner)
+      .map(({ id }) => id);
+  }
+
+  /** Changes when another process has written to the database. */
+  get mark(): number {
+    return this.#database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version ?? 0;
+  }
+
+  /** The executions that have not changed since, and wait neither for a timer nor for an approval. In milliseconds since 1970. */
+  old(before: number): StoredExecution[] {
+    return this.#database
+      .query<Row, [number, number]>(
+        `SELECT ${columns} FROM executions WHERE changedAt < ? AND coalesce(wakeAt, 0) < ?
+         AND id NOT IN (SELECT execution FROM approvals WHERE state = 'open')`,
+      )
+      .all(before, before)
+      .map(executionOf);
+  }
+
+  #run(sql: string, values: (string | number | null | Uint8Array)[]) {
+    return this.#database.query(sql).run(...values);
+  }
+}
+
+function executionOf({ isCancelled, isSaved, ...row }: Row): StoredExecution {
+  return { ...row, isCancelled: isCancelled === 1, isSaved: isSaved === 1 };
+}

@@ -1,0 +1,42 @@
+/** A process that runs stored executions. Others can tell whether it is alive, because the kernel releases the lock of a dead one. */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isHeld, type Lock, takeLock } from "../lock.ts";
+
+const guarded = "the executions of this process";
+
+const fileOf = (folder: string, name: string) => join(folder, `${name}.lock`);
+
+export class Owner implements Disposable {
+  readonly name: string;
+  readonly #folder: string;
+  readonly #lock: Lock;
+
+  private constructor(name: string, folder: string, lock: Lock) {
+    this.name = name;
+    this.#folder = folder;
+    this.#lock = lock;
+  }
+
+  /** Throws FILE_NOT_WRITABLE. */
+  static async take(folder: string): Promise<Owner> {
+    const name = crypto.randomUUID();
+    const lock = await takeLock(fileOf(folder, name), guarded);
+    if (!lock) throw new Error("a random name was taken");
+    return new Owner(name, folder, lock);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(fileOf(this.#folder, this.name), { force: true });
+    this.#lock.release();
+  }
+}
+
+/** Whether the process runs. Removes the lock of a dead one. Throws FILE_NOT_WRITABLE. */
+export async function isOwnerAlive(folder: string, name: string): Promise<boolean> {
+  const file = fileOf(folder, name);
+  if (!existsSync(file)) return false;
+  if (await isHeld(file, guarded)) return true;
+  rmSync(file, { force: true });
+  return false;
+}

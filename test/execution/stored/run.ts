@@ -1,0 +1,17 @@
+/**
+ * Runs a program in the background in the project of the working directory, prints its id, and stays until it is killed. Arguments: the
+ * code.
+ */
+import { loadConfig } from "../../../src/config/load.ts";
+import { silentLog } from "../../../src/log.ts";
+import { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { Toolbox } from "../../../src/toolbox/toolbox.ts";
+
+const { env } = process;
+const cwd = process.cwd();
+const toolbox = new Toolbox(await loadConfig({ cwd, env }), new Sandbox(), { env, cwd, log: silentLog });
+const executions = await toolbox.executions();
+const { id, outcome } = executions.start({ source: process.argv[2] ?? "" }, toolbox, { isBackground: true });
+console.log(id);
+await outcome;
+setInterval(() => {}, 1_000);
