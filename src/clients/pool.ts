@@ -40,6 +40,8 @@ export interface CallOptions {
   onSend?: ((repeatable: boolean) => void) | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
+  /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */
+  onBecameTask?: (() => void) | undefined;
   /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */
   startsNothing?: boolean | undefined;
   /** The request's own `_meta`. */

@@ -24,7 +24,8 @@ import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
-import { resultOfTask, type TaskServer, tasksExtension } from "./server-task.ts";
+import { resultOfTask, type TaskServer } from "./server-task.ts";
+import { withTasks } from "./tasks-extension.ts";
 
 /** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
 export type Era = "2025" | "2026";
@@ -234,10 +235,9 @@ export class ServerClient extends Client {
     const envelope = super._outboundMetaEnvelope();
     if (!envelope) return undefined;
     const capabilities = Object(envelope[CLIENT_CAPABILITIES_META_KEY]) as ClientCapabilities;
-    const extensions = { ...capabilities.extensions, [tasksExtension]: {} };
     return {
       ...envelope,
-      [CLIENT_CAPABILITIES_META_KEY]: { ...capabilities, extensions },
+      [CLIENT_CAPABILITIES_META_KEY]: withTasks(capabilities),
       ...(this.logLevel ? { [LOG_LEVEL_META_KEY]: this.logLevel } : {}),
     };
   }

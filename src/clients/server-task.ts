@@ -6,8 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../json-object.ts";
 
-export const tasksExtension = "io.modelcontextprotocol/tasks";
-
 export interface TaskServer {
   /** Sends a request. Rejects with ProtocolError if the server answers with an error. */
   send(

@@ -8,11 +8,13 @@ import {
   type JSONRPCMessage,
   type McpRequestContext,
   type Server,
+  type TransportSendOptions,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { WatchedTransport, type Watcher } from "../clients/watched-transport.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { hostOf } from "./host.ts";
+import type { HostWire } from "./modern/stdio.ts";
 import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
@@ -40,15 +42,22 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
   // The server is made for the first message, and sees it too.
   const first: JSONRPCMessage[] = [];
   const watcher: Watcher = { received: (message) => void first.push(message) };
-  const watch = (received: (message: JSONRPCMessage) => void) => {
+  const watch = (received: (message: JSONRPCMessage) => unknown) => {
     for (const message of first.splice(0)) received(message);
-    watcher.received = (message) => received(message);
+    watcher.received = received;
   };
-  const transport = new WatchedTransport(begun ? new BegunTransport(begun) : new StdioServerTransport(), watcher);
+  const transport = new HostTransport(begun ? new BegunTransport(begun) : new StdioServerTransport(), watcher);
+  const wire: HostWire = {
+    watch,
+    rewrite: (change) => {
+      transport.change = change;
+    },
+    send: (message) => transport.send(message),
+  };
   const newServer = async ({ era }: McpRequestContext): Promise<Server> => {
     if (era === "modern") {
       const { modernStdioServer } = await import("./modern/stdio.ts");
-      return modernStdioServer(toolbox, beginning, watch, over.signal);
+      return modernStdioServer(toolbox, beginning, wire, over.signal);
     }
     watch(() => {});
     const server = createSession(toolbox, over.signal, surface, count);
@@ -61,6 +70,15 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
     await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
   }
   await handle.close();
+}
+
+class HostTransport extends WatchedTransport {
+  /** Changes messages to the host. */
+  change: ((message: JSONRPCMessage) => JSONRPCMessage) | undefined;
+
+  override send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    return super.send(this.change?.(message) ?? message, options);
+  }
 }
 
 /** Drops the server's answer to `initialize`: the agent has one already. */

@@ -4,6 +4,7 @@
  * Everything else is left to the SDK's server, which learns what was answered.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { withTasks } from "../clients/tasks-extension.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { sessionMode } from "./proxy/mode.ts";
@@ -160,7 +161,7 @@ function modernResultOf(method: string, known: Known, host: object): object | un
   const meta = { _meta: { "io.modelcontextprotocol/serverInfo": known.serverInfo } };
   const rest = { resultType: "complete", ...cacheHint, ...meta };
   if (method === "server/discover") {
-    const [capabilities, { instructions }] = [known.capabilitiesFor(host), known];
+    const [capabilities, { instructions }] = [withTasks(known.capabilitiesFor(host)), known];
     return { supportedVersions: [modernVersion], capabilities, instructions, ...rest };
   }
   return method === "tools/list" ? { tools: toolsFor(known, anyHost), ...rest } : undefined;

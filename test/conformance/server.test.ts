@@ -65,12 +65,16 @@ async function warmUp(url: string): Promise<void> {
   }
 }
 
-const fixtures: Record<string, string> = { "2025-11-25": "conformance", "2026-07-28": "conformance-2026" };
+const fixtures: Record<string, string[]> = {
+  "2025-11-25": ["conformance"],
+  "2026-07-28": ["conformance-2026", "tasks"],
+};
 
-/** The failed checks of each scenario against `serve` in front of the expected server. */
+/** The failed checks of each scenario against `serve` in front of the expected servers. */
 async function failuresInMode(mode: string, revision: string, scenarios: string[]): Promise<Map<string, Check[]>> {
   using folder = temporaryFolder();
-  folder.write("claudikins.json", { mcpServers: { suite: fixture(fixtures[revision] ?? "", folder.path) } });
+  const servers = fixtures[revision]?.map((name) => [name, fixture(name, folder.path)]) ?? [];
+  folder.write("claudikins.json", { mcpServers: Object.fromEntries(servers) });
   const output = join(folder.path, "checks");
   await using door = await httpServe(folder, ["--mode", mode]);
   if (mode === "direct" && revision === "2026-07-28") await warmUp(door.url);

@@ -1,8 +1,14 @@
 /** A host's first requests get the same answers as from the SDK's server, and later messages are passed on, in any chunks. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PassThrough } from "node:stream";
-import { Server, type ServerCapabilities, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  Server,
+  type ServerCapabilities,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { withTasks } from "../../src/clients/tasks-extension.ts";
 import { answerFirst, protocolVersions } from "../../src/server/stdio.ts";
 import { anyHost, cacheHint, toolsFor } from "../../src/server/surface.ts";
 import { claudikinsCommand } from "../support/command.ts";
@@ -67,9 +73,11 @@ const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JS
 async function answersOfSdk(text: string): Promise<unknown[]> {
   const { serverInfo, instructions } = known;
   const host = text.includes('"sampling"') ? { sampling: {} } : {};
-  const newServer = () => {
+  const newServer = ({ era }: Pick<McpRequestContext, "era">) => {
     const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
-    const server = new Server(serverInfo, { capabilities: known.capabilitiesFor(host), instructions, cacheHints });
+    const own = known.capabilitiesFor(host);
+    const capabilities = era === "modern" ? withTasks(own) : own;
+    const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
     server.setRequestHandler("tools/list", (_, { mcpReq: { envelope: sent } }) => ({
       tools: toolsFor(known, sent ? anyHost : server.getClientCapabilities()),
     }));

@@ -67,7 +67,7 @@ export async function modernRequest(
   { capabilities = {}, name = "raw", ...more }: { capabilities?: object; name?: string } & RequestInit = {},
 ): Promise<Response> {
   lastId += 1;
-  const target = params["name"] ?? params["uri"];
+  const target = params["name"] ?? params["uri"] ?? params["taskId"];
   const headers = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",

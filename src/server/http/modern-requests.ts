@@ -30,6 +30,8 @@ import {
   modernDirectServer,
 } from "../modern/modern-server.ts";
 import { ParkedRequests } from "../modern/parked-requests.ts";
+import { listenedTasks, refusal, streamWithTasks } from "../modern/task-notices.ts";
+import { Tasks } from "../modern/tasks.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import type { Listener } from "../proxy/notices.ts";
@@ -72,6 +74,8 @@ export class ModernRequests {
   readonly #log: Log;
   readonly #closing = new AbortController();
   readonly #clients = new Map<string, Client>();
+  /** The tasks of each client, which outlive its connections. */
+  readonly #tasks = new Map<string, Tasks>();
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #shared: Promise<Shared> | undefined;
@@ -85,7 +89,7 @@ export class ModernRequests {
 
   /** Calls that are being answered. */
   get running(): number {
-    return [...this.#clients.values()].reduce((sum, { parked }) => sum + parked.running, 0);
+    return [...this.#clients.values()].reduce((sum, { parked, tasks }) => sum + parked.running + tasks.working, 0);
   }
 
   /** `body` is the parsed body. `address` is the client's. Throws a Refusal. */
@@ -106,6 +110,7 @@ export class ModernRequests {
     clearInterval(this.#timer);
     this.cancel();
     for (const [key, client] of this.#clients) this.#end(key, client);
+    for (const tasks of this.#tasks.values()) tasks[Symbol.dispose]();
     await Promise.all(this.#ending);
   }
 
@@ -138,9 +143,16 @@ export class ModernRequests {
       if (!idle) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
       this.#end(...idle);
     }
-    const client = new Client(shared);
+    const client = new Client(shared, this.#tasksOf(key));
     this.#clients.set(key, client);
     return client;
+  }
+
+  #tasksOf(key: string): Tasks {
+    const maxWorking = maxOpenCalls(this.#limits);
+    const tasks = this.#tasks.get(key) ?? new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking });
+    this.#tasks.set(key, tasks);
+    return tasks;
   }
 
   #end(key: string, client: Client): void {
@@ -155,6 +167,7 @@ export class ModernRequests {
       if (client.isInUse) client.usedAt = performance.now();
       else if (client.usedAt < before) this.#end(key, client);
     }
+    for (const [key, tasks] of this.#tasks) if (tasks.size === 0 && !this.#clients.has(key)) this.#tasks.delete(key);
   }
 }
 
@@ -185,9 +198,15 @@ function nameIn(body: unknown): string {
   return isObject(info) ? String(info["name"]).slice(0, 256) : "";
 }
 
+/** Open calls of one client, including parked ones, which keep their memory. */
+function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
+  return Math.min(4 * maxCalls, maxRequests);
+}
+
 /** One program that sends requests, as far as it can be told from others. */
 class Client implements ModernClient {
   readonly parked: ParkedRequests;
+  readonly tasks: Tasks;
   /** The time of its last request. */
   usedAt = performance.now();
   #subscriptions = 0;
@@ -197,13 +216,12 @@ class Client implements ModernClient {
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 
-  constructor(shared: Shared) {
+  constructor(shared: Shared, tasks: Tasks) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
-    // A parked program keeps its memory.
-    const maxOpenCalls = Math.min(4 * maxCalls, maxRequests);
     this.#shared = shared;
-    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls, closing });
+    this.tasks = tasks;
+    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
     this.#handler = createMcpHandler(serverOf, {
@@ -215,7 +233,7 @@ class Client implements ModernClient {
   }
 
   get isInUse(): boolean {
-    return this.#subscriptions + this.parked.size > 0;
+    return this.#subscriptions + this.parked.size + this.tasks.working > 0;
   }
 
   /** In code mode, what the client has been told. */
@@ -247,11 +265,18 @@ class Client implements ModernClient {
 
   async answer(request: Request, body: unknown): Promise<Response> {
     this.usedAt = performance.now();
+    const taskIds = listenedTasks(body);
+    const refused = taskIds && refusal(body);
+    if (refused) return Response.json(refused, { status: 400 });
     const response = await patientResponse(this.#handler.fetch(request, { parsedBody: body }));
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const resources = isStream ? listenedResources(body) : undefined;
-    if (resources) this.#listen(resources, request.signal);
-    return response;
+    if (!resources) return response;
+    const { signal } = request;
+    this.#listen(resources, signal);
+    if (!taskIds) return response;
+    const { closing } = this.#shared;
+    return streamWithTasks(response, { id: Object(body).id, tasks: this.tasks, taskIds, signal, closing });
   }
 
   /** Keeps the client while it listens. */

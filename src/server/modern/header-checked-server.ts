@@ -3,6 +3,7 @@
  * 2026-07-28, basic/transports/streamable-http, "Server Validation"). The SDK checks this only for tools that it knows.
  */
 import { McpServer } from "@modelcontextprotocol/server";
+import { withTasks } from "../../clients/tasks-extension.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { directCapabilities } from "../proxy/direct-session.ts";
 import { serverInfo } from "../surface.ts";
@@ -14,7 +15,7 @@ export class HeaderCheckedServer extends McpServer {
   constructor(instructions: string, schemaOf: (tool: string) => JsonObject | undefined) {
     super(serverInfo, { instructions });
     // Given to the constructor, these would add handlers for the SDK's own tools, prompts and resources.
-    this.server.registerCapabilities(directCapabilities);
+    this.server.registerCapabilities(withTasks(directCapabilities));
     this.#schemaOf = schemaOf;
   }
 

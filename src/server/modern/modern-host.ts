@@ -2,7 +2,7 @@
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
 import { type Asked, type Responder, showsForms } from "../../clients/responder.ts";
 import { HostRequests } from "../host.ts";
-import { type OpenRequest, requestEnded } from "./parked-requests.ts";
+import { type OpenRequest, requestEnded } from "./open-request.ts";
 
 type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
 

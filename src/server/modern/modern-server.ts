@@ -10,8 +10,11 @@ import {
   ProtocolErrorCode,
   type Result,
   SERVER_INFO_META_KEY,
+  type ServerCapabilities,
+  type ServerContext,
 } from "@modelcontextprotocol/server";
 import { objectsOf } from "../../clients/result.ts";
+import { withTasks } from "../../clients/tasks-extension.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeServer } from "../code-server.ts";
@@ -26,7 +29,9 @@ import { anyHost, cacheHint } from "../surface.ts";
 import { capabilitiesOf, identityOf, logLevelOf } from "./envelope.ts";
 import { HeaderCheckedServer } from "./header-checked-server.ts";
 import type { ModernHost } from "./modern-host.ts";
-import type { OpenRequest, ParkedRequests } from "./parked-requests.ts";
+import type { OpenRequest } from "./open-request.ts";
+import type { ParkedRequests, TaskRules } from "./parked-requests.ts";
+import { type Tasks, takesTasks } from "./tasks.ts";
 
 export interface Connections {
   /** The toolbox whose pool has the connections. */
@@ -38,21 +43,33 @@ export interface Connections {
 /** One program that sends requests, as far as it can be told from others. */
 export interface ModernClient {
   parked: ParkedRequests;
+  tasks: Tasks;
   /** The connections for a request of a host with these capabilities. */
   connections(capabilities: ClientCapabilities): Connections;
+}
+
+/** Announces tasks, which only this era has. */
+class ModernCodeServer extends CodeServer {
+  override getCapabilities(): ServerCapabilities {
+    return withTasks(super.getCapabilities());
+  }
 }
 
 /** Makes the SDK's server for one request or one connection in code mode, not connected yet. */
 export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): CodeServer {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
-  const server = new CodeServer(() => session.skills(), { instructions, cacheHints });
+  const server = new ModernCodeServer(() => session.skills(), { instructions, cacheHints });
+  client.tasks.serve(server);
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
   server.setRequestHandler("tools/call", ({ method, params }, context) => {
     const hasProgress = params._meta?.progressToken !== undefined;
+    const rules = taskRules(client, context, { whenAsked: true });
     const work = async (open: OpenRequest) => {
       const { toolbox, host } = client.connections(open.capabilities);
       using _ = host.begin(open);
+      using _long = rules && soon(() => open.takesLong());
       const sendProgress = (progress: number, message: string) => {
+        open.statusMessage = message;
         const { progressToken } = open;
         if (progressToken === undefined) return;
         open.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
@@ -63,12 +80,29 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
         host: identityOf(context),
         toolbox,
         signal: open.signal,
-        sendProgress: hasProgress ? sendProgress : undefined,
+        sendProgress: hasProgress || rules ? sendProgress : undefined,
       });
     };
-    return client.parked.round({ method, params }, context, work) as Promise<Result & { content: [] }>;
+    return client.parked.round({ method, params }, context, work, rules) as Promise<Result & { content: [] }>;
   });
   return server;
+}
+
+/** A call that has no result after this time becomes a task. Before, it ends sooner without one. */
+const quickMs = 5_000;
+
+function soon(then: () => void): Disposable {
+  const timer = setTimeout(then, quickMs);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** Undefined if the host does not know tasks. */
+function taskRules(
+  { tasks }: ModernClient,
+  context: ServerContext,
+  rules: Omit<TaskRules, "tasks">,
+): TaskRules | undefined {
+  return takesTasks(capabilitiesOf(context)) ? { tasks, ...rules } : undefined;
 }
 
 /** Requests during which a server may ask the host. */
@@ -103,15 +137,17 @@ export function modernDirectServer(
   const checked = new HeaderCheckedServer(directInstructions(toolbox), (tool) => answers.markedSchemaOf(tool));
   const { server } = checked;
   server.removeRequestHandler("logging/setLevel");
+  client.tasks.serve(server);
   if (method !== undefined && !isDirectMethod(method)) return checked;
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.fallbackRequestHandler = async ({ method, params = {} }, context) => {
     const { signal, notify } = context.mcpReq;
     if (!isDirectMethod(method)) throw new HostError(ProtocolErrorCode.MethodNotFound, "Method not found");
     if (roundMethods.has(method)) {
-      return await client.parked.round({ method, params }, context, (open) =>
-        answerRound(answers, client, { method, params }, open, logLevelOf(context)),
-      );
+      const work = (open: OpenRequest) => answerRound(answers, client, { method, params }, open, logLevelOf(context));
+      // Only a task of a server makes one of ours: all other calls end as the server ends them.
+      const rules = method === "tools/call" ? taskRules(client, context, { whenAsked: false }) : undefined;
+      return await client.parked.round({ method, params }, context, work, rules);
     }
     // A server that is connected for a list may be called later, so it is told what the host supports.
     connectionsOf(client, capabilitiesOf(context));
@@ -145,7 +181,8 @@ async function answerRound(
   using _ = level ? listeningTo(toolbox, log) : nothing;
   if (level) await toolbox.pool.setLogLevel(level);
   const { signal } = open;
-  const options = askOptions(params, signal, toolbox, notify);
+  const asking = askOptions(params, signal, toolbox, notify);
+  const options = { ...asking, onBecameTask: () => open.takesLong() };
   const ask = async () =>
     withoutServer(await answers.answer({ method, params, options, log, begin: (about) => host.begin(open, about) }));
   try {

@@ -18,20 +18,32 @@ import type { Surface } from "../surface.ts";
 import { ModernHost } from "./modern-host.ts";
 import { listenedResources, type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
 import { ParkedRequests } from "./parked-requests.ts";
+import { TaskListeners } from "./task-notices.ts";
+import { Tasks } from "./tasks.ts";
 
 const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
 
-/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. `watch` shows all messages of the host. */
+/** The connection to the host, below the SDK. */
+export interface HostWire {
+  /** Shows all messages of the host. The SDK does not get those for which `received` returns false. */
+  watch(received: (message: JSONRPCMessage) => unknown): void;
+  /** Changes messages to the host. */
+  rewrite(change: (message: JSONRPCMessage) => JSONRPCMessage): void;
+  send(message: JSONRPCMessage): Promise<void>;
+}
+
+/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. */
 export function modernStdioServer(
   toolbox: Toolbox,
   { surface, count }: { surface?: Surface | undefined; count?: SessionCount | undefined },
-  watch: (received: (message: JSONRPCMessage) => void) => void,
+  wire: HostWire,
   closing: AbortSignal,
 ): Server {
   toolbox.restTimer.restart();
   const host = new ModernHost({});
   const client: ModernClient = {
     parked: new ParkedRequests({ ...limits, closing }),
+    tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen }),
     connections(capabilities) {
       host.capabilities = capabilities;
       // A server that is connected later is told what the host supports now.
@@ -39,11 +51,14 @@ export function modernStdioServer(
       return { toolbox, host };
     },
   };
+  const listeners = new TaskListeners(client.tasks, (message) => void wire.send(message).catch(() => {}));
+  wire.rewrite((message) => listeners.completed(message));
   if (surface) {
     const session = new CodeSession(toolbox, surface, count);
     const server = modernCodeServer(session, client, surface.instructions);
-    watch((message) => {
+    wire.watch((message) => {
       server.host = capabilitiesIn(message) ?? server.host;
+      return listeners.received(message);
     });
     return server;
   }
@@ -52,7 +67,11 @@ export function modernStdioServer(
   const answers = new DirectAnswers(toolbox, counted, listenerWith(send), closing);
   const { server } = modernDirectServer(answers, client, toolbox, closing);
   const open = new Map<RequestId, () => void>();
-  watch((message) => listenWith(answers, open, message));
+  wire.watch((message) => {
+    const isForSdk = listeners.received(message);
+    if (isForSdk) listenWith(answers, open, message);
+    return isForSdk;
+  });
   return server;
 }
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { onAbort } from "../../../src/clients/abort.ts";
 import { ModernHost } from "../../../src/server/modern/modern-host.ts";
-import { type OpenRequest, ParkedRequests, requestEnded } from "../../../src/server/modern/parked-requests.ts";
+import { type OpenRequest, requestEnded } from "../../../src/server/modern/open-request.ts";
+import { ParkedRequests } from "../../../src/server/modern/parked-requests.ts";
 
 interface Round {
   requestState?: unknown;

@@ -1,0 +1,176 @@
+/**
+ * Notifications about tasks, for `subscriptions/listen` requests that name tasks (extension `io.modelcontextprotocol/tasks`). The SDK
+ * answers such requests and does not know tasks: what it acknowledges is completed here.
+ */
+import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+} from "@modelcontextprotocol/server";
+import { onAbort } from "../../clients/abort.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import { type TaskState, type Tasks, takesTasks, tasksRequired } from "./tasks.ts";
+
+const acknowledged = "notifications/subscriptions/acknowledged";
+
+/** Tasks that one request can listen to. */
+const maxTasks = 256;
+
+/** Streams send keep-alives: proxies and the HTTP server close a silent connection. */
+const aliveMs = 10_000;
+
+/** The tasks that a `subscriptions/listen` request names. Undefined for other messages. */
+export function listenedTasks(message: unknown): string[] | undefined {
+  if (!isObject(message) || message["method"] !== "subscriptions/listen" || !isObject(message["params"]))
+    return undefined;
+  const { notifications } = message["params"];
+  const ids = isObject(notifications) ? notifications["taskIds"] : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, maxTasks) : undefined;
+}
+
+/** The SDK's acknowledgement, with the tasks that are listened to. Other messages are returned unchanged. */
+function withTasks(message: JsonObject, taskIds: readonly string[]): JsonObject {
+  const { method, params } = message;
+  if (method !== acknowledged || !isObject(params)) return message;
+  const notifications = { ...Object(params["notifications"]), taskIds };
+  return { ...message, params: { ...params, notifications } };
+}
+
+/** The notification of one change. `subscription` is the id of the request that listens. */
+function taskNotice(state: TaskState, subscription: unknown): { method: string; params: JsonObject } {
+  const params = { ...state, _meta: { [SUBSCRIPTION_ID_META_KEY]: subscription } };
+  return { method: "notifications/tasks", params };
+}
+
+/** Changes of tasks on stdin and stdout, where the SDK gives all subscriptions one connection. */
+export class TaskListeners {
+  readonly #tasks: Tasks;
+  readonly #send: (message: JSONRPCMessage) => void;
+  readonly #listening = new Map<RequestId, readonly string[]>();
+
+  constructor(tasks: Tasks, send: (message: JSONRPCMessage) => void) {
+    this.#tasks = tasks;
+    this.#send = send;
+    this.#tasks.onChange((state) => {
+      for (const [id, taskIds] of this.#listening) {
+        if (taskIds.includes(state.taskId)) this.#send({ jsonrpc: "2.0", ...taskNotice(state, id) });
+      }
+    });
+  }
+
+  /** Takes note of a message of the host. Returns false if it was answered here. */
+  received(message: JSONRPCMessage): boolean {
+    if (!("method" in message)) return true;
+    if (message.method === "notifications/cancelled") {
+      this.#listening.delete(message.params?.["requestId"] as RequestId);
+    }
+    const taskIds = listenedTasks(message);
+    if (!taskIds || !("id" in message)) return true;
+    const refused = refusal(message);
+    if (refused) this.#send(refused);
+    else this.#listening.set(message.id, taskIds);
+    return !refused;
+  }
+
+  /** Completes the acknowledgement of the SDK. */
+  completed(message: JSONRPCMessage): JSONRPCMessage {
+    const meta = "method" in message && message.method === acknowledged ? message.params?.["_meta"] : undefined;
+    const taskIds = isObject(meta) ? this.#listening.get(meta[SUBSCRIPTION_ID_META_KEY] as RequestId) : undefined;
+    return taskIds ? (withTasks(message as unknown as JsonObject, taskIds) as unknown as JSONRPCMessage) : message;
+  }
+}
+
+/** The error for a request that names tasks without announcing the extension. */
+export function refusal(request: unknown): JSONRPCErrorResponse | undefined {
+  const { id, params } = Object(request) as { id: RequestId; params?: unknown };
+  const meta = isObject(params) && isObject(params["_meta"]) ? params["_meta"] : {};
+  if (takesTasks(Object(meta[CLIENT_CAPABILITIES_META_KEY]))) return undefined;
+  const { code, message, data } = tasksRequired();
+  return { jsonrpc: "2.0", id, error: { code, message, data } };
+}
+
+interface Listening {
+  /** The id of the request. */
+  id: unknown;
+  tasks: Tasks;
+  taskIds: readonly string[];
+  /** Aborted when the host closes the stream. */
+  signal: AbortSignal;
+  /** Aborted when claudikins ends. */
+  closing: AbortSignal;
+}
+
+/** The SDK's stream of events for a request that names tasks, with the changes of these tasks. */
+export function streamWithTasks(response: Response, listening: Listening): Response {
+  const body = new ReadableStream<Uint8Array>({ start: (stream) => void new TaskStream(stream, response, listening) });
+  return new Response(body, { status: response.status, headers: response.headers });
+}
+
+class TaskStream {
+  readonly #stream: ReadableStreamDefaultController<Uint8Array>;
+  readonly #encoder = new TextEncoder();
+  readonly #ends: (() => void)[];
+  /** The SDK's last event. The SDK ends a stream at once if it has nothing more to say there. */
+  #last: Uint8Array | undefined;
+  #hasEnded = false;
+
+  constructor(stream: ReadableStreamDefaultController<Uint8Array>, response: Response, listening: Listening) {
+    const { id, tasks, taskIds, signal, closing } = listening;
+    this.#stream = stream;
+    const alive = setInterval(() => this.#write(": still here\n\n"), aliveMs).unref();
+    const stop = tasks.onChange((state) => {
+      if (taskIds.includes(state.taskId)) this.#send({ jsonrpc: "2.0", ...taskNotice(state, id) });
+    });
+    this.#ends = [() => clearInterval(alive), stop];
+    onAbort(signal, () => this.#end());
+    const passing = this.#pass(response, taskIds);
+    onAbort(closing, () => void passing.then(() => this.#end(this.#last)));
+  }
+
+  async #pass({ body }: Response, taskIds: readonly string[]): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      // The SDK writes each event as one chunk.
+      for await (const event of body ?? []) {
+        const message = messageIn(decoder.decode(event));
+        if (message && "result" in message) this.#last = event;
+        else if (message) this.#send(withTasks(message, taskIds));
+        else this.#enqueue(event);
+      }
+    } catch {
+      // The host has closed the stream.
+    }
+  }
+
+  #send(message: object): void {
+    this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  #write(text: string): void {
+    this.#enqueue(this.#encoder.encode(text));
+  }
+
+  #enqueue(event: Uint8Array): void {
+    if (!this.#hasEnded) this.#stream.enqueue(event);
+  }
+
+  #end(last?: Uint8Array): void {
+    if (this.#hasEnded) return;
+    for (const end of this.#ends) end();
+    if (last) this.#enqueue(last);
+    this.#hasEnded = true;
+    try {
+      this.#stream.close();
+    } catch {
+      // The host has closed it.
+    }
+  }
+}
+
+function messageIn(event: string): JsonObject | undefined {
+  const data = /^data: (.*)$/m.exec(event)?.[1];
+  return data === undefined ? undefined : (JSON.parse(data) as JsonObject);
+}
