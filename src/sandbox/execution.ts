@@ -358,7 +358,8 @@ export class Execution implements HostCalls {
       this.#timers.delete(id);
       this.#enter(() => this.#context.callGuest("fire", id));
     };
-    const timer = setTimeout(fire, Math.min(delayMs, maxTimerMs));
+    const later = () => this.setTimer(id, delayMs - maxTimerMs);
+    const timer = delayMs > maxTimerMs ? setTimeout(later, maxTimerMs) : setTimeout(fire, delayMs);
     this.#timers.set(id, { timer, at: Date.now() + delayMs });
   }
 

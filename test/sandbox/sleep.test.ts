@@ -1,8 +1,9 @@
-/** `sleep` waits for a duration in milliseconds or in words. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+/** `sleep` waits for a duration in milliseconds or in words, and timers may be longer than those of the host. */
+import { afterAll, describe, expect, jest, setDefaultTimeout, test } from "bun:test";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
+import { type CodeResult, Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { Harness } from "./harness.ts";
@@ -76,4 +77,37 @@ describe("sleep", () => {
   test("may be declared by a program itself", async () => {
     expect(await harness.value("const sleep = (ms: number) => ms * 2; return sleep(4)")).toBe(8);
   });
+});
+
+test("a timer of more than 24 days, the longest of the host, fires in time", async () => {
+  const context = await contextHere();
+  const ended = Promise.withResolvers<CodeResult>();
+  const code = 'const at = Date.now(); await sleep("30 days"); return "slept"';
+  const execution = new Execution(context, {
+    run: {
+      type: "run",
+      source: code,
+      check: "error",
+      namespaces: [],
+      mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
+      limits: someLimits(),
+      deadline: Number.POSITIVE_INFINITY,
+      state: new SharedArrayBuffer(8),
+    },
+    code,
+    isKept: false,
+    onEnd: ({ result }) => ended.resolve(result),
+    send() {},
+  });
+  jest.useFakeTimers();
+  try {
+    execution.start();
+    jest.advanceTimersByTime(30 * day - 1);
+    execution.checkStopped();
+    expect(Bun.peek.status(ended.promise)).toBe("pending");
+    jest.advanceTimersByTime(1);
+    expect(Bun.peek(ended.promise)).toMatchObject({ ok: true, json: '"slept"' });
+  } finally {
+    jest.useRealTimers();
+  }
 });
