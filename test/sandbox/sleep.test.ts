@@ -93,6 +93,7 @@ test("a timer of more than 24 days, the longest of the host, fires in time", asy
       limits: someLimits(),
       deadline: Number.POSITIVE_INFINITY,
       state: new SharedArrayBuffer(8),
+      isKept: false,
     },
     code,
     isKept: false,
