@@ -46,6 +46,18 @@ export const commands: CommandTable = {
     summary: "Run TypeScript that calls tools; print only what it returns",
     load: () => import("./commands/exec.ts"),
   },
+  executions: {
+    summary: "Programs in the background, and programs that wait (list, wait, cancel)",
+    description: "Manage programs that run in the background or wait.",
+    commands: {
+      list: { summary: "List them", load: () => part(import("./commands/executions.ts"), "list") },
+      wait: {
+        summary: "Wait for one and print its outcome",
+        load: () => part(import("./commands/executions.ts"), "wait"),
+      },
+      cancel: { summary: "Cancel one", load: () => part(import("./commands/executions.ts"), "cancel") },
+    },
+  },
   call: {
     summary: "Call one tool: server.tool name=value",
     load: () => import("./commands/call.ts"),

@@ -22,6 +22,8 @@ export type Completion =
   | "variable"
   /** A recorded execution. */
   | "execution"
+  /** An execution that runs or waits, or whose outcome is kept. */
+  | "kept"
   | "file"
   | "folder";
 

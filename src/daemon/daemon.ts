@@ -5,9 +5,10 @@ import { onAbort } from "../clients/abort.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
-import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import { call } from "../execution/call.ts";
 import { callOnce } from "../execution/call-tool.ts";
+import type { Executions } from "../execution/executions.ts";
 import { stampOf } from "../files.ts";
 import { type Lock, takeLock, waitForLock } from "../lock.ts";
 import type { Log } from "../log.ts";
@@ -16,7 +17,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import { bodyOf, callIn, problem, valueAnswer } from "./messages.ts";
+import { bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
@@ -98,6 +99,7 @@ class Daemon {
   readonly #left = Promise.withResolvers<void>();
   /** Toolboxes of callers with another working directory or session. */
   readonly #others = new Map<string, Toolbox>();
+  #executions: Executions | undefined;
   #running = 0;
   #done = 0;
   #lastCallAt = performance.now();
@@ -135,13 +137,19 @@ class Daemon {
       this.#own = statSync(socket);
     }
     toolbox.restTimer.restart();
+    void toolbox.executions().then((executions) => {
+      this.#executions = executions;
+    });
+    void this.#adopt();
     this.#watch = setInterval(() => this.#look(), Math.min(lookMs, options.idleMs ?? lookMs));
   }
 
   /** A changed config may lead callers to another socket, so they would never tell. */
   #look(): void {
     this.#leaveWhenOld();
-    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0;
+    if (this.#isLeaving) return;
+    void this.#adopt();
+    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0 || (this.#executions?.size ?? 0) > 0;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
@@ -181,7 +189,8 @@ class Daemon {
   }
 
   #endWhenDone(): void {
-    const isDone = this.#running === 0 && this.#server.pendingWebSockets === 0;
+    // Programs that wait are continued by the next daemon.
+    const isDone = this.#running === 0 && this.#server.pendingWebSockets === 0 && !this.#executions?.isCalling;
     if (isDone || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
@@ -192,6 +201,11 @@ class Daemon {
       switch (route) {
         case "POST /call":
           return await this.#call(request);
+        case "POST /executions":
+          return await this.#execute(request);
+        case "POST /adopt":
+          await this.#adopt();
+          return Response.json({});
         case "GET /status":
           return Response.json(this.#status());
         case "GET /servers":
@@ -200,7 +214,10 @@ class Daemon {
         case "POST /stop":
           return await this.#stop(request);
         default:
-          throw new ClaudikinsError("USAGE", `Unknown route ${route}: use POST /call, GET /status or POST /stop`);
+          throw new ClaudikinsError(
+            "USAGE",
+            `Unknown route ${route}: use POST /call, POST /executions, POST /adopt, GET /status or POST /stop`,
+          );
       }
     } catch (thrown) {
       const { code, message, hint } = toClaudikinsError(thrown);
@@ -209,11 +226,8 @@ class Daemon {
   }
 
   async #call(request: Request): Promise<Response> {
-    const asked = request.headers.get("claudikins-version");
-    if (this.#makesRoomFor(asked)) {
-      const code = asked !== null && isOlder(version, asked) ? "OUTDATED" : "LEAVING";
-      return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
-    }
+    const refusal = this.#refusal(request);
+    if (refusal) return refusal;
     this.#running += 1;
     using _ = this.#toolbox.restTimer.running();
     try {
@@ -228,6 +242,35 @@ class Daemon {
       this.#done += 1;
       this.#lastCallAt = performance.now();
     }
+  }
+
+  async #execute(request: Request): Promise<Response> {
+    const refusal = this.#refusal(request);
+    if (refusal) return refusal;
+    const { source, limits, check, cwd, session } = executionIn(await bodyOf(request));
+    this.#lastCallAt = performance.now();
+    const toolbox = this.#toolboxFor(cwd, session);
+    const executions = await toolbox.executions();
+    const execution = executions.start({ source, limits, check }, toolbox, { isBackground: true });
+    await execution.stored();
+    return Response.json({ id: execution.id });
+  }
+
+  /** Continues the executions that somebody wants and no process runs. */
+  async #adopt(): Promise<void> {
+    try {
+      await (await this.#toolbox.executions()).adopt(this.#toolbox);
+    } catch (error) {
+      this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
+    }
+  }
+
+  /** The response to a request for work that another daemon must do. */
+  #refusal(request: Request): Response | undefined {
+    const asked = request.headers.get("claudikins-version");
+    if (!this.#makesRoomFor(asked)) return undefined;
+    const code = asked !== null && isOlder(version, asked) ? "OUTDATED" : "LEAVING";
+    return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */

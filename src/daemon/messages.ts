@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ClaudikinsError } from "../errors.ts";
 import type { Given } from "../execution/call-arguments.ts";
+import type { ExecuteRequest } from "../execution/execute.ts";
 import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
@@ -62,6 +63,21 @@ const openRequest = z.object({
   /** Use the server only if it is already running. */
   startsNothing: z.boolean().default(false),
 });
+
+/** A program that runs in the background. */
+const executionRequest = z.object({
+  source: text,
+  limits: z.custom<ExecuteRequest["limits"]>(isObject).optional(),
+  check: z.enum(["error", "warn", "off"]).optional(),
+  ...caller,
+});
+
+/** Throws USAGE. */
+export function executionIn(body: unknown): z.infer<typeof executionRequest> {
+  const { success, data } = executionRequest.safeParse(body);
+  if (success) return data;
+  throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"}');
+}
 
 export type CallRequest = z.infer<typeof callRequest>;
 export type WrittenCall = z.infer<typeof writtenCall>;

@@ -10,6 +10,8 @@
  * - `GET /servers`, upgraded to a WebSocket, connects to one held server. The first message is `{"open": OpenRequest}`. The
  *   daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error, and then nothing was done. All further messages are
  *   MCP, one per text. The daemon's last message is `{"end": PortEnd}`.
+ * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
+ * - `POST /adopt` continues the executions that somebody wants and no process runs: `{}`.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
  *   when they are done. With `now`, it aborts them.
  *

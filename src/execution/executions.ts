@@ -2,6 +2,7 @@
  * The executions of a process, and those in the store. An execution whose id was handed out can be asked for later: here, in another
  * process, or after its process has died.
  */
+import { existsSync } from "node:fs";
 import { deserialize } from "node:v8";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
@@ -29,6 +30,8 @@ export interface ExecutionsOptions {
 /** What it takes to continue an execution, and to list it: the stored JSON. */
 interface StoredRequest {
   source: string;
+  /** The limits of the request, for a program that has not started. */
+  asked: ExecuteRequest["limits"];
   limits: SandboxLimits;
   check: CheckMode | undefined;
   isForAgent: boolean;
@@ -72,7 +75,6 @@ export class RunningExecution implements FollowedExecution {
   readonly outcome: Promise<Outcome>;
   readonly #kept: KeptExecution;
   readonly #cancelled = new AbortController();
-  #isHandedOut = false;
 
   constructor(
     { id, startedAt, kept, parts }: { id: string; startedAt: number; kept: KeptExecution; parts: ExecutionParts },
@@ -94,10 +96,18 @@ export class RunningExecution implements FollowedExecution {
     return { state: "running", calls: running?.openCalls.map(toolId) ?? [] };
   }
 
+  /** Whether a call is under way. */
+  get isCalling(): boolean {
+    return this.#kept.isCalling;
+  }
+
+  /** Resolves when the execution of a background program is in the store. Rejects if it cannot be stored. */
+  async stored(): Promise<void> {
+    await this.#kept.begun;
+  }
+
   handOut(): void {
-    if (this.#isHandedOut) return;
-    this.#isHandedOut = true;
-    this.#kept.keepFromStart();
+    this.#kept.want();
     this.parts.sandbox.running(this.id)?.keep();
   }
 
@@ -107,13 +117,13 @@ export class RunningExecution implements FollowedExecution {
 
   /** Ends the execution here. If its id was handed out, another process can continue it. */
   stop(): void {
-    if (this.#isHandedOut) this.#kept.release();
+    if (this.#kept.isWanted) this.#kept.release();
     this.cancel();
   }
 
   async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     const outcome = await work(this.#cancelled.signal);
-    await this.#kept.ended(outcome, this.#isHandedOut);
+    await this.#kept.ended(outcome);
     return outcome;
   }
 }
@@ -145,10 +155,10 @@ export class Executions implements AsyncDisposable {
     const startedAt = Date.now();
     const { source, check, isForAgent = false, host } = request;
     const limits = limitsOf(request, parts);
-    const stored: StoredRequest = { source, limits, check, isForAgent, host };
+    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host };
     const kept = this.#kept({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
     const running = this.#run(id, startedAt, kept, parts, async (signal) => {
-      if (isBackground) await kept.begin();
+      if (isBackground) await kept.begun;
       return execute({ ...request, id, signal, origin: request.origin ?? request.signal, kept }, parts);
     });
     if (isBackground) running.handOut();
@@ -197,8 +207,9 @@ export class Executions implements AsyncDisposable {
     return owner !== null && (await isOwnerAlive(ownersFolder(this.#options.env), owner));
   }
 
-  /** The executions of this config that are stored, newest first. Undefined if there is no store yet. */
+  /** The executions of this config that are stored, newest first. */
   async list(parts: ExecutionParts): Promise<StoredExecution[]> {
+    if (!existsSync(storeFile(this.#options.env))) return [];
     const { store } = await this.#open(parts);
     return store.list(this.#options.config);
   }
@@ -208,7 +219,9 @@ export class Executions implements AsyncDisposable {
     const running = this.#running.get(row.id);
     if (running) return running.progress();
     if (row.state === "ended") return { state: "ended", ok: (JSON.parse(row.outcome ?? "{}") as Outcome).ok };
-    if (!(await this.#isAlive(row))) return row.isSaved ? { state: "stopped" } : { state: "lost", why: whyLost(row) };
+    if (!(await this.#isAlive(row))) {
+      return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };
+    }
     return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
   }
 
@@ -222,6 +235,27 @@ export class Executions implements AsyncDisposable {
     if (await this.#isAlive(row)) store.askToCancel(id);
     else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)));
     else await this.cancel(id, parts);
+  }
+
+  /** Number of executions that run or wait in this process. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Whether a call of an execution is under way. */
+  get isCalling(): boolean {
+    return [...this.#running.values()].some(({ isCalling }) => isCalling);
+  }
+
+  /** Continues the executions of this config that somebody wants and no process runs. Throws FILE_NOT_WRITABLE. */
+  async adopt(parts: ExecutionParts): Promise<void> {
+    if (!existsSync(storeFile(this.#options.env))) return;
+    const { store, engine } = await this.#open(parts);
+    for (const row of store.list(this.#options.config)) {
+      const isFit = row.state === "open" && row.isWanted && row.unsaved === null;
+      if (row.isSaved && row.engine !== engine) continue;
+      if (isFit && !this.#running.has(row.id) && !(await this.#isAlive(row))) await this.#takeOver(row, parts);
+    }
   }
 
   /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
@@ -245,7 +279,7 @@ export class Executions implements AsyncDisposable {
     if (row?.config === this.#options.config) return row;
     if (!row) {
       throw new ClaudikinsError("EXECUTION_NOT_FOUND", `There is no execution "${id}"`, {
-        hint: "To list the executions that run or wait: claudikins executions",
+        hint: "To list the executions that run or wait: claudikins executions list",
       });
     }
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
@@ -257,8 +291,8 @@ export class Executions implements AsyncDisposable {
     const access = await this.#open(parts);
     const { store, owner, engine } = access;
     const { id, startedAt } = row;
-    if (!row.isSaved) throw lost(row, whyLost(row));
-    if (row.engine !== engine) {
+    if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
+    if (row.isSaved && row.engine !== engine) {
       const [version] = row.engine?.split(" ") ?? [];
       throw lost(
         row,
@@ -267,15 +301,19 @@ export class Executions implements AsyncDisposable {
       );
     }
     if (!store.claim(id, owner, row.owner)) return undefined;
-    const { source, limits, check, isForAgent, host } = JSON.parse(row.request) as StoredRequest;
-    const program = deserialize(store.program(id)!) as StoredProgram;
+    const { source, asked, limits, check, isForAgent, host } = JSON.parse(row.request) as StoredRequest;
+    const saved = store.program(id);
     const calls = store.calls(id);
     const sent = new Map(calls.filter(({ state }) => state === "sent").map((each) => [each.call, each.repeatable]));
     const kept = this.#kept({ id, startedAt, request: row.request }, parts, true, { access, sent });
     const open = calls.map(openCallOf);
-    const running = this.#run(id, startedAt, kept, parts, (signal) =>
-      continueExecution({ id, source, check, isForAgent, host, signal, kept }, { program, open, limits }, parts),
-    );
+    const running = this.#run(id, startedAt, kept, parts, (signal) => {
+      const request = { id, source, check, isForAgent, host, signal, kept };
+      // It was stored before it started, so no call has left.
+      if (!saved) return execute({ ...request, limits: asked }, parts);
+      const program = deserialize(saved) as StoredProgram;
+      return continueExecution(request, { program, open, limits }, parts);
+    });
     running.handOut();
     return running;
   }
@@ -355,8 +393,8 @@ function openCallOf({ call, message, state, repeatable, answer }: StoredCall): O
   return { message: made, answer: { type: "settle", call, error } };
 }
 
-function whyLost({ unsaved }: StoredExecution): string {
-  return `its process has ended, and its program was not saved${unsaved === null ? "" : `: ${unsaved}`}`;
+function whyLost(unsaved: string): string {
+  return `its process has ended, and its program was not saved: ${unsaved}`;
 }
 
 function lost({ id }: StoredExecution, why: string, hint?: string): ClaudikinsError {

@@ -52,7 +52,9 @@ export class KeptExecution implements Keeper {
   #fromStart: boolean;
   /** The calls that were sent, and whether they may be sent again. */
   readonly #sent: Map<number, boolean>;
+  #isWanted = false;
   #isOver = false;
+  #begun: Promise<void> | undefined;
   /** The store could not be written, and may have a program that is too old. */
   #isBroken = false;
   /** What was recorded so far. Set it before the program runs. */
@@ -74,14 +76,10 @@ export class KeptExecution implements Keeper {
     return this.#access !== undefined;
   }
 
-  /** Keeps an execution from its start that has not started yet. */
-  keepFromStart(): void {
-    this.#fromStart = true;
-  }
-
-  /** Stores the execution before it runs. Throws FILE_NOT_WRITABLE. */
-  async begin(): Promise<void> {
-    this.#add(await this.#options.open());
+  /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE. */
+  get begun(): Promise<void> {
+    this.#begun ??= this.#options.open().then((access) => this.#add(access));
+    return this.#begun;
   }
 
   async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<void> {
@@ -131,14 +129,33 @@ export class KeptExecution implements Keeper {
     }
   }
 
+  /** Whether a call has left that was not answered yet. */
+  get isCalling(): boolean {
+    return this.#sent.size > 0;
+  }
+
   answered(answer: SettleMessage): void {
+    this.#sent.delete(answer.call);
     this.#write((store, id) => store.answered(id, answer.call, JSON.stringify(answer)));
   }
 
+  /** Notes that somebody has the id of the execution, and may ask for its outcome. */
+  want(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.#fromStart = true;
+    this.#write((store, id) => store.want(id));
+  }
+
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
   /** Stores the outcome if somebody may ask for it later. Otherwise the execution is removed. */
-  async ended(outcome: Outcome, isWanted: boolean): Promise<void> {
+  async ended(outcome: Outcome): Promise<void> {
     if (this.#isOver) return;
-    if (isWanted && !this.#access) await this.begin().catch((error) => this.#options.log.warn(messageOf(error)));
+    const isWanted = this.#isWanted;
+    if (isWanted && !this.#access) await this.begun.catch((error) => this.#options.log.warn(messageOf(error)));
     this.#write((store, id) => (isWanted ? store.ended(id, JSON.stringify(outcome)) : store.remove(id)));
     this.#isOver = true;
   }
@@ -154,6 +171,7 @@ export class KeptExecution implements Keeper {
     const { id, config, startedAt, request } = this.#options;
     access.store.add({ id, config, startedAt, request, owner: access.owner });
     this.#access = access;
+    if (this.#isWanted) access.store.want(id);
   }
 
   #stateOf(call: number, isAnswered: boolean): { state: "made" | "sent" | "answered"; repeatable: boolean } {

@@ -26,6 +26,8 @@ const steps = [
      wakeAt INTEGER,
      -- Set by a process that wants the owner to cancel the execution.
      isCancelled INTEGER NOT NULL DEFAULT 0,
+     -- Whether somebody has its id, and may ask for the outcome.
+     isWanted INTEGER NOT NULL DEFAULT 0,
      -- The build that saved the program, see engineMark.
      engine TEXT,
      -- JSON: what it takes to run the execution, and to list it.

@@ -18,6 +18,8 @@ export interface StoredExecution {
   wakeAt: number | null;
   /** Another process wants it to be cancelled. */
   isCancelled: boolean;
+  /** Whether somebody has its id, and may ask for the outcome. */
+  isWanted: boolean;
   /** The build that saved the program. */
   engine: string | null;
   /** JSON. */
@@ -52,9 +54,10 @@ export interface SavedProgram {
 }
 
 const columns =
-  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, engine, request, program IS NOT NULL AS isSaved, unsaved, outcome";
+  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, request, program IS NOT NULL AS isSaved, unsaved, outcome";
 
-type Row = Omit<StoredExecution, "isCancelled" | "isSaved"> & { isCancelled: number; isSaved: number };
+type Flag = "isCancelled" | "isWanted" | "isSaved";
+type Row = Omit<StoredExecution, Flag> & Record<Flag, number>;
 
 export class ExecutionStore {
   readonly #database: Database;
@@ -171,6 +174,11 @@ export class ExecutionStore {
     this.#run("UPDATE executions SET owner = NULL, changedAt = ? WHERE id = ? AND owner = ?", [Date.now(), id, owner]);
   }
 
+  /** Notes that somebody has the id. */
+  want(id: string): void {
+    this.#run("UPDATE executions SET isWanted = 1 WHERE id = ?", [id]);
+  }
+
   /** Asks the owner to cancel the execution. */
   askToCancel(id: string): void {
     this.#run("UPDATE executions SET isCancelled = 1 WHERE id = ? AND state = 'open'", [id]);
@@ -207,6 +215,6 @@ export class ExecutionStore {
   }
 }
 
-function executionOf({ isCancelled, isSaved, ...row }: Row): StoredExecution {
-  return { ...row, isCancelled: isCancelled === 1, isSaved: isSaved === 1 };
+function executionOf({ isCancelled, isWanted, isSaved, ...row }: Row): StoredExecution {
+  return { ...row, isCancelled: isCancelled === 1, isWanted: isWanted === 1, isSaved: isSaved === 1 };
 }

@@ -155,6 +155,14 @@ describe("after the process was killed", () => {
     expect(await execution.outcome).toMatchObject({ ok: false, reason: "cancelled" });
   });
 
+  test("a program that has not started yet starts", async () => {
+    folder.configure({ counting: fixture("never-starts") });
+    const id = await killed("return await counting.act()", () => Bun.sleep(0));
+    folder.configure({ counting: fixture("counting", counts) });
+    await using toolbox = await folder.open();
+    expect(valueIn(await continued(id, toolbox))).toEqual({ count: 1 });
+  });
+
   test("a program of another build is refused, and stays", async () => {
     const id = await killed("await counting.read_wait({ until: '/nowhere' })", () => untilCalled(1));
     const database = await openDatabase(storeFile(env()));

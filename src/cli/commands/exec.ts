@@ -1,11 +1,13 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { onAbort } from "../../clients/abort.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
+import { about, either, named, record, text } from "../../json-shape.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { askAtTerminal } from "../at-terminal.ts";
-import { command, option, place } from "../command.ts";
+import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -31,6 +33,7 @@ export default command({
       "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
       { valueHint: "file" },
     ),
+    detach: flag("Run the code in the background, and print the id of the execution"),
     ...limitArgs,
     ...wireArgs,
     ...recordArgs,
@@ -43,19 +46,25 @@ export default command({
     `echo 'return 6 * 7' | claudikins exec -`,
     `claudikins exec report.ts --wire`,
     `claudikins exec screenshot.ts --output page.png`,
+    `claudikins exec nightly.ts --detach`,
   ],
-  json: doneShape,
+  json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
-    if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const limits = limitsOf(args);
+    if (args.detach) {
+      const other = attached.find((name) => args[name] !== undefined && args[name] !== false);
+      if (other) throw new ClaudikinsError("USAGE", `--detach cannot be used with --${other}`);
+      const { runDetached } = await import("../detached.ts");
+      const source = await readSource(args.file, args.eval, io);
+      const id = await runDetached({ source, limits, check: args.check }, args, io);
+      return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
+    }
+    if (args.output !== undefined) outputPlace(args.output, io.cwd);
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
-    const [{ execute }, { openToolbox }] = await Promise.all([
-      import("../../execution/execute.ts"),
-      import("../session.ts"),
-    ]);
+    const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../execution/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
@@ -64,8 +73,10 @@ export default command({
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
     askAtTerminal(toolbox, activity, io);
-    const running = execute({ source, limits, check: args.check, signal: io.interrupted, onProgress }, toolbox);
-    const outcome = await running.finally(() => activity.end());
+    const executions = await toolbox.executions();
+    const running = executions.start({ source, limits, check: args.check, onProgress }, toolbox);
+    onAbort(io.interrupted, () => running.cancel());
+    const outcome = await running.outcome.finally(() => activity.end());
     // Characters are not counted, because a model may not read what a shell prints.
     toolbox.ledger.add({ shellExecutions: 1 });
     countMark(toolbox, source);
@@ -75,6 +86,9 @@ export default command({
     return await writeAnswer(answer, args.json, io);
   },
 });
+
+/** Flags of a command that sees the outcome. */
+const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;
 
 async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
   if (code !== undefined && file !== undefined) {

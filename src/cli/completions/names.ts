@@ -1,7 +1,8 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
+import { existsSync } from "node:fs";
 import { visibleTools } from "../../catalog/config-entry.ts";
 import { loadConfig } from "../../config/load.ts";
-import { executionsFolder } from "../../config/locations.ts";
+import { executionsFolder, storeFile } from "../../config/locations.ts";
 import { isObject } from "../../json-object.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
@@ -78,6 +79,8 @@ export async function namesOf(
           about: `${ageText(Date.now() - each.at)}, ${each.door}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,
         })),
       ];
+    case "kept":
+      return keptExecutions(surroundings);
     case "variable":
       return Object.keys(surroundings.env).map((value) => ({ value }));
   }
@@ -92,6 +95,24 @@ async function known(place: Place, surroundings: Surroundings): Promise<Registry
   const { servers, folders } = await configOf(place, surroundings);
   const all = readIndex(folders.registry)?.servers ?? [];
   return all.filter(({ name }) => servers.has(name)).map((server) => visibleTools(server, servers.get(server.name)));
+}
+
+/** The executions of all configs in the store. */
+async function keptExecutions({ env }: Surroundings): Promise<Candidate[]> {
+  const file = storeFile(env);
+  if (!existsSync(file)) return [];
+  const { openDatabase } = await import("../../store/database.ts");
+  const { ExecutionStore } = await import("../../store/executions.ts");
+  const database = await openDatabase(file);
+  try {
+    const rows = new ExecutionStore(database).list();
+    return rows.map(({ id, startedAt, state }) => ({
+      value: id,
+      about: `${ageText(Date.now() - startedAt)}, ${state}`,
+    }));
+  } finally {
+    database.close();
+  }
 }
 
 function tools(servers: RegistryServer[], current: string): Candidate[] {

@@ -1,0 +1,154 @@
+/** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
+import { ClaudikinsError } from "../../errors.ts";
+import type { Progress } from "../../execution/executions.ts";
+import { about, list as listOf, oneOf, record, text, time, yesOrNo } from "../../json-shape.ts";
+import type { StoredExecution } from "../../store/executions.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { visibleText } from "../../visible-text.ts";
+import { askAtTerminal } from "../at-terminal.ts";
+import { command, option, place } from "../command.ts";
+import { configArgs, daemonArgs } from "../config-flags.ts";
+import { ageText, table } from "../layout.ts";
+import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { Activity } from "../progress.ts";
+import { recordTo } from "../recording.ts";
+import { writeAnswer } from "../report.ts";
+import { outputPlace } from "../result-files.ts";
+import { openToolbox } from "../session.ts";
+
+/** Characters of a program in the list. */
+const maxCode = 60;
+
+const states = ["running", "asleep", "stopped", "lost", "ended"] as const;
+
+const executionArg = place("Id of an execution, or the end of its id", { required: true, complete: "kept" });
+
+export const list = command({
+  description:
+    "List the programs that run in the background or wait, and those that have ended within the last days. An execution is stored " +
+    "when it waits for long, when an agent was given its id, and with exec --detach.",
+  args: { ...configArgs },
+  examples: ["claudikins executions list", "claudikins executions list --json"],
+  json: record({
+    executions: listOf(
+      record({
+        id: text,
+        state: about(
+          "stopped: its process has ended, and wait continues it. lost: its process has ended, and it cannot be continued",
+          oneOf(...states),
+        ),
+        startedAt: time,
+        "until?": about("When it wakes up", time),
+        "ok?": about("Whether an ended one succeeded", yesOrNo),
+        code: about("The beginning of the program", text),
+      }),
+    ),
+  }),
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const executions = await toolbox.executions();
+    const found = await Promise.all(
+      (await executions.list(toolbox)).map(async (row) => ({ row, progress: await executions.progressOf(row) })),
+    );
+    const json = { executions: found.map(({ row, progress }) => jsonOf(row, progress)) };
+    if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
+    const rows = found.map(({ row, progress }) => [
+      row.id,
+      ageText(Date.now() - row.startedAt),
+      stateText(progress),
+      codeOf(row),
+    ]);
+    return { json, text: table(["id", "started", "state", "code"], rows, io.stdout.columns) };
+  },
+});
+
+export const wait = command({
+  description:
+    "Wait until an execution has ended, and print its outcome as exec does. If its process has ended, the execution is continued here: " +
+    "no call is made twice, and a call that may have taken effect fails with CALL_OUTCOME_UNKNOWN.",
+  args: {
+    execution: executionArg,
+    output: option(
+      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
+      { valueHint: "file" },
+    ),
+    ...daemonArgs,
+    ...configArgs,
+  },
+  examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait gjc --json"],
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  async run(args, io) {
+    if (args.output !== undefined) outputPlace(args.output, io.cwd);
+    await using toolbox = await openToolbox(io, args, { sharing: "shell" });
+    await recordTo(toolbox, "exec", {}, io);
+    const executions = await toolbox.executions();
+    const activity = new Activity(io.stderr, "Waiting");
+    askAtTerminal(toolbox, activity, io);
+    const followed = await executions.follow(await idOf(args.execution, toolbox), toolbox);
+    const interrupted = Promise.withResolvers<never>();
+    // The execution itself is not cancelled.
+    io.interrupted.addEventListener("abort", () => interrupted.reject(new ClaudikinsError("CANCELLED", "Interrupted")));
+    const outcome = await Promise.race([followed.outcome, interrupted.promise]).finally(() => activity.end());
+    const { workspace } = toolbox.config.folders;
+    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, workspace }, io);
+    return await writeAnswer(answer, args.json, io);
+  },
+});
+
+export const cancel = command({
+  description: "Cancel an execution that runs or waits, in whatever process.",
+  args: { execution: executionArg, ...configArgs },
+  examples: ["claudikins executions cancel 0t80fs9gjc"],
+  json: record({ cancelled: text }),
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const id = await idOf(args.execution, toolbox);
+    await (await toolbox.executions()).cancel(id, toolbox);
+    return { json: { cancelled: id }, note: `Cancelled the execution ${id}.\n` };
+  },
+});
+
+/** Throws EXECUTION_NOT_FOUND and USAGE. */
+async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
+  const all = (await (await toolbox.executions()).list(toolbox)).map(({ id }) => id);
+  const fitting = all.includes(wanted) ? [wanted] : all.filter((id) => wanted !== "" && id.endsWith(wanted));
+  const [only, second] = fitting;
+  // An unknown id may belong to another config, which the error says.
+  if (second === undefined) return only ?? wanted;
+  throw new ClaudikinsError("USAGE", `Several executions end with "${wanted}"`, {
+    hint: `One of: ${fitting.slice(0, 5).join(", ")}`,
+  });
+}
+
+function jsonOf(row: StoredExecution, progress: Progress) {
+  return {
+    id: row.id,
+    state: progress.state,
+    startedAt: row.startedAt,
+    ...(progress.state === "asleep" ? { until: progress.until } : {}),
+    ...(progress.state === "ended" ? { ok: progress.ok } : {}),
+    code: codeOf(row),
+  };
+}
+
+function stateText(progress: Progress): string {
+  switch (progress.state) {
+    case "asleep":
+      return `sleeps until ${new Date(progress.until).toLocaleString()}`;
+    case "stopped":
+      return "stopped; wait continues it";
+    case "lost":
+      return `lost: ${progress.why}`;
+    case "ended":
+      return progress.ok ? "done" : "failed";
+    default:
+      return "running";
+  }
+}
+
+function codeOf({ request }: StoredExecution): string {
+  const { source } = JSON.parse(request) as { source: string };
+  const line = visibleText(source).replace(/\s+/g, " ").trim();
+  return line.length <= maxCode ? line : `${line.slice(0, maxCode - 1)}…`;
+}
