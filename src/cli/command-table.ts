@@ -166,7 +166,7 @@ export const commands: CommandTable = {
 /** The sections of the help text and their commands. */
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
-  "Use tools": ["search", "list", "call", "run", "exec"],
+  "Use tools": ["search", "list", "call", "run", "exec", "executions"],
   "For agents": ["serve", "skill", "hooks"],
   Maintain: ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
 };
