@@ -92,6 +92,7 @@ const below: Record<string, string[]> = {
   trace: [],
   store: [],
   logs: ["config"],
+  audit: [],
   policy: ["config"],
   config: [],
   demo: [],
