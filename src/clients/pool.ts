@@ -5,7 +5,8 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
-import { type Asker, Gate, type MadeCall } from "../policy/gate.ts";
+import type { Desk, MadeCall } from "../policy/desk.ts";
+import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
@@ -71,6 +72,8 @@ export class Pool implements AsyncDisposable {
   extensions: ClientCapabilities["extensions"];
   /** Asked whether a tool may be called, instead of the responder. */
   asker: Asker | undefined;
+  /** Where calls wait for a person's decision, and decisions are recorded. */
+  desk: Desk | undefined;
   /** Records all messages of servers that are connected later. */
   trace: Trace | undefined;
   /** The revision of the protocol that a server spoke when its tools were stored. */
@@ -106,6 +109,7 @@ export class Pool implements AsyncDisposable {
       policyOf: (server) => servers.get(server)?.policy,
       asker: () => this.asker ?? askerOf(this.responder),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
+      desk: () => this.desk,
     });
     this.#definitions = new LiveDefinitions({
       entries: servers,
@@ -217,6 +221,11 @@ export class Pool implements AsyncDisposable {
     return identity && redactTexts(identity, this.#redactorOf(server));
   }
 
+  /** A copy of the value in which the secrets of the server's entry are replaced. */
+  redacted<T>(server: string, value: T): T {
+    return redactTexts(value, this.#redactorOf(server));
+  }
+
   /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */
   refuseRequest(server: string, request: { method: string; params?: unknown }): void {
     this.#gate.refuseRequest(server, request);
@@ -249,7 +258,8 @@ export class Pool implements AsyncDisposable {
     const result = await this.#use<JsonObject | undefined>(server, `${server}.${tool}`, options, (send, connection) => {
       if (permitted && permitted.connection !== connection) return Promise.resolve(undefined);
       options.onSend?.(options.repeatable ?? false);
-      const answer = send({ method: "tools/call", params });
+      const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
+      const answer = send({ method: "tools/call", params: sent });
       return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
     });
     if (result) {

@@ -27,6 +27,8 @@ export const defaultLimits = {
 
 export const defaultExecutions = { keepDays: 7, maxMb: 64 };
 
+export const defaultApprovals = { wait: true, expireHours: 24 };
+
 /** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;
 
@@ -58,5 +60,6 @@ export const defaultSettings = {
   hooks: true,
   logs: true,
   executeTask: false,
+  approvals: defaultApprovals,
   record: "sizes",
 } as const;

@@ -125,6 +125,7 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   look(root, [], knownKeys.config);
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   look(findNodeAtLocation(root, ["executions"]), ["executions"], knownKeys.executions);
+  look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
   look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);
   const policy = findNodeAtLocation(root, ["policy"]);

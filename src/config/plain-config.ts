@@ -4,7 +4,7 @@
  */
 import { isObject, parsedJson } from "../json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
-import { defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
+import { defaultApprovals, defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
@@ -35,6 +35,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     ...defaultSettings,
     limits: { ...defaultLimits },
     executions: { ...defaultExecutions },
+    approvals: { ...defaultApprovals },
     ...(policy === undefined ? {} : { policy }),
   };
 }

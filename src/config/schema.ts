@@ -14,6 +14,7 @@ import {
   transportOf,
 } from "./address.ts";
 import {
+  defaultApprovals,
   defaultExecutions,
   defaultLimits,
   defaultServerTimes,
@@ -164,6 +165,14 @@ const executionsSchema = z.object({
   maxMb: megabytes.default(defaultExecutions.maxMb),
 });
 
+/** Calls that need a person's consent while nobody answers. */
+export const approvalsSchema = z.object({
+  /** Whether a program waits until a person decides, wherever that is. Otherwise, the call fails if nobody can be asked. */
+  wait: z.boolean().default(defaultApprovals.wait),
+  /** Time after which the call fails if nobody has decided. */
+  expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
+});
+
 const llmFields = {
   preset: z.enum(presetNames).optional(),
   /** The base URL of `/chat/completions`. It replaces the address of the preset. */
@@ -240,6 +249,7 @@ const configFields = {
   llm: llmSchema.optional(),
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(defaultSettings.executeTask),
+  approvals: approvalsSchema.default(defaultApprovals),
   /**
    * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
    * received.
@@ -274,6 +284,7 @@ export const knownKeys = {
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
+  approvals: Object.keys(approvalsSchema.shape),
   policy: [...policyKeys],
   llm: Object.keys(llmFields),
 };

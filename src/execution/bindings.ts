@@ -56,7 +56,8 @@ export async function bindingsFor(
       const { namespace, group, name, args } = call;
       const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
         const onSend = kept && made ? (repeatable: boolean) => kept.sending(made.call, repeatable) : undefined;
-        const options = { signal: callSignal, clock, origin, made, onSend, onProgress };
+        const placed = made && { ...made, code: lineOf(source, made.line) };
+        const options = { signal: callSignal, clock, origin, made: placed, onSend, onProgress };
         if (group === "tools") return callForValue(call, parts, options);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
         return { json: JSON.stringify(value ?? null) };
@@ -104,6 +105,11 @@ function mentions(source: string, name: string): boolean {
     if (!isWordAt(source, at - 1) && !isWordAt(source, at + name.length)) return true;
   }
   return false;
+}
+
+/** The text of a line. */
+function lineOf(source: string, line: number | undefined): string | undefined {
+  return line === undefined ? undefined : source.split("\n", line)[line - 1];
 }
 
 /** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */

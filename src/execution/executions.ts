@@ -8,6 +8,7 @@ import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { continuesElsewhere } from "../policy/desk.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { OpenCall } from "../sandbox/keeper.ts";
 import type { CallMessage } from "../sandbox/messages.ts";
@@ -117,8 +118,9 @@ export class RunningExecution implements FollowedExecution {
 
   /** Ends the execution here. If its id was handed out, another process can continue it. */
   stop(): void {
-    if (this.#kept.isWanted) this.#kept.release();
-    this.cancel();
+    const { isWanted } = this.#kept;
+    if (isWanted) this.#kept.release();
+    this.#cancelled.abort(isWanted ? continuesElsewhere : undefined);
   }
 
   async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {

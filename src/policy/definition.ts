@@ -20,6 +20,8 @@ export interface ToolDefinition {
   connection: object | undefined;
 }
 
+type Digests = ToolDefinition["digests"];
+
 /** `server` identifies the process or URL that listed the tool: its config entry and its `serverInfo`. */
 export function definitionOf(
   tool: object | undefined,
@@ -35,6 +37,6 @@ export function definitionOf(
 }
 
 /** The names of the parts that differ. */
-export function changedParts(before: ToolDefinition["digests"], now: ToolDefinition["digests"]): string[] {
+export function changedParts(before: Digests, now: Digests): string[] {
   return [...now].filter(([name, digest]) => before.get(name) !== digest).map(([name]) => name);
 }

@@ -1,10 +1,12 @@
 /** Every tool call passes the gate just before it is sent: the config may deny the call, or require a person's permission. */
 import type { ServerPolicy } from "../config/policy.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
+import { boundTo, continuesElsewhere, type Desk, type MadeCall, type Said, type Ticket, type Verdict } from "./desk.ts";
 import { type Question, questionText } from "./question.ts";
 import { type Refusal, Refusals } from "./refusals.ts";
 
@@ -27,14 +29,6 @@ export interface ToolCall {
   args: object;
 }
 
-/** The place of a call in its execution. */
-export interface MadeCall {
-  execution: string;
-  call: number;
-  /** The line of the code. */
-  line: number | undefined;
-}
-
 export interface CallContext {
   /** Shared by all calls of one execution. */
   signal?: AbortSignal | undefined;
@@ -51,6 +45,16 @@ export interface GateOptions {
   /** Returns who can be asked now. */
   asker: () => Asker | undefined;
   definition: DefinitionOf;
+  /** Where calls of programs wait for a decision. Undefined if no decision is recorded. */
+  desk?: (() => Desk | undefined) | undefined;
+}
+
+/** What a call may be made with. */
+export interface Permit {
+  /** The connection that listed the tool. */
+  connection: object | undefined;
+  /** The arguments that the person was shown. */
+  args: object;
 }
 
 /**
@@ -70,6 +74,15 @@ interface Grant {
   isVoid: boolean;
 }
 
+/** A call that lies on the desk. */
+interface Waiting {
+  digests: ToolDefinition["digests"];
+  ticket: Ticket;
+}
+
+/** Maximum number of calls of one execution that lie on the desk. Further calls wait until one of them is decided. */
+const maxWaiting = 20;
+
 /** Maximum number of questions about a tool that changes after each question. */
 const maxRounds = 3;
 
@@ -86,21 +99,37 @@ export class Gate {
   /** Tools that the person has allowed for the session. */
   readonly #granted = new Map<string, Grant>();
   readonly #refusals = new Refusals();
+  /** The calls on the desk by the key of their tool. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
+  /** Limits the calls on the desk, by the signal that all calls of one execution share. */
+  readonly #places = new WeakMap<AbortSignal, Semaphore>();
 
   constructor(options: GateOptions) {
     this.#options = options;
   }
 
   /**
-   * Undefined if the call may be made at once, otherwise a promise of the definition under which it may be made. A call
-   * over another connection needs another permission. Throws POLICY_DENIED, and CANCELLED if the signal is aborted.
+   * Undefined if the call may be made at once, otherwise a promise of what it may be made with. A call over another connection
+   * needs another permission. Throws POLICY_DENIED, and CANCELLED if the signal is aborted.
    */
-  permit(call: ToolCall, context: CallContext): Promise<ToolDefinition> | undefined {
+  permit(call: ToolCall, context: CallContext): Promise<Permit> | undefined {
     const policy = this.#options.policyOf(call.server);
     if (!policy) return undefined;
     this.refuseDenied(call);
     const confirmation = confirmationOf(policy, call.tool);
-    return confirmation && this.#confirm(call, confirmation, policy, context);
+    return confirmation && this.#permitAsked(call, confirmation, policy, context);
+  }
+
+  async #permitAsked(
+    call: ToolCall,
+    confirmation: Confirmation,
+    policy: ServerPolicy,
+    context: CallContext,
+  ): Promise<Permit> {
+    // A copy: the caller may change its object while a person reads the arguments.
+    const args = JSON.parse(JSON.stringify(call.args)) as object;
+    const { connection } = await this.#confirm({ ...call, args }, confirmation, policy, context);
+    return { connection, args };
   }
 
   /** Throws POLICY_DENIED if the config denies the tool, whatever its arguments are. */
@@ -163,17 +192,10 @@ export class Gate {
       const why = whyAsked(confirmation, definition, changed !== undefined);
       if (why === undefined) return definition;
       const hint = allowingLine(call.server, policy, call.tool);
-      const answer = await this.#inTurn(call, context, async () => {
-        // An answer to another question may have settled this one.
-        if (this.#granted.get(key) !== grant) return undefined;
-        const said = await this.#ask({ ...call, why, changed }, context, hint);
-        // The tool may have changed while the person decided, and the answer counts only for what they saw.
-        const after = await this.#definition(call, context, true);
-        const differences = changedParts(definition.digests, after.digests);
-        if (differences.length > 0) return differences;
-        if (said === "session") this.#granted.set(key, { digests: after.digests, isVoid: false });
-        return after;
-      });
+      const asked: Asked = { question: { ...call, why, changed }, definition, grant, context, hint };
+      const { made } = context;
+      const desk = this.#options.desk?.();
+      const answer = await (desk?.waits && made ? this.#atDesk(desk, made, asked) : this.#here(desk, asked));
       if (answer === undefined) continue;
       if (!Array.isArray(answer)) return answer;
       changed = answer;
@@ -186,34 +208,209 @@ export class Gate {
     return this.#options.definition(server, tool, { signal, isFresh });
   }
 
-  /** Runs one question at a time, with the call's clock paused. Throws CANCELLED. */
-  async #inTurn<T>(call: ToolCall, { signal, clock }: CallContext, work: () => Promise<T>): Promise<T> {
-    clock?.hold();
-    const turn = this.#semaphore.acquire(signal);
-    let isMine = turn === undefined;
-    try {
-      isMine ||= (await turn) === true;
-      if (!isMine) throw cancelled(call);
-      return await work();
-    } finally {
-      if (isMine) this.#semaphore.release();
-      clock?.release();
-    }
+  /**
+   * Asks a person who can be reached now. Returns the definition that they allowed, the parts that have changed meanwhile, or
+   * undefined if another answer may have settled the question.
+   */
+  #here(desk: Desk | undefined, asked: Asked): Promise<Settled> {
+    const { question, context } = asked;
+    const { signal, clock } = context;
+    return holding(clock, async () => {
+      const turn = this.#semaphore.acquire(signal);
+      if (turn && !(await turn)) throw cancelled(question);
+      try {
+        if (this.#granted.get(keyOf(question)) !== asked.grant) return undefined;
+        return await this.#allowed(await this.#ask(desk, asked), asked);
+      } finally {
+        this.#semaphore.release();
+      }
+    });
+  }
+
+  /** The tool may have changed while the person decided, and the answer counts only for what they saw. */
+  async #allowed(
+    scope: "once" | "session",
+    { question, definition, context }: Asked,
+  ): Promise<ToolDefinition | string[]> {
+    const after = await this.#definition(question, context, true);
+    const differences = changedParts(definition.digests, after.digests);
+    if (differences.length > 0) return differences;
+    if (scope === "session") this.#granted.set(keyOf(question), { digests: after.digests, isVoid: false });
+    return after;
   }
 
   /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
-  async #ask(question: Question, { signal, origin = signal }: CallContext, hint: string): Promise<"once" | "session"> {
+  async #ask(desk: Desk | undefined, { question, definition, context, hint }: Asked): Promise<"once" | "session"> {
+    const { signal, origin = signal, made } = context;
     const key = keyOf(question);
     const refusal = this.#refusals.standing(key, signal);
     if (refusal !== undefined) throw denied(question, refusal.why, wayOut(refusal.how, hint));
     const asker = this.#options.asker();
     if (!asker) throw denied(question, "needs a person's confirmation, and nobody can be asked here", hint);
     this.#refusals.asked(signal);
-    const answer = await answerOf(asker, questionText(question), question, hint, { signal, origin });
+    const answer = await answerOf(asker, question, { signal, origin }, (why) => {
+      throw denied(question, `needs confirmation, and nobody could be asked: ${why}`, hint);
+    });
+    const said = saidBy(answer);
+    if (said) await desk?.note(question, boundTo(definition, question.args), said, made);
     if (answer === "once" || answer === "session") return answer;
     this.#refusals.refused(key, signal, answer);
     throw denied(question, `was not called: ${refusalWords[answer]}`, wayOut(answer, hint));
   }
+
+  /** As `#here`, but the question also lies on the desk until somebody decides, wherever that is. */
+  #atDesk(desk: Desk, made: MadeCall, asked: Asked): Promise<Settled> {
+    const { question, context } = asked;
+    const { signal, clock } = context;
+    return holding(clock, async () => {
+      const places = this.#placesOf(signal);
+      const turn = places.acquire(signal);
+      if (turn && !(await turn)) throw cancelled(question);
+      try {
+        if (this.#granted.get(keyOf(question)) !== asked.grant) return undefined;
+        return await this.#decided(desk, made, asked);
+      } finally {
+        places.release();
+      }
+    });
+  }
+
+  #placesOf(signal: AbortSignal | undefined): Semaphore {
+    const places = (signal && this.#places.get(signal)) ?? new Semaphore(maxWaiting);
+    if (signal) this.#places.set(signal, places);
+    return places;
+  }
+
+  /** Throws POLICY_DENIED if a person says no, nobody decides in time, or this code has asked too often. */
+  async #decided(desk: Desk, made: MadeCall, asked: Asked): Promise<ToolDefinition | string[]> {
+    const { question, definition, context, hint } = asked;
+    const { signal } = context;
+    const key = keyOf(question);
+    const refusal = this.#refusals.standing(key, signal);
+    if (refusal && isNo(refusal.how)) throw denied(question, refusal.why, wayOut(refusal.how, hint));
+    this.#refusals.asked(signal);
+    const ticket = await desk.place(question, boundTo(definition, question.args), made);
+    const waiting: Waiting = { digests: definition.digests, ticket };
+    const ofTool = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, ofTool.add(waiting));
+    let verdict: Verdict;
+    try {
+      verdict = await this.#verdict(ticket, asked);
+    } finally {
+      ofTool.delete(waiting);
+      if (ofTool.size === 0) this.#waiting.delete(key);
+    }
+    if (verdict.state !== "approved") throw this.#refusalOf(verdict, asked);
+    const allowed = await this.#allowed(verdict.scope, asked);
+    if (Array.isArray(allowed)) await ticket.withdraw();
+    else if (verdict.scope === "session") this.#settle(ofTool, definition);
+    return allowed;
+  }
+
+  /** Waits until the question leaves the desk. Meanwhile, a person who can be reached now is asked as well. */
+  async #verdict(ticket: Ticket, asked: Asked): Promise<Verdict> {
+    const { signal } = asked.context;
+    const ended = new AbortController();
+    const over = Promise.withResolvers<never>();
+    const cancel = () => over.reject(cancelled(asked.question));
+    // The asker is not waited for: without an answer, the question stays on the desk.
+    this.#askMeanwhile(ticket, asked, ended.signal).catch(over.reject);
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      return await Promise.race([ticket.verdict, over.promise]);
+    } catch (error) {
+      if (signal?.reason === continuesElsewhere) ticket.leave();
+      else await ticket.withdraw().catch(() => {});
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      ended.abort();
+    }
+  }
+
+  /** Asks a person who can be reached now, and records the answer. Rejects if it cannot be recorded. */
+  async #askMeanwhile(ticket: Ticket, { question, context }: Asked, ended: AbortSignal): Promise<void> {
+    if (!ticket.isOpen) return;
+    const { signal, origin = signal } = context;
+    const key = keyOf(question);
+    const both = signal ? AbortSignal.any([signal, ended]) : ended;
+    const turn = this.#semaphore.acquire(both);
+    if (turn && !(await turn)) return;
+    try {
+      const asker = this.#options.asker();
+      if (!ticket.isOpen || both.aborted || !asker || this.#refusals.standing(key, signal) !== undefined) return;
+      const shown = { ...question, changed: ticket.changed ?? question.changed };
+      const answer = await answerOf(asker, shown, { signal: both, origin }, () => undefined).catch((error: unknown) => {
+        if (!both.aborted) throw error;
+      });
+      if (answer === undefined) return;
+      if (answer !== "once" && answer !== "session") this.#refusals.refused(key, signal, answer);
+      const said = saidBy(answer);
+      if (said && said.state !== "expired") await ticket.decide(said);
+    } finally {
+      this.#semaphore.release();
+    }
+  }
+
+  #refusalOf(verdict: Exclude<Verdict, { state: "approved" }>, { question, context, hint }: Asked): ClaudikinsError {
+    const { signal } = context;
+    const key = keyOf(question);
+    if (verdict.state === "withdrawn") return cancelled(question);
+    if (verdict.state === "expired") {
+      const why = `was not called: nobody decided about it within ${durationText(verdict.afterMs)}, so the question has expired`;
+      return denied(question, why, wayOut("late", hint));
+    }
+    const refusal = this.#refusals.standing(key, signal);
+    if (refusal?.how === "declined") return denied(question, refusal.why, wayOut("declined", hint));
+    // A denial elsewhere also decides the other open questions about the tool, and counts once.
+    if (!refusal || !isNo(refusal.how)) this.#refusals.refused(key, signal, "no");
+    return denied(question, `was not called: ${refusalWords.no}`, wayOut("no", hint));
+  }
+
+  /** Settles the questions about a tool that was just allowed for the session. */
+  #settle(waiting: ReadonlySet<Waiting>, { digests }: ToolDefinition): void {
+    for (const each of waiting) {
+      if (changedParts(digests, each.digests).length > 0) continue;
+      // A question that cannot be settled stays open.
+      each.ticket.decide({ state: "approved", scope: "session" }).catch(() => {});
+    }
+  }
+}
+
+/** A question about a call, and everything that belongs to it. */
+interface Asked {
+  question: Question;
+  /** The definition that the person is asked about. */
+  definition: ToolDefinition;
+  /** The permission that does not suffice. */
+  grant: Grant | undefined;
+  context: CallContext;
+  /** How the config could allow the call. */
+  hint: string;
+}
+
+/** The definition that a person allowed, or the parts that have changed meanwhile. Undefined: look again. */
+type Settled = ToolDefinition | string[] | undefined;
+
+/** Runs the work with the call's clock paused. */
+async function holding<T>(clock: Clock | undefined, work: () => Promise<T>): Promise<T> {
+  clock?.hold();
+  try {
+    return await work();
+  } finally {
+    clock?.release();
+  }
+}
+
+const isNo = (how: Refusal) => how === "no" || how === "declined";
+
+/** What a person said. Undefined if there was no answer. */
+function saidBy(answer: Answer | "late"): Said | { state: "expired" } | undefined {
+  if (answer === "once" || answer === "session") return { state: "approved", scope: answer };
+  if (answer === "no") return { state: "denied" };
+  if (answer === "declined") return { state: "denied", all: true };
+  return answer === "late" ? { state: "expired" } : undefined;
 }
 
 const refusalWords: Record<Refusal, string> = {
@@ -225,7 +422,7 @@ const refusalWords: Record<Refusal, string> = {
 
 /** The next step. A person's no must not be worked around. */
 function wayOut(how: Refusal, allowing: string): string {
-  if (how === "no" || how === "declined") return "Go on without it, or ask the person what to do instead.";
+  if (isNo(how)) return "Go on without it, or ask the person what to do instead.";
   if (how === "late") return allowing;
   return `Run the agent where a person can answer: without one, it cancels every question. ${allowing}`;
 }
@@ -248,21 +445,22 @@ function whyAsked(
   return `${line} says "destructive", and the server ${says}`;
 }
 
-async function answerOf(
+/** `unreachable` is called with the reason if nobody could be asked. Throws CANCELLED if the signal is aborted. */
+async function answerOf<T>(
   asker: Asker,
-  text: string,
   question: Question,
-  hint: string,
   { signal, origin }: CallContext,
-): Promise<Answer | "late"> {
+  unreachable: (why: string) => T,
+): Promise<Answer | "late" | T> {
   const late = new AbortController();
   const limit = new TimeLimit(personMs, () => late.abort());
+  const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
   try {
-    return await asker.ask(text, question, signal ? AbortSignal.any([signal, late.signal]) : late.signal, origin);
+    return await asker.ask(questionText(question), question, either, origin);
   } catch (error) {
     if (signal?.aborted) throw cancelled(question);
     if (late.signal.aborted) return "late";
-    throw denied(question, `needs confirmation, and nobody could be asked: ${messageOf(error)}`, hint);
+    return unreachable(messageOf(error));
   } finally {
     limit.end();
   }

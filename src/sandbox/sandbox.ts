@@ -268,11 +268,13 @@ export class Sandbox implements Disposable {
       giveUp(ended?.result ?? stopped(stackOverflow ? "stack" : "crashed", limits));
     };
 
+    /** The calls learn why the execution was cancelled. */
+    const endCalls = () => calls.abort(signal?.aborted ? signal.reason : undefined);
     const halt = (reason: "cancelled" | "timeout") => {
       if (ended) return giveUp(ended.result);
       if (program.isParked) return giveUp(stopped(reason, limits));
       Atomics.compareExchange(state, 0, stopReason.none, stopReason[reason]);
-      calls.abort();
+      endCalls();
       program.send({ type: "stop" });
       const isReading = Atomics.load(state, 1) === phase.reading;
       after(stopGraceMs[reason], () => giveUp(stopped(reason, limits, isReading)));
@@ -367,7 +369,7 @@ export class Sandbox implements Disposable {
     place.end();
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
-    calls.abort();
+    endCalls();
     this.#programs.delete(program);
     if (id !== undefined) this.#running.delete(id);
     program.end(reusable);

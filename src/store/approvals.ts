@@ -22,6 +22,8 @@ export interface Approval {
   execution: string;
   /** The number of the call in its execution. */
   call: number;
+  /** The process that waits for it, see owner.ts. */
+  owner: string;
   /** The line of the code that makes the call: its number and its text. */
   line: number | null;
   code: string | null;
@@ -91,8 +93,8 @@ export class ApprovalStore {
     const { args, changed, bound, ...rest } = asking;
     const row = { ...rest, args: JSON.stringify(args), changed: changed && JSON.stringify(changed) };
     const [added] = this.#rows(
-      `INSERT INTO approvals (id, config, execution, call, line, code, server, tool, args, why, changed, bound, state, askedAt, expiresAt)
-       VALUES ($id, $config, $execution, $call, $line, $code, $server, $tool, $args, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
+      `INSERT INTO approvals (id, config, execution, call, owner, line, code, server, tool, args, why, changed, bound, state, askedAt, expiresAt)
+       VALUES ($id, $config, $execution, $call, $owner, $line, $code, $server, $tool, $args, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
        RETURNING *`,
       { ...row, bound: JSON.stringify(bound), id: newApprovalId() },
     );
@@ -158,6 +160,31 @@ export class ApprovalStore {
       return [decided, ...others];
     });
     return work.immediate();
+  }
+
+  /** Another process waits for an open row from now on. */
+  adopt(id: string, owner: string): void {
+    this.#database.query("UPDATE approvals SET owner = $owner WHERE id = $id").run({ id, owner });
+  }
+
+  /** The open rows whose executions end with their process: no program is stored that another process could continue. */
+  unsaved(): Approval[] {
+    return this.#rows(
+      `SELECT * FROM approvals WHERE state = 'open' AND NOT EXISTS
+         (SELECT 1 FROM executions WHERE id = approvals.execution AND state = 'open' AND program IS NOT NULL)`,
+      {},
+    );
+  }
+
+  /** Whether the time of an open row is over. */
+  isDue(now: number): boolean {
+    const due = "SELECT 1 FROM approvals WHERE state = 'open' AND expiresAt <= $now LIMIT 1";
+    return this.#database.query<object, [Values]>(due).get({ now }) !== null;
+  }
+
+  /** Runs the work as one transaction: if it throws, nothing has changed. */
+  atomically<T>(work: () => T): T {
+    return this.#database.transaction(work).immediate();
   }
 
   /** Marks open rows whose time is over. Returns them. */

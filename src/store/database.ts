@@ -59,6 +59,8 @@ const steps = [
      -- The execution that waits for it, and the number of its call.
      execution TEXT NOT NULL,
      call INTEGER NOT NULL,
+     -- The process that waits for it: the name of its lock, see owner.ts.
+     owner TEXT NOT NULL,
      -- The line of the code that makes the call: its number and its text.
      line INTEGER,
      code TEXT,

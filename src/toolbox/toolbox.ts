@@ -1,4 +1,6 @@
 /** The parts that front doors work with: one config, one pool, one sandbox, one catalog, one ledger. */
+import { Approvals } from "../approvals/approvals.ts";
+import { ApprovalDesk } from "../approvals/desk.ts";
 import { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { Pool, type PoolOptions } from "../clients/pool.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
@@ -11,6 +13,7 @@ import { stampOf } from "../files.ts";
 import { giveBackMemory } from "../give-back-memory.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../log.ts";
+import { configOwner } from "../logs/place.ts";
 import { RestTimer } from "../rest-timer.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -18,6 +21,8 @@ export interface ToolboxOptions extends PoolOptions {
   /** Time without calls until workers end and memory is given back. Default one minute. */
   restAfterMs?: number;
 }
+
+const hourMs = 3_600_000;
 
 export class Toolbox implements AsyncDisposable {
   /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
@@ -28,6 +33,13 @@ export class Toolbox implements AsyncDisposable {
   readonly catalog: ToolCatalog;
   /** Counts calls and characters. */
   readonly ledger: Ledger;
+  /** What waits for a person's decision, here and in other processes. */
+  readonly approvals: Approvals;
+  /**
+   * Whether calls of programs may wait for a decision that is made elsewhere or later, if the config allows it. Set it before anything
+   * runs, in a front door that tells the caller what waits.
+   */
+  waitsForApprovals = false;
   readonly log: Log;
   /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
   readonly restTimer: RestTimer;
@@ -55,6 +67,9 @@ export class Toolbox implements AsyncDisposable {
     this.pool = new Pool(config.servers, options);
     const { env, log } = options;
     this.catalog = lender?.catalog.withPool(this.pool) ?? new ToolCatalog({ config, env, pool: this.pool, log });
+    this.approvals = lender?.approvals ?? new Approvals({ env });
+    this.waitsForApprovals = lender?.waitsForApprovals ?? false;
+    this.pool.desk = this.#desk();
     this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
   }
@@ -70,6 +85,18 @@ export class Toolbox implements AsyncDisposable {
     const { env, log } = this.#options;
     const { origin } = this.config;
     return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log });
+  }
+
+  #desk(): ApprovalDesk {
+    const { config, pool, approvals } = this;
+    return new ApprovalDesk({
+      approvals,
+      config: configOwner(config.origin),
+      waits: () => this.waitsForApprovals && config.approvals.wait,
+      expiresAfterMs: () => config.approvals.expireHours * hourMs,
+      place: () => (pool.asker ? "terminal" : "agent"),
+      redact: (server, args) => pool.redacted(server, args),
+    });
   }
 
   /** The toolbox to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
@@ -91,8 +118,8 @@ export class Toolbox implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { limits, executions, check, surfaceTokens, surfaceLearns } = config;
-    Object.assign(this.config, { limits, executions, check, surfaceTokens, surfaceLearns });
+    const { limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
+    Object.assign(this.config, { limits, executions, approvals, check, surfaceTokens, surfaceLearns });
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
     for (const [name, server] of config.servers) {
@@ -131,6 +158,7 @@ export class Toolbox implements AsyncDisposable {
     if (isOwner) this.sandbox[Symbol.dispose]();
     await cataloged;
     await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
+    if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
   }
 }

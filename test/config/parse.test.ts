@@ -44,6 +44,7 @@ describe("accepted configs", () => {
       executeTask: false,
       record: "sizes",
       executions: { keepDays: 7, maxMb: 64 },
+      approvals: { wait: true, expireHours: 24 },
       limits: defaultLimits,
     });
   });
@@ -107,6 +108,7 @@ describe("accepted configs", () => {
         record: false,
         executions,
         limits,
+        approvals: { wait: false, expireHours: 720 },
       }),
     ).toEqual({
       servers: new Map([["all", server]]),
@@ -126,6 +128,7 @@ describe("accepted configs", () => {
       executeTask: true,
       record: false,
       executions,
+      approvals: { wait: false, expireHours: 720 },
       limits,
     } as never);
   });

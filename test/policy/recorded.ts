@@ -39,7 +39,7 @@ export class Recorded implements AsyncDisposable {
 
   /** Another toolbox, like that of the next program. */
   async reopen(): Promise<Toolbox> {
-    await this.#toolbox?.[Symbol.asyncDispose]();
+    await this.close();
     const { path } = this.project;
     const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
     this.#toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
@@ -48,6 +48,12 @@ export class Recorded implements AsyncDisposable {
       log: silentLog,
     });
     return this.#toolbox;
+  }
+
+  /** Closes the toolbox. */
+  async close(): Promise<void> {
+    await this.#toolbox?.[Symbol.asyncDispose]();
+    this.#toolbox = undefined;
   }
 
   /** The messages to the server since the last call of this function. */

@@ -6,6 +6,7 @@ export function asking(changes: Partial<Asking> = {}): Asking {
     config: "/shop/claudikins.json",
     execution: "e1",
     call: 1,
+    owner: "process-1",
     line: 3,
     code: "await github.merge({ id: 1 })",
     server: "github",

@@ -41,6 +41,8 @@ const harmlessOfConfig = [
   "stats",
   "hooks",
   "logs",
+  // A call waits longer, or fails earlier. It is never allowed by this.
+  "approvals",
 ];
 
 export function marksOf(config: ParsedConfig): Marks {

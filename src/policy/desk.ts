@@ -1,0 +1,77 @@
+/**
+ * The desk is where questions about calls lie until a person decides: in the agent, at the terminal, or anywhere else that can
+ * reach the desk. The gate gets it from outside.
+ */
+import { digestOf } from "../config/trust/marks.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { ToolDefinition } from "./definition.ts";
+import type { Question } from "./question.ts";
+
+/** The place of a call in its execution. */
+export interface MadeCall {
+  execution: string;
+  call: number;
+  /** The line of the code: its number and its text. */
+  line: number | undefined;
+  code?: string | undefined;
+}
+
+/** Digests of everything that a decision about a call is bound to, by names that a person understands. */
+export type Bound = Readonly<Record<string, string>>;
+
+const argumentsPart = "the values of its arguments";
+
+export function boundTo({ digests }: Pick<ToolDefinition, "digests">, args: object): Bound {
+  return { ...Object.fromEntries(digests), [argumentsPart]: digestOf(args) };
+}
+
+/** The digests that a permission for further calls of the tool is bound to. Their arguments may differ. */
+export function withoutArguments(bound: Bound): Bound {
+  const { [argumentsPart]: _, ...rest } = bound;
+  return rest;
+}
+
+export function argumentsDigest(bound: Bound): string {
+  return bound[argumentsPart] ?? "";
+}
+
+/** A person's decision. A no counts for the tool, or with `all` for everything, until the execution ends. */
+export type Said = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
+
+/** How a question left the desk. */
+export type Verdict =
+  | { state: "approved"; scope: "once" | "session" }
+  | { state: "denied" }
+  | { state: "expired"; afterMs: number }
+  /** Nobody needs the answer any more. */
+  | { state: "withdrawn" };
+
+/** A question that lies on the desk. */
+export interface Ticket {
+  readonly isOpen: boolean;
+  /** What has changed since an earlier question about the same call. */
+  changed: readonly string[] | undefined;
+  /** Rejects if the decision cannot be read any more. */
+  verdict: Promise<Verdict>;
+  /** Records what a person has said here. Has no effect if another decision was first. Rejects if it cannot be recorded. */
+  decide(said: Said): Promise<void>;
+  /** Takes the question, or the approval, off the desk. */
+  withdraw(): Promise<void>;
+  /** Leaves the question on the desk, for the process that runs the execution next. */
+  leave(): void;
+}
+
+export interface Desk {
+  /** Whether calls may wait here for a decision. Without it, only decisions are noted. */
+  readonly waits: boolean;
+  /**
+   * Puts the question on the desk. A question about the same call that lies there already is used if it is bound to the same;
+   * otherwise it is withdrawn. Throws FILE_NOT_WRITABLE.
+   */
+  place(question: Question, bound: Bound, made: MadeCall): Promise<Ticket>;
+  /** Notes what a person said about a call that cannot wait. Throws FILE_NOT_WRITABLE. */
+  note(question: Question, bound: Bound, said: Said | { state: "expired" }, made: MadeCall | undefined): Promise<void>;
+}
+
+/** The reason to abort an execution whose questions stay open, because another process continues it. */
+export const continuesElsewhere = new ClaudikinsError("CANCELLED", "The execution continues in another process");
