@@ -11,6 +11,7 @@ import { dated, openLog } from "../../log.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
+import { recordTo } from "../recording.ts";
 import { logsOf, toolboxOf } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
@@ -53,6 +54,7 @@ export default command({
       logs,
       openChannel: held.channels(io.env, shellSession),
     });
+    await recordTo(toolbox, "exec", {}, io);
     const result = await runDaemon(toolbox, {
       place,
       held,
