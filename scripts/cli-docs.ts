@@ -18,6 +18,7 @@ export const exitCodes: Readonly<Record<number, string>> = {
   4: "A server or a model cannot be reached.",
   5: "The tool returned an error.",
   6: "The code failed or reached a limit.",
+  7: "The program waits for an approval: `claudikins approvals`. It is stored, and `claudikins executions wait` continues it.",
   130: "Interrupted, for example with Ctrl-C.",
 };
 

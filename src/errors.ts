@@ -34,6 +34,7 @@ const exitCodeOf = {
   MODEL_UNAVAILABLE: 4,
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
+  EXECUTION_WAITS: 7,
   CANCELLED: 130,
 } as const satisfies Record<string, number>;
 

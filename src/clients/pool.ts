@@ -80,6 +80,8 @@ export class Pool implements AsyncDisposable {
   storedRevision: ((server: string) => string | undefined) | undefined;
   /** The schema of a server's tool as it was listed over an earlier connection. */
   storedSchema: ((server: string, tool: string) => JsonObject | undefined) | undefined;
+  /** Questions that a person is asked now. */
+  #asking = 0;
   readonly #refusals = new Refusals();
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
@@ -107,7 +109,7 @@ export class Pool implements AsyncDisposable {
     this.#options = options;
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
-      asker: () => this.asker ?? askerOf(this.responder),
+      asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
       desk: () => this.desk,
     });
@@ -135,6 +137,26 @@ export class Pool implements AsyncDisposable {
       ([name, server]) => [name, this.#lives.get(name) ?? this.#newLife(server)] as const,
     );
     this.#lives = new Map(lives);
+  }
+
+  /** Whether a person is being asked whether a tool may be called. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
+  #currentAsker(): Asker | undefined {
+    const asker = this.asker ?? askerOf(this.responder);
+    if (!asker) return undefined;
+    return {
+      ask: async (...asked) => {
+        this.#asking += 1;
+        try {
+          return await asker.ask(...asked);
+        } finally {
+          this.#asking -= 1;
+        }
+      },
+    };
   }
 
   #newLife(server: ServerConfig): Lifecycle {

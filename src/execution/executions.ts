@@ -107,6 +107,11 @@ export class RunningExecution implements FollowedExecution {
     await this.#kept.begun;
   }
 
+  /** Resolves when the program was saved for the first time, or cannot be saved. */
+  saved(): Promise<void> {
+    return this.#kept.saved;
+  }
+
   handOut(): void {
     this.#kept.want();
     this.parts.sandbox.running(this.id)?.keep();

@@ -55,6 +55,7 @@ export class KeptExecution implements Keeper {
   #isWanted = false;
   #isOver = false;
   #begun: Promise<void> | undefined;
+  readonly #saved = Promise.withResolvers<void>();
   /** The store could not be written, and may have a program that is too old. */
   #isBroken = false;
   /** What was recorded so far. Set it before the program runs. */
@@ -71,9 +72,9 @@ export class KeptExecution implements Keeper {
     return this.#fromStart;
   }
 
-  /** Whether the execution is in the store. */
-  get isStored(): boolean {
-    return this.#access !== undefined;
+  /** Resolves when the program was saved for the first time, or cannot be saved. */
+  get saved(): Promise<void> {
+    return this.#saved.promise;
   }
 
   /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE. */
@@ -110,6 +111,8 @@ export class KeptExecution implements Keeper {
     } catch (error) {
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
       this.#forget();
+    } finally {
+      this.#saved.resolve();
     }
   }
 
@@ -156,6 +159,7 @@ export class KeptExecution implements Keeper {
     if (this.#isOver) return;
     const isWanted = this.#isWanted;
     if (isWanted && !this.#access) await this.begun.catch((error) => this.#options.log.warn(messageOf(error)));
+    this.#saved.resolve();
     this.#write((store, id) => (isWanted ? store.ended(id, JSON.stringify(outcome)) : store.remove(id)));
     this.#isOver = true;
   }

@@ -37,6 +37,7 @@ const exitCodes: Record<ErrorCode, number> = {
   MODEL_UNAVAILABLE: 4,
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
+  EXECUTION_WAITS: 7,
   CANCELLED: 130,
 };
 

@@ -2,7 +2,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Approvals } from "../../src/approvals/approvals.ts";
 import { openHost, type TestHost } from "../support/host.ts";
+import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -109,5 +111,65 @@ describe("after the end of serve", () => {
     await using host = await openHost(folder);
     expect(await execute(host, { resume: id })).toStartWith("CALL_OUTCOME_UNKNOWN");
     expect(called()).toEqual(["wait "]);
+  });
+});
+
+describe("a call that needs approval", () => {
+  const confirmed = () =>
+    folder.write("claudikins.json", {
+      mcpServers: { counting: { ...fixture("counting", counts), confirm: { act: "always" } } },
+      executions: { answerAfterMs: 20_000 },
+    });
+  const env = () => testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
+  const code = `const { count } = await counting.act({ name: "merge" }); return "done after " + count`;
+
+  async function decide(state: "approved" | "denied", execution: string): Promise<void> {
+    await using approvals = new Approvals({ env: env() });
+    const [open] = await approvals.open({ execution });
+    const by = "command" as const;
+    await approvals.decide(open!.id, state === "approved" ? { state, scope: "once", by } : { state, by });
+  }
+
+  test("is named in the answer at once if nobody can be asked, and made when it is approved", async () => {
+    confirmed();
+    await using host = await openHost(folder);
+    const text = await execute(host, { code });
+    expect(text).toContain("waits until a person approves or denies:\n- counting.act (line 1), since 20");
+    expect(called()).toEqual([]);
+    const later = execute(host, { resume: idIn(text) });
+    await decide("approved", idIn(text));
+    expect(await later).toStartWith("done after 1");
+    expect(called()).toEqual(["act merge"]);
+  });
+
+  test("fails with POLICY_DENIED when it is denied", async () => {
+    confirmed();
+    await using host = await openHost(folder);
+    const text = await execute(host, { code });
+    await decide("denied", idIn(text));
+    expect(await execute(host, { resume: idIn(text) })).toContain("counting.act was not called: the person said no");
+    expect(called()).toEqual([]);
+  });
+
+  test("is made by the next serve, when it is approved after the end of this one", async () => {
+    confirmed();
+    let id = "";
+    {
+      await using host = await openHost(folder);
+      id = idIn(await execute(host, { code }));
+    }
+    await decide("approved", id);
+    await using host = await openHost(folder);
+    expect(await execute(host, { resume: id })).toStartWith("done after 1");
+    expect(called()).toEqual(["act merge"]);
+  });
+
+  test("is refused at once if the config says that approvals do not wait", async () => {
+    folder.write("claudikins.json", {
+      mcpServers: { counting: { ...fixture("counting", counts), confirm: { act: "always" } } },
+      approvals: { wait: false },
+    });
+    await using host = await openHost(folder);
+    expect(await execute(host, { code })).toContain("needs a person's confirmation, and nobody can be asked here");
   });
 });

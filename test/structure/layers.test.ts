@@ -50,6 +50,8 @@ const below: Record<string, string[]> = {
     "registry",
     "clients",
     "ledger",
+    "approvals",
+    "store",
     "policy",
     "config",
   ],

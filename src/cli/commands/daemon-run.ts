@@ -54,6 +54,7 @@ export default command({
       logs,
       openChannel: held.channels(io.env, shellSession),
     });
+    toolbox.waitsForApprovals = true;
     await recordTo(toolbox, "exec", {}, io);
     const result = await runDaemon(toolbox, {
       place,

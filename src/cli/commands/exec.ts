@@ -1,10 +1,14 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Approvals } from "../../approvals/approvals.ts";
+import { awaitsApproval } from "../../approvals/awaited.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
+import type { RunningExecution } from "../../execution/executions.ts";
 import { about, either, named, record, text } from "../../json-shape.ts";
+import { toolId } from "../../registry/model.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
@@ -68,6 +72,7 @@ export default command({
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
+    toolbox.waitsForApprovals = true;
     toolbox.pool.trace = wire?.trace;
     await recordTo(toolbox, "exec", args, io);
     const activity = new Activity(besideWire(args, io), "Running");
@@ -76,7 +81,16 @@ export default command({
     const executions = await toolbox.executions();
     const running = executions.start({ source, limits, check: args.check, onProgress }, toolbox);
     onAbort(io.interrupted, () => running.cancel());
-    const outcome = await running.outcome.finally(() => activity.end());
+    const ended = new AbortController();
+    const waits = awaitsApproval(running.id, {
+      approvals: toolbox.approvals,
+      isAsking: () => toolbox.pool.isAsking,
+      signal: ended.signal,
+    });
+    const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
+    ended.abort();
+    if (first === true) throw await leftWaiting(running, toolbox.approvals);
+    const outcome = await running.outcome;
     // Characters are not counted, because a model may not read what a shell prints.
     toolbox.ledger.add({ shellExecutions: 1 });
     countMark(toolbox, source);
@@ -86,6 +100,18 @@ export default command({
     return await writeAnswer(answer, args.json, io);
   },
 });
+
+/** The failure of a program that waits for a decision that nobody is asked for here. It stays in the store. */
+async function leftWaiting(running: RunningExecution, approvals: Approvals): Promise<ClaudikinsError> {
+  running.handOut();
+  const [open] = await Promise.all([approvals.open({ execution: running.id }), running.saved()]);
+  const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);
+  return new ClaudikinsError(
+    "EXECUTION_WAITS",
+    `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,
+    { hint: `Decide with: claudikins approvals. For the outcome: claudikins executions wait ${running.id}` },
+  );
+}
 
 /** Flags of a command that sees the outcome. */
 const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;

@@ -81,6 +81,7 @@ export const wait = command({
   async run(args, io) {
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });
+    toolbox.waitsForApprovals = true;
     await recordTo(toolbox, "exec", {}, io);
     const executions = await toolbox.executions();
     const activity = new Activity(io.stderr, "Waiting");

@@ -49,6 +49,7 @@ export default command({
     const openAs = async (asks: boolean) => {
       const mark = configMark(place);
       const opened = await openToolbox(io, args, { sharing: "host", asks });
+      opened.waitsForApprovals = true;
       const { config } = opened;
       config.mode = args.mode ?? config.mode;
       config.prefix = args.prefix ?? config.prefix;

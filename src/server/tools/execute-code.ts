@@ -1,5 +1,7 @@
 /** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import type { Approvals } from "../../approvals/approvals.ts";
+import { awaitsApproval } from "../../approvals/awaited.ts";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
@@ -10,6 +12,7 @@ import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { largeChars } from "../../sandbox/messages.ts";
+import type { Approval } from "../../store/approvals.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
@@ -46,7 +49,7 @@ export async function callExecuteCode(
       : await resumed(resume, args["code"], toolbox);
   if ("content" in followed) return followed;
   const outcome = await outcomeInTime(followed, args, toolbox, signal, host);
-  if (!outcome) return textResult(await waitingText(followed));
+  if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
   const { folders, limits } = toolbox.config;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
   const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
@@ -87,6 +90,9 @@ const usualAnswerMs = 50_000;
 /** Agents that wait for as long as a call takes. */
 const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
 
+/** Time that a patient agent waits when it asks for an outcome again. */
+const patientResumeMs = 600_000;
+
 /** Time for a program in the background to end at once. */
 const backgroundMs = 100;
 
@@ -94,23 +100,31 @@ const backgroundMs = 100;
 async function outcomeInTime(
   followed: FollowedExecution,
   { background, resume }: Record<string, unknown>,
-  { config }: Toolbox,
+  { config, approvals, pool }: Toolbox,
   signal: AbortSignal,
   host: CallContext["host"],
 ): Promise<Outcome | undefined> {
-  const usual = patientHosts.has(host?.name ?? "") ? false : usualAnswerMs;
+  const patient = resume === undefined ? false : patientResumeMs;
+  const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;
   const answerAfterMs = background === true ? backgroundMs : (config.executions.answerAfterMs ?? usual);
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background, may stop waiting for it.
   const cancels = resume === undefined && background !== true;
   const stop = onAbort(signal, () => (cancels ? followed.cancel() : late.resolve(undefined)));
+  const ended = new AbortController();
+  // An agent that asks again has been told, and waits for the person.
+  if (resume === undefined) {
+    const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
+    void awaitsApproval(followed.id, options).then(() => late.resolve(undefined));
+  }
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
     if (!outcome) followed.handOut();
     return outcome;
   } finally {
     clearTimeout(timer);
+    ended.abort();
     stop();
   }
 }
@@ -118,16 +132,38 @@ async function outcomeInTime(
 /** Characters of an execution's calls in an answer. */
 const maxCallsText = 300;
 
+/** Approvals that an answer names. */
+const maxApprovals = 5;
+
 /** Tells the agent about a program that is not done. */
-async function waitingText(followed: FollowedExecution): Promise<string> {
-  const progress = await followed.progress();
+async function waitingText(followed: FollowedExecution, approvals: Approvals): Promise<string> {
+  const [progress, open] = await Promise.all([followed.progress(), approvals.open({ execution: followed.id })]);
+  if (open.length > 0) return [...approvalLines(followed.id, open), laterText(followed.id)].join("\n");
   const how =
     progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
   const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsText) : "";
   return [
     `The execution ${followed.id} ${how}${calls === "" ? "" : `: it waits for ${calls}`}.`,
-    `To get its outcome later, call execute_code with {"resume": "${followed.id}"}.`,
+    laterText(followed.id),
   ].join(" ");
+}
+
+function laterText(id: string): string {
+  return `To get its outcome later, call execute_code with {"resume": "${id}"}.`;
+}
+
+function approvalLines(id: string, open: readonly Approval[]): string[] {
+  const waiting = open.slice(0, maxApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
+    const where = line === null ? "" : ` (line ${line})`;
+    return `- ${toolId(server, tool)}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
+  });
+  const more = open.length > maxApprovals ? [`- and ${open.length - maxApprovals} more`] : [];
+  return [
+    `The execution ${id} waits until a person approves or denies:`,
+    ...waiting,
+    ...more,
+    "Tell the user. The user decides with `claudikins approvals`, in a terminal.",
+  ];
 }
 
 /** More types would be more than a model needs to read at once. */

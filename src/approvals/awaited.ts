@@ -1,0 +1,44 @@
+/** Notices that an execution waits for a decision that nobody is asked for here. */
+import type { Approvals } from "./approvals.ts";
+
+/** Time between looks. A person may be asked a moment after the question was stored. */
+const lookMs = 250;
+
+export interface AwaitedOptions {
+  approvals: Approvals;
+  /** Whether a person is being asked in this process. */
+  isAsking: () => boolean;
+  /** Ends the wait. */
+  signal: AbortSignal;
+}
+
+/** Resolves when the execution waits for a decision in another place. Resolves with false when `signal` is aborted first. */
+export async function awaitsApproval(
+  execution: string,
+  { approvals, isAsking, signal }: AwaitedOptions,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let timer: NodeJS.Timeout | undefined;
+  let hasWaited = false;
+  const look = async () => {
+    const isWaiting = !isAsking() && (await approvals.open({ execution })).length > 0;
+    // Between two questions, nobody is asked for a moment.
+    if (isWaiting && hasWaited) resolve(true);
+    hasWaited = isWaiting;
+  };
+  const ignore = () => {};
+  const stopListening = approvals.onRow((row) => {
+    if (row.execution !== execution) return;
+    timer ??= setInterval(() => void look().catch(ignore), lookMs);
+  });
+  const stop = () => resolve(false);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+    stopListening();
+    signal.removeEventListener("abort", stop);
+  }
+}
