@@ -52,6 +52,7 @@ export class KeptExecution implements Keeper {
   #fromStart: boolean;
   /** The calls that were sent, and whether they may be sent again. */
   readonly #sent: Map<number, boolean>;
+  readonly #calling = new Set<number>();
   #isWanted = false;
   #isOver = false;
   #begun: Promise<void> | undefined;
@@ -92,21 +93,25 @@ export class KeptExecution implements Keeper {
     const isTooLarge = program !== undefined && program.length > maxBytes;
     const unsaved = isTooLarge ? "it is too large" : program ? undefined : "its memory could not be copied";
     const isAsleep = saved !== undefined && open.length === 0;
-    const calls = open.map(({ message, answer }) => ({
-      call: message.call,
-      message: JSON.stringify(message),
-      answer: answer ? JSON.stringify(answer) : null,
-    }));
     try {
       const access = this.#access ?? (await this.#options.open());
       if (this.#isOver) return;
-      this.#add(access);
-      access.store.save(id, {
-        program: isTooLarge ? undefined : program,
-        unsaved,
-        wakeAt: isAsleep ? saved.wakeAt : undefined,
-        engine: access.engine,
-        calls: calls.map((each) => ({ ...each, ...this.#stateOf(each.call, each.answer !== null) })),
+      // A stored execution without a program is one that has not started, so both are stored together.
+      access.store.atomically(() => {
+        this.#add(access);
+        access.store.save(id, {
+          program: isTooLarge ? undefined : program,
+          unsaved,
+          wakeAt: isAsleep ? saved.wakeAt : undefined,
+          engine: access.engine,
+          // Answers may have come meanwhile, so they are read now.
+          calls: open.map(({ message, answer }) => ({
+            call: message.call,
+            message: JSON.stringify(message),
+            answer: answer ? JSON.stringify(answer) : null,
+            ...this.#stateOf(message.call, answer !== undefined),
+          })),
+        });
       });
     } catch (error) {
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
@@ -116,10 +121,13 @@ export class KeptExecution implements Keeper {
     }
   }
 
-  /** Notes that a call is about to leave. Throws FILE_NOT_WRITABLE if that cannot be stored: then the call must not leave. */
+  /** Notes that a call is about to leave. Throws FILE_NOT_WRITABLE and CANCELLED; then the call must not leave. */
   sending(call: number, repeatable: boolean): void {
+    // Another process may run the execution now, and make the call.
+    if (this.#isOver) throw new ClaudikinsError("CANCELLED", "The call was not made: its execution has ended here");
     this.#sent.set(call, repeatable);
-    if (this.#isOver || !this.#access) return;
+    this.#calling.add(call);
+    if (!this.#access) return;
     try {
       if (this.#isBroken) throw new Error("an earlier write failed");
       this.#access.store.sent(this.#options.id, call, repeatable);
@@ -134,11 +142,11 @@ export class KeptExecution implements Keeper {
 
   /** Whether a call has left that was not answered yet. */
   get isCalling(): boolean {
-    return this.#sent.size > 0;
+    return this.#calling.size > 0;
   }
 
   answered(answer: SettleMessage): void {
-    this.#sent.delete(answer.call);
+    this.#calling.delete(answer.call);
     this.#write((store, id) => store.answered(id, answer.call, JSON.stringify(answer)));
   }
 
@@ -158,10 +166,28 @@ export class KeptExecution implements Keeper {
   async ended(outcome: Outcome): Promise<void> {
     if (this.#isOver) return;
     const isWanted = this.#isWanted;
-    if (isWanted && !this.#access) await this.begun.catch((error) => this.#options.log.warn(messageOf(error)));
+    const access = this.#access ?? (isWanted ? await this.#opened() : undefined);
     this.#saved.resolve();
-    this.#write((store, id) => (isWanted ? store.ended(id, JSON.stringify(outcome)) : store.remove(id)));
+    this.#write(
+      (store, id) =>
+        isWanted
+          ? store.atomically(() => {
+              this.#add(access!);
+              store.ended(id, JSON.stringify(outcome));
+            })
+          : store.remove(id),
+      access,
+    );
     this.#isOver = true;
+  }
+
+  async #opened(): Promise<StoreAccess | undefined> {
+    try {
+      return await this.#options.open();
+    } catch (error) {
+      this.#options.log.warn(messageOf(error));
+      return undefined;
+    }
   }
 
   /** Gives the execution up as it is stored. Later changes are not stored. */
@@ -195,11 +221,11 @@ export class KeptExecution implements Keeper {
     }
   }
 
-  #write(change: (store: ExecutionStore, id: string, owner: string) => void): void {
-    if (this.#isOver || !this.#access) return;
+  #write(change: (store: ExecutionStore, id: string, owner: string) => void, access = this.#access): void {
+    if (this.#isOver || !access) return;
     const { id, log } = this.#options;
     try {
-      change(this.#access.store, id, this.#access.owner);
+      change(access.store, id, access.owner);
     } catch (error) {
       log.warn(`Cannot store the execution ${id}: ${messageOf(error)}`);
     }

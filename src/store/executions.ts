@@ -66,6 +66,11 @@ export class ExecutionStore {
     this.#database = database;
   }
 
+  /** Makes all changes of `work`, or none. */
+  atomically(work: () => void): void {
+    this.#database.transaction(work).immediate();
+  }
+
   add(execution: Pick<StoredExecution, "id" | "config" | "startedAt" | "request"> & { owner: string }): void {
     const { id, config, owner, startedAt, request } = execution;
     this.#run(
