@@ -67,6 +67,11 @@ export class Approvals implements AsyncDisposable {
     return this.#change(thisProcess(decision.by), (store) => store.decide(id, decision, this.#now()));
   }
 
+  /** Whether a process runs that waits for the row. */
+  isWaitedFor({ owner }: Approval): Promise<boolean> {
+    return isOwnerAlive(ownersFolder(this.#env), owner);
+  }
+
   /** Withdraws an open or approved row, because what was asked about has changed or nobody needs it any more. */
   withdraw(id: string): Promise<Approval[]> {
     return this.#change(thisProcess(), (store) => {

@@ -48,6 +48,7 @@ export function readCommandLine(argv: readonly string[], commands: CommandTable)
     verbose: flags.includes(verboseFlag),
   };
   while (!line.entry && line.rest.length > 0 && !isHelpFlag(line.rest[0])) {
+    if (line.group?.default !== undefined && line.rest[0]?.startsWith("-")) break;
     const word = line.rest.shift() ?? "";
     const found = Object.hasOwn(line.table, word) ? line.table[word] : undefined;
     if (!found) {
@@ -61,6 +62,13 @@ export function readCommandLine(argv: readonly string[], commands: CommandTable)
     } else line.entry = found;
   }
   return line;
+}
+
+/** The same line, with the default command of its group if it names none. */
+export function withDefault(line: CommandLine): CommandLine {
+  const { group, entry, unknown, help, path } = line;
+  if (group?.default === undefined || entry || unknown !== undefined || help !== undefined) return line;
+  return { ...line, path: [...path, group.default], entry: group.commands[group.default] };
 }
 
 /** A flag as it is written on the command line. */

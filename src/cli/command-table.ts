@@ -139,6 +139,37 @@ export const commands: CommandTable = {
     summary: "Show recorded executions and the timeline of their calls",
     load: () => import("./commands/trace.ts"),
   },
+  approvals: {
+    summary: "Approve or deny calls that wait (list, show, approve, deny)",
+    description: "List calls that wait for your approval, and decide about them. Without a command, lists them.",
+    default: "list",
+    commands: {
+      list: { summary: "List the calls that wait", load: () => part(import("./commands/approvals.ts"), "list") },
+      show: {
+        summary: "Show a call with all of its arguments",
+        load: () => part(import("./commands/approvals.ts"), "show"),
+      },
+      approve: { summary: "Approve calls", load: () => part(import("./commands/approvals.ts"), "approve") },
+      deny: { summary: "Deny calls", load: () => part(import("./commands/approvals.ts"), "deny") },
+    },
+  },
+  audit: {
+    summary: "Show and check the log of decisions (list, verify, export)",
+    description:
+      "Show the audit log: every approval and denial, and every change of the policy. Without a command, lists the latest entries.",
+    default: "list",
+    commands: {
+      list: { summary: "List the latest entries", load: () => part(import("./commands/audit.ts"), "list") },
+      verify: {
+        summary: "Check that no entry was changed or removed",
+        load: () => part(import("./commands/audit.ts"), "verify"),
+      },
+      export: {
+        summary: "Print all entries as JSON lines or CSV",
+        load: () => part(import("./commands/audit.ts"), "export_"),
+      },
+    },
+  },
   logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Print texts that point agents to claudikins",
@@ -168,7 +199,7 @@ export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec", "executions"],
   "For agents": ["serve", "skill", "hooks"],
-  Maintain: ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
+  Maintain: ["doctor", "trace", "approvals", "audit", "logs", "stats", "daemon", "completions", "demo"],
 };
 
 /** The names and summaries of the commands that are not hidden. */

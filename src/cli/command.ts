@@ -24,6 +24,8 @@ export type Completion =
   | "execution"
   /** An execution that runs or waits, or whose outcome is kept. */
   | "kept"
+  /** A call that waits for approval. */
+  | "approval"
   | "file"
   | "folder";
 
@@ -129,6 +131,8 @@ export interface Group {
   summary: string;
   description: string;
   commands: Record<string, Entry>;
+  /** The command that runs if none is named. */
+  default?: string;
 }
 
 export type CommandTable = Readonly<Record<string, Entry | Group>>;

@@ -4,7 +4,7 @@ import { checkLevel } from "../log.ts";
 import { nearNames } from "../near-names.ts";
 import { version } from "../version.ts";
 import type { Answer, CommandTable } from "./command.ts";
-import { type CommandLine, readCommandLine, valuesOf } from "./command-line.ts";
+import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
@@ -13,7 +13,7 @@ import { hasStyles, safeOutput } from "./terminal-output.ts";
 
 /** Returns the exit code and never rejects. Data goes to stdout, everything else to stderr. */
 export async function run(argv: string[], processIo: Io): Promise<number> {
-  const line = readCommandLine(argv, commands);
+  const line = withDefault(readCommandLine(argv, commands));
   const io = ioFor(line, processIo);
   try {
     const { exitCode } = await writeAnswer(await answerTo(line, io), line.json, io);

@@ -30,6 +30,42 @@ export function questionText({ server, tool, args, why, changed }: Question): st
   ].join("\n");
 }
 
+/** As `questionText`, with all arguments. Long lines are broken, so that a terminal does not break them where an argument wants it. */
+export function wholeQuestionText({ server, tool, args, why, changed }: Question, width: number): string {
+  const lines = JSON.stringify(args) === "{}" ? [] : jsonLines(args);
+  const all = lines.flatMap(({ indent, text }) => brokenLine(indent, text, Math.max(width - indent.length, leastLine)));
+  return [
+    `Allow the call to ${nameText(server)}.${nameText(tool)}?`,
+    `You are asked because ${shortened(why, maxWhy)}.`,
+    ...(changed ? [changeText(changed)] : []),
+    ...(all.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...all, ""]),
+  ].join("\n");
+}
+
+/** Minimum length of a broken line. */
+const leastLine = 20;
+
+function brokenLine(indent: string, text: string, most: number): string[] {
+  const letters = [...text];
+  const parts: string[] = [];
+  while (letters.length > 0) {
+    let part = "";
+    while (letters.length > 0 && Bun.stringWidth(part + letters[0]) <= most) part += letters.shift();
+    parts.push(part === "" ? (letters.shift() ?? "") : part);
+  }
+  return parts.map((part) => indent + part);
+}
+
+/** The lines of indented JSON. All line breaks and indents are ours. */
+function jsonLines(args: object): { indent: string; text: string }[] {
+  return JSON.stringify(args, null, 2)
+    .split("\n")
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? "";
+      return { indent: `    ${indent.slice(0, 40)}`, text: visible(line.slice(indent.length)) };
+    });
+}
+
 function changeText(changed: readonly string[]): string {
   const parts = changed.length > 0 ? `: ${changed.join(", ")}` : "";
   return `The tool has changed since you allowed it${parts}. Your earlier approval no longer applies.`;
@@ -37,13 +73,8 @@ function changeText(changed: readonly string[]): string {
 
 /** The arguments as indented JSON. Lines of their own say what is left out; no argument can contain such a line. */
 function argumentLines(args: object): { lines: string[]; leftOut: number } {
-  const json = JSON.stringify(args, null, 2);
-  if (json === "{}") return { lines: [], leftOut: 0 };
-  // All line breaks and indents of the JSON are ours.
-  const all = json.split("\n").map((line) => {
-    const indent = /^ */.exec(line)?.[0] ?? "";
-    return lineOf(`    ${indent.slice(0, 40)}`, visible(line.slice(indent.length)));
-  });
+  if (JSON.stringify(args) === "{}") return { lines: [], leftOut: 0 };
+  const all = jsonLines(args).map(({ indent, text }) => lineOf(indent, text));
   const begin = fitting(all, first);
   const end = fitting(all.slice(begin).toReversed(), last);
   const between = all.slice(begin, all.length - end);

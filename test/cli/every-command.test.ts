@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Command } from "../../src/cli/command.ts";
-import { valuesOf } from "../../src/cli/command-line.ts";
+import { Approvals } from "../../src/approvals/approvals.ts";
+import type { Command, Group } from "../../src/cli/command.ts";
+import { readCommandLine, valuesOf, withDefault } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
 import { version } from "../../src/version.ts";
+import { asking } from "../store/approvals.ts";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { checkJson, entries } from "../support/command-json.ts";
@@ -57,11 +59,18 @@ test("the general help lists every command once, without internal ones", () => {
 });
 
 /** Runs a call, and returns its result and its folder. */
-async function run(path: string, { argv, files = {}, before = [], options, isProcess }: Case, ...flags: string[]) {
+async function run(
+  path: string,
+  { argv, files = {}, before = [], options, waits, isProcess }: Case,
+  ...flags: string[]
+) {
   using folder = temporaryFolder();
+  await using approvals = new Approvals({ env: { HOME: folder.path } });
+  const id = waits ? (await approvals.ask(waitingCall())).id : "APPROVAL";
   const filled = (text: string) =>
     text
       .replaceAll("FOLDER", folder.path)
+      .replaceAll("APPROVAL", id)
       .replaceAll("PORT", String(network.port))
       .replaceAll("LLM", new URL(llm.baseUrl).port);
   for (const [name, content] of Object.entries(files)) {
@@ -73,7 +82,13 @@ async function run(path: string, { argv, files = {}, before = [], options, isPro
     ? await runProgram([...claudikinsCommand, ...whole], { cwd: folder.path, env: { HOME: folder.path } })
     : await cli(whole, { cwd: folder.path, ...options });
   const { exitCode, ...texts } = result;
-  return { argv: whole, folder: folder.path, exitCode: exitCode ?? -1, ...texts };
+  return { argv: whole, folder: folder.path, id, exitCode: exitCode ?? -1, ...texts };
+}
+
+/** A call of the demo that waits since this moment. */
+function waitingCall() {
+  const askedAt = Date.now();
+  return asking({ config: null, askedAt, expiresAt: askedAt + 86_400_000 });
 }
 
 async function prepare(words: string[], folder: TemporaryFolder): Promise<void> {
@@ -86,12 +101,13 @@ async function prepare(words: string[], folder: TemporaryFolder): Promise<void> 
   } else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
 }
 
-type Ended = CliResult & { argv: string[]; folder: string };
+type Ended = CliResult & { argv: string[]; folder: string; id: string };
 
 /** The output as one text, with names in place of everything that differs between runs and machines. */
-function shown({ argv, folder, ...result }: Ended): string {
+function shown({ argv, folder, id, ...result }: Ended): string {
   return (
     page(argv, result, folder)
+      .replaceAll(id, "APPROVAL")
       .replaceAll(process.execPath, "BUN")
       .replaceAll(root, "ROOT")
       .replace(new RegExp(`\\b${basename(process.execPath)}\\b *`, "g"), "BUN ")
@@ -158,11 +174,9 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
       );
       const all = isRedirection ? words : [...words, current];
       // One example shows the next command.
-      const { path: called, entry } = entries.find((each) =>
-        `${all.join(" ")} `.startsWith(`claudikins ${each.path} `),
-      )!;
+      const { entry, rest } = withDefault(readCommandLine(all.slice(1), commands));
       if (entry === entries.find((each) => each.path === path)!.entry) {
-        expect(() => valuesOf(all.slice(1 + called.split(" ").length), command.args, called)).not.toThrow();
+        expect(() => valuesOf(rest, command.args, path)).not.toThrow();
       }
     }
   });
@@ -206,7 +220,7 @@ test("the example of the general help works", async () => {
   const ended = await cli(["exec", "-e", code!], { cwd: folder.path });
   expect([ended.exitCode, Number(ended.stdout)]).toEqual([0, expect.any(Number)]);
   // One screen.
-  expect(stdout.split("\n").length).toBeLessThanOrEqual(45);
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(49);
   expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThan(100);
 });
 
@@ -240,7 +254,7 @@ test("the general help as JSON lists the commands", async () => {
 });
 
 describe.each(groups)("%s", (name) => {
-  test("has help, and prints it as an error without a subcommand", async () => {
+  test("has help, and prints it as an error without a subcommand, unless it has a default", async () => {
     const help = await cli([name, "--help"]);
     expect(page([name, "--help"], help)).toMatchSnapshot();
     for (const argv of [
@@ -250,7 +264,10 @@ describe.each(groups)("%s", (name) => {
     ]) {
       expect([argv, await cli(argv)]).toEqual([argv, help]);
     }
-    expect(await cli([name])).toEqual({ exitCode: 2, stdout: "", stderr: help.stdout });
+    const { default: standard } = commands[name] as Group;
+    const bare = await cli([name]);
+    if (standard !== undefined) expect(bare).toEqual(await cli([name, standard]));
+    else expect(bare).toEqual({ exitCode: 2, stdout: "", stderr: help.stdout });
   });
 
   test("refuses an unknown subcommand", async () => {

@@ -9,7 +9,9 @@ export interface Case {
   files?: Record<string, object | string>;
   /** Calls that run first. */
   before?: string[][];
-  options?: Pick<CliOptions, "env" | "stdin" | "interrupted">;
+  options?: Pick<CliOptions, "env" | "stdin" | "interrupted" | "answers" | "terminal">;
+  /** A call waits for approval. APPROVAL is replaced by its id. */
+  waits?: true;
   /** Requires the streams of a real process. */
   isProcess?: true;
 }
@@ -285,6 +287,42 @@ export const table: Record<string, Cases> = {
       { argv: ["odd", "--clear"], files: working, before: [["call", "odd.structured"]] },
       { argv: ["odd", "--follow"], files: working, before: [["call", "odd.structured"]], options: { interrupted } },
     ],
+  },
+  "approvals list": {
+    success: { argv: [], waits: true },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [{ argv: ["--decided"] }],
+  },
+  "approvals show": {
+    success: { argv: ["APPROVAL"], waits: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
+  "approvals approve": {
+    success: { argv: ["APPROVAL"], waits: true, options: { answers: ["y"], terminal: true } },
+    usage: { argv: [] },
+    failure: { argv: ["APPROVAL"], waits: true },
+  },
+  "approvals deny": {
+    success: { argv: ["--all-of", "github"], waits: true },
+    usage: { argv: ["APPROVAL", "--all-of", "github"], waits: true },
+    failure: { argv: ["nothing"] },
+  },
+  "audit list": {
+    success: { argv: [] },
+    usage: { argv: ["--since", "yesterday"] },
+    failure: undefined,
+  },
+  "audit verify": {
+    success: { argv: [] },
+    usage: { argv: ["--contains", "abc"] },
+    failure: undefined,
+  },
+  "audit export": {
+    success: { argv: ["--format", "csv"] },
+    usage: { argv: ["--format", "xml"] },
+    failure: undefined,
   },
   trace: {
     success: { argv: [], files: working, before: [["exec", "-e", "odd.structured()"]] },

@@ -46,6 +46,8 @@ describe("help", () => {
         call         Call one tool: server.tool name=value
         run          Run a task given in words; a small model picks and calls a tool
         exec         Run TypeScript that calls tools; print only what it returns
+        executions   Programs in the background, and programs that wait (list, wait,
+                     cancel)
 
       For agents:
         serve        Run the MCP server that agents connect to (search_tools and
@@ -56,6 +58,8 @@ describe("help", () => {
       Maintain:
         doctor       Check the whole setup and suggest fixes
         trace        Show recorded executions and the timeline of their calls
+        approvals    Approve or deny calls that wait (list, show, approve, deny)
+        audit        Show and check the log of decisions (list, verify, export)
         logs         Show what a server wrote to stderr and how it ended
         stats        Show what was called and how many tokens it saved
         daemon       Manage the process that keeps servers running between calls

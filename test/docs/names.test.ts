@@ -35,6 +35,7 @@ async function problemOf(line: string): Promise<string | undefined> {
     if ("commands" in found) among = found.commands;
     words = words.slice(1);
   }
+  if (found && "commands" in found && found.default !== undefined) found = found.commands[found.default];
   const args = found && "load" in found ? (await found.load()).default.args : {};
   const unknown = words.filter((word) => /^-{1,2}[a-z]/i.test(word)).find((word) => !isFlag(word, args));
   return unknown === undefined ? undefined : `there is no flag ${unknown}`;

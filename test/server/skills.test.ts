@@ -106,18 +106,16 @@ describe.each([
 
     test("a host that does not read skills is told only about tools", async () => {
       await asHost({ isOlder, way }, { sampling: {} }, async (host) => {
-        expect(host.getServerCapabilities()).toEqual(isOlder ? { tools: {} } : { tools: {}, extensions: tasks });
+        expect(host.getServerCapabilities()).toEqual({ tools: {} });
       });
     });
   });
 });
 
-const tasks = { "io.modelcontextprotocol/tasks": {} };
-
 describe("a probe that the SDK answers says the same", () => {
   const answers = [
-    [capabilities, { tools: {}, resources: {}, extensions: { ...capabilities.extensions, ...tasks } }],
-    [{}, { tools: {}, extensions: tasks }],
+    [capabilities, { tools: {}, resources: {}, ...capabilities }],
+    [{}, { tools: {} }],
   ] as const;
 
   test.each(answers)("over HTTP to a host with %j", async (theirs, told) => {

@@ -1,6 +1,7 @@
 /** Compares the output of a command with `--json` with the shape in its help; undeclared keys are errors. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Command, Entry, Group } from "../../src/cli/command.ts";
+import { readCommandLine, withDefault } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { failureShape } from "../../src/json-shape.ts";
 import type { CliResult } from "../cli/in-memory.ts";
@@ -19,8 +20,8 @@ export async function checkJson(argv: string[], { exitCode, stdout, stderr }: Cl
   const flags = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   if (!flags.includes("--json") || ["--help", "-h", "help"].some((word) => flags.includes(word))) return;
   const line = `${argv.join(" ")} `;
-  const found = entries.find(({ path }) => line.startsWith(`${path} `));
-  const command = found && (await found.entry.load()).default;
+  const { entry } = withDefault(readCommandLine(argv, commands));
+  const command = entry && (await entry.load()).default;
   const problems = [
     ...documentsOf(argv, stdout).flatMap((text) => problemsOf(shapesOf(command).json, text)),
     ...(exitCode !== 0 && stdout === "" ? failureProblems(stderr, shapesOf(command).failure) : []),

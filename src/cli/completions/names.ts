@@ -81,6 +81,8 @@ export async function namesOf(
       ];
     case "kept":
       return keptExecutions(surroundings);
+    case "approval":
+      return waitingCalls(surroundings);
     case "variable":
       return Object.keys(surroundings.env).map((value) => ({ value }));
   }
@@ -113,6 +115,18 @@ async function keptExecutions({ env }: Surroundings): Promise<Candidate[]> {
   } finally {
     database.close();
   }
+}
+
+/** The calls of all configs that wait for approval. */
+async function waitingCalls({ env }: Surroundings): Promise<Candidate[]> {
+  if (!existsSync(storeFile(env))) return [];
+  const { Approvals } = await import("../../approvals/approvals.ts");
+  await using approvals = new Approvals({ env });
+  const rows = await approvals.open();
+  return rows.map(({ id, server, tool, askedAt }) => ({
+    value: id,
+    about: `${toolId(server, tool)}, ${ageText(Date.now() - askedAt)}`,
+  }));
 }
 
 function tools(servers: RegistryServer[], current: string): Candidate[] {

@@ -1,0 +1,337 @@
+/** `claudikins approvals`: calls that wait for a person, and the person's decisions. */
+import { Approvals } from "../../approvals/approvals.ts";
+import { discoverConfig } from "../../config/discover.ts";
+import { storeFile } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { statsOf } from "../../files.ts";
+import {
+  about,
+  anything,
+  byName,
+  either,
+  list as listOf,
+  nothing,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  time,
+} from "../../json-shape.ts";
+import { configOwner } from "../../logs/place.ts";
+import { counted } from "../../outcome-text.ts";
+import { questionText, visible, wholeQuestionText } from "../../policy/question.ts";
+import { toolId } from "../../registry/model.ts";
+import type { Approval, ApprovalScope, Decision } from "../../store/approvals.ts";
+import { configText } from "../../trace/record-text.ts";
+import { type Answer, command, flag, option, place, several } from "../command.ts";
+import { configArgs } from "../config-flags.ts";
+import { oneWordOf } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { ageText, table } from "../layout.ts";
+import { canAsk, confirm } from "../prompt.ts";
+
+const approvalShape = record({
+  id: text,
+  state: oneOf("open", "approved", "denied", "expired", "withdrawn"),
+  config: about("The config file; null for the demo", either(text, nothing)),
+  server: text,
+  tool: text,
+  args: about("All arguments, without the secrets of the config", byName(anything)),
+  why: about('The end of "You are asked because …"', text),
+  "changed?": about("What has changed since an earlier permission", texts),
+  execution: text,
+  call: about("The number of the call in its execution", number),
+  "line?": about("The line of the code that makes the call", number),
+  "code?": text,
+  askedAt: time,
+  expiresAt: time,
+  "decidedAt?": time,
+  "decidedBy?": oneOf("agent", "terminal", "page", "command"),
+  "scope?": oneOf("once", "session"),
+});
+
+const allArg = flag("Include the calls of all configs");
+const idsArg = place("Ids, or their first or last letters", { required: false, complete: "approval", ...several });
+const allOfArg = option("Decide about all calls of this server or tool", {
+  valueHint: "server[.tool]",
+  complete: "tool",
+});
+
+export const list = command({
+  description: "List the calls that wait for your approval, oldest first.",
+  args: {
+    decided: flag("List the decisions of the last 30 days instead, newest first"),
+    all: allArg,
+    config: configArgs.config,
+  },
+  examples: ["claudikins approvals", "claudikins approvals list --all", "claudikins approvals list --decided"],
+  json: record({ approvals: listOf(approvalShape) }),
+  async run(args, io) {
+    await using approvals = new Approvals({ env: io.env });
+    const everything = await allOf(approvals, io);
+    const owner = args.all ? undefined : ownerOf(args, io);
+    const inScope = (row: Approval) => owner === undefined || row.config === owner;
+    const wanted = everything.filter(({ state }) => (state === "open") === (args.decided !== true));
+    const rows = wanted.filter(inScope);
+    if (args.decided) rows.sort((one, other) => (other.decidedAt ?? 0) - (one.decidedAt ?? 0));
+    const json = { approvals: rows.map(jsonOf) };
+    const others = args.decided ? 0 : wanted.length - rows.length;
+    const elsewhere =
+      others === 0 ? "" : `note: ${counted(others, "more call")} with other configs: claudikins approvals --all\n`;
+    if (rows.length === 0) {
+      const none = args.decided ? "Nothing was decided in the last 30 days" : "Nothing waits for your approval";
+      return { json, note: `${none}${owner === undefined ? "" : " with this config"}.\n${elsewhere}` };
+    }
+    const next = args.decided ? "" : "To see all arguments: claudikins approvals show ID\n";
+    return { json, text: tableText(rows, args.decided === true, args.all === true, io), note: `${elsewhere}${next}` };
+  },
+});
+
+export const show = command({
+  description: "Show a call that waits, or a decision, with all arguments and the line of code that makes the call.",
+  args: {
+    id: place("Id, or its first or last letters", { complete: "approval", required: true }),
+  },
+  examples: ["claudikins approvals show 7k2m9q4x", "claudikins approvals show 7k --json"],
+  json: approvalShape,
+  async run(args, io) {
+    await using approvals = new Approvals({ env: io.env });
+    const row = rowOf(args.id, await allOf(approvals, io));
+    const next = row.state === "open" ? `To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n` : "";
+    return { json: jsonOf(row), text: wholeText(row, io), note: next };
+  },
+});
+
+export const approve = command({
+  description:
+    "Approve calls. It shows each call and asks you, so it needs a terminal: an agent that runs commands must not approve its own calls.",
+  args: {
+    ids: idsArg,
+    "all-of": allOfArg,
+    for: option(
+      "What you allow: this call only (the default), or the tool until the agent's session or the program ends",
+      {
+        valueHint: "scope",
+        ...oneWordOf(["once", "session"] as const),
+      },
+    ),
+    all: flag("With --all-of: the calls of all configs"),
+    config: configArgs.config,
+  },
+  examples: [
+    "claudikins approvals approve 7k2m9q4x",
+    "claudikins approvals approve 7k --for session",
+    "claudikins approvals approve --all-of github.create_issue",
+  ],
+  json: record({ approved: listOf(approvalShape) }),
+  async run(args, io) {
+    await using approvals = new Approvals({ env: io.env });
+    const rows = chosenRows(args, await allOf(approvals, io), io);
+    const scope = args.for ?? "once";
+    await askPerson(rows, scope, io);
+    const { decided, late } = await decideAll(approvals, rows, { state: "approved", scope, by: "command" });
+    const stopped = await stoppedExecutions(approvals, decided);
+    return answerOf({ approved: decided.map(jsonOf) }, "Approved", decided, [...late, ...stopped]);
+  },
+});
+
+export const deny = command({
+  description:
+    "Deny calls. A denial counts for the tool until the execution ends, so its other calls of the tool that wait are denied as well.",
+  args: {
+    ids: idsArg,
+    "all-of": allOfArg,
+    all: flag("With --all-of: the calls of all configs"),
+    config: configArgs.config,
+  },
+  examples: ["claudikins approvals deny 7k2m9q4x", "claudikins approvals deny --all-of github"],
+  json: record({ denied: listOf(approvalShape) }),
+  async run(args, io) {
+    await using approvals = new Approvals({ env: io.env });
+    const rows = chosenRows(args, await allOf(approvals, io), io);
+    const { decided, late } = await decideAll(approvals, rows, { state: "denied", by: "command" });
+    return answerOf({ denied: decided.map(jsonOf) }, "Denied", decided, late);
+  },
+});
+
+/** Without a store there is nothing, and none is made. */
+async function allOf(approvals: Approvals, { env }: Io): Promise<Approval[]> {
+  return statsOf(storeFile(env)) === undefined ? [] : approvals.list();
+}
+
+/** Throws CONFIG_NOT_FOUND. */
+function ownerOf({ config: flag }: { config?: string | undefined }, { cwd, env }: Io): string | null {
+  return configOwner(discoverConfig({ flag, cwd, env }));
+}
+
+function jsonOf({ bound: _, owner: _owner, changed, line, code, decidedAt, decidedBy, scope, ...row }: Approval) {
+  const known = { changed, line, code, decidedAt, decidedBy, scope };
+  return { ...row, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
+}
+
+/** Throws APPROVAL_NOT_FOUND, and USAGE if several ids fit. */
+function rowOf(wanted: string, rows: readonly Approval[]): Approval {
+  const exact = rows.find(({ id }) => id === wanted);
+  if (exact) return exact;
+  const fitting = rows.filter(({ id }) => wanted !== "" && (id.startsWith(wanted) || id.endsWith(wanted)));
+  const open = fitting.filter(({ state }) => state === "open");
+  const [only, second] = open.length > 0 ? open : fitting;
+  if (only && !second) return only;
+  if (only) {
+    const ids = fitting.slice(0, 5).map(({ id }) => id);
+    throw new ClaudikinsError("USAGE", `Several ids fit "${wanted}"`, { hint: `One of: ${ids.join(", ")}` });
+  }
+  throw new ClaudikinsError("APPROVAL_NOT_FOUND", `There is no approval "${wanted}"`, { hint: listHint });
+}
+
+const listHint = "To list the calls that wait: claudikins approvals --all";
+
+/** The open rows that the ids or `--all-of` name. Throws USAGE and APPROVAL_NOT_FOUND. */
+function chosenRows(
+  args: { ids: string[]; "all-of"?: string | undefined; all?: boolean | undefined; config?: string | undefined },
+  all: readonly Approval[],
+  io: Io,
+): Approval[] {
+  const { ids, "all-of": allOf } = args;
+  if (allOf === undefined) {
+    if (ids.length === 0) throw new ClaudikinsError("USAGE", "Give an id or --all-of", { hint: listHint });
+    if (args.all) throw new ClaudikinsError("USAGE", "--all belongs to --all-of");
+    return [...new Set(ids.map((id) => openRowOf(id, all)))];
+  }
+  if (ids.length > 0) throw new ClaudikinsError("USAGE", "Give ids or --all-of, not both");
+  const owner = args.all ? undefined : ownerOf(args, io);
+  const rows = all.filter(
+    ({ state, server, tool, config }) =>
+      state === "open" &&
+      (allOf === server || allOf === toolId(server, tool)) &&
+      (owner === undefined || config === owner),
+  );
+  if (rows.length > 0) return rows;
+  const where = owner === undefined ? "" : " with this config";
+  throw new ClaudikinsError("APPROVAL_NOT_FOUND", `No call of ${allOf} waits for approval${where}`, { hint: listHint });
+}
+
+function openRowOf(wanted: string, all: readonly Approval[]): Approval {
+  const row = rowOf(wanted, all);
+  if (row.state === "open") return row;
+  throw new ClaudikinsError("APPROVAL_NOT_FOUND", `The call ${row.id} no longer waits: ${stateText(row)}`, {
+    hint: row.state === "expired" ? "Run the program again to be asked again." : listHint,
+  });
+}
+
+/** How a row ended, with its time. */
+function stateText({ state, decidedAt, decidedBy, scope }: Approval): string {
+  const when = ageText(Date.now() - (decidedAt ?? 0));
+  const where =
+    decidedBy === null
+      ? ""
+      : { agent: " in the agent", terminal: " at the terminal", page: " on the page", command: "" }[decidedBy];
+  if (state === "open") return "it waits";
+  if (state === "expired") return `it expired ${when}`;
+  if (state === "withdrawn") return `it was withdrawn ${when}`;
+  return `it was ${state}${scope === "session" ? " for the session" : ""}${where} ${when}`;
+}
+
+/** Throws POLICY_DENIED without a terminal, and CANCELLED if the person does not agree. */
+async function askPerson(rows: readonly Approval[], scope: ApprovalScope, io: Io): Promise<void> {
+  if (!canAsk(io)) {
+    throw new ClaudikinsError("POLICY_DENIED", "Only a person can approve a call, and this command has no terminal", {
+      hint: "Run it in your own terminal.",
+    });
+  }
+  const questions = rows.map(
+    (row) => `${row.id}: ${placeText(row)}\n${questionText({ ...row, changed: row.changed ?? undefined })}\n`,
+  );
+  await io.stderr.write(questions.join("\n"));
+  await io.stdin.dropTyped();
+  const what = rows.length === 1 ? "this call" : `these ${rows.length} calls`;
+  const rest = scope === "session" ? ", and further calls of the same tools until the session ends" : "";
+  if (!(await confirm(io, `Approve ${what}${rest}?`))) {
+    throw new ClaudikinsError("CANCELLED", "Nothing was approved");
+  }
+}
+
+async function decideAll(approvals: Approvals, rows: readonly Approval[], decision: Decision) {
+  const decided = new Map<string, Approval>();
+  const late: string[] = [];
+  for (const { id } of rows) {
+    if (decided.has(id)) continue;
+    const changed = await approvals.decide(id, decision);
+    for (const row of changed) decided.set(row.id, row);
+    if (changed.length > 0) continue;
+    const now = await approvals.get(id);
+    late.push(`note: ${id} no longer waits: ${now ? stateText(now) : "it was removed"}\n`);
+  }
+  return { decided: [...decided.values()], late };
+}
+
+/** Notes about approved calls whose program no process runs. */
+async function stoppedExecutions(approvals: Approvals, rows: readonly Approval[]): Promise<string[]> {
+  const waited = await Promise.all(rows.map((row) => approvals.isWaitedFor(row)));
+  const stopped = new Set(rows.filter((_, at) => !waited[at]).map(({ execution }) => execution));
+  return [...stopped].map((id) => `note: execution ${id} is stopped. The call is made when it continues.\n`);
+}
+
+/** Throws APPROVAL_NOT_FOUND if nothing was decided. */
+function answerOf(json: object, verb: string, decided: readonly Approval[], notes: readonly string[]): Answer {
+  if (decided.length === 0) {
+    throw new ClaudikinsError("APPROVAL_NOT_FOUND", "Nothing was decided: another decision was first", {
+      hint: listHint,
+    });
+  }
+  const lines = decided.map((row) => `${verb} ${visible(toolId(row.server, row.tool))} (${row.id})\n`);
+  return { json, text: lines.join(""), note: notes.join("") };
+}
+
+const maxArguments = 60;
+
+function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean, { stdout: { columns } }: Io): string {
+  const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
+  const now = Date.now();
+  const head = [
+    "id",
+    isDecided ? "decided" : "asked",
+    ...only(isDecided, "decision"),
+    "call",
+    "arguments",
+    "execution",
+    ...only(!isDecided, "expires in"),
+    ...only(isAll, "config"),
+  ];
+  const cells = rows.map((row) => [
+    row.id,
+    ageText(now - (isDecided ? (row.decidedAt ?? 0) : row.askedAt)),
+    ...only(isDecided, `${row.state}${row.scope === "session" ? " for the session" : ""}`),
+    visible(toolId(row.server, row.tool)),
+    visible(JSON.stringify(row.args)).slice(0, maxArguments),
+    `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
+    ...only(!isDecided, durationText(Math.max(0, row.expiresAt - now))),
+    ...only(isAll, configText(row.config)),
+  ]);
+  return table(head, cells, columns);
+}
+
+function placeText({ execution, line, askedAt }: Approval): string {
+  return `asked ${ageText(Date.now() - askedAt)}, execution ${execution}${line === null ? "" : `, line ${line}`}`;
+}
+
+const widest = 100;
+
+function wholeText(row: Approval, { stdout: { columns = widest } }: Io): string {
+  const { id, state, code, config, call, askedAt, expiresAt } = row;
+  const now = Date.now();
+  const isOpen = state === "open";
+  const head = isOpen
+    ? `${id}: asked ${ageText(now - askedAt)}, expires in ${durationText(Math.max(0, expiresAt - now))}`
+    : `${id}: ${stateText(row)}`;
+  return [
+    `${head}\n`,
+    wholeQuestionText({ ...row, changed: row.changed ?? undefined }, Math.min(columns, widest)),
+    `Config: ${visible(configText(config))}`,
+    `Execution ${row.execution}, call ${call}${row.line === null ? "" : `, line ${row.line}`}`,
+    ...(code === null ? [] : [`    ${visible(code)}`]),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,233 @@
+/** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
+import { type AuditLine, decisions, lineShape } from "../../audit/event.ts";
+import { readLines } from "../../audit/files.ts";
+import { verify as verifyLog } from "../../audit/verify.ts";
+import { auditFolder } from "../../config/locations.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../json-shape.ts";
+import { grouped } from "../../outcome-text.ts";
+import { visible } from "../../policy/question.ts";
+import { toolId } from "../../registry/model.ts";
+import { command, option } from "../command.ts";
+import { countUpTo, oneWordOf } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { table } from "../layout.ts";
+
+const defaultListed = 20;
+
+const filterArgs = {
+  since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", {
+    valueHint: "time",
+    parse: timeSince,
+  }),
+  server: option("Only decisions about this server", { valueHint: "name", complete: "server" }),
+  tool: option("Only decisions about this tool", { valueHint: "server.tool", complete: "tool" }),
+  execution: option("Only decisions about this execution", { valueHint: "id", complete: "execution" }),
+  decision: option("Only this decision", { valueHint: "word", ...oneWordOf(decisions) }),
+} as const;
+
+export const list = command({
+  description:
+    "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, and trust. Entries have a digest of the arguments, not the arguments.",
+  args: {
+    ...filterArgs,
+    limit: option(`Maximum number of entries (default ${defaultListed})`, { short: "n", ...countUpTo(100_000) }),
+  },
+  examples: [
+    "claudikins audit",
+    "claudikins audit list --since 7d --server github",
+    "claudikins audit --decision denied --json",
+  ],
+  json: record({ entries: listOf(lineShape) }),
+  async run(args, io) {
+    const entries = linesOf(args, io)
+      .reverse()
+      .slice(0, args.limit ?? defaultListed);
+    const json = { entries };
+    if (entries.length === 0) return { json, note: "The audit log has no such entries.\n" };
+    const head = ["entry", "when", "decision", "about", "where", "by"];
+    const rows = entries.map((line) => [
+      String(line.entry),
+      timeText(line.at),
+      `${line.decision}${line.scope === "session" ? " for the session" : ""}`,
+      visible(subjectOf(line)),
+      line.by.place ?? "",
+      visible([line.by.user, line.by.parent].filter(Boolean).join(", from ")),
+    ]);
+    return { json, text: table(head, rows, io.stdout.columns) };
+  },
+});
+
+export const verify = command({
+  description:
+    "Check the chain of the audit log: every entry has the hash of the entry before it. Ends with exit code 1 if an entry was changed, inserted or removed. Note the last hash elsewhere, and a later check with --contains proves that nothing before it has changed.",
+  args: {
+    contains: option("Hash of an entry that must be part of the log", { valueHint: "sha256", parse: hashOf }),
+  },
+  examples: ["claudikins audit verify", "claudikins audit verify --json"],
+  json: record({
+    entries: about("The number of entries up to the first problem", number),
+    sha256: about("The hash of the last of these entries", text),
+    "problem?": record({ file: text, problem: text }),
+    notes: texts,
+    "contains?": yesOrNo,
+  }),
+  async run(args, { env }) {
+    const json = verifyLog(auditFolder(env), args.contains);
+    const { entries, sha256, problem, notes, contains } = json;
+    const exitCode = problem || contains === false ? 1 : 0;
+    const hash = `The last hash is ${sha256}\n`;
+    const holds = problem
+      ? `The log holds up to entry ${entries}. ${problem.file}: ${problem.problem}\n`
+      : `The log holds: ${entries === 1 ? "1 entry" : `${grouped(entries)} entries`}\n`;
+    const found =
+      contains === undefined ? "" : `The log ${contains ? "contains" : "does not contain"} ${args.contains}\n`;
+    return {
+      json,
+      text: `${holds}${hash}${found}`,
+      note: notes.map((note) => `note: ${note}\n`).join(""),
+      exitCode,
+    };
+  },
+});
+
+const columns = [
+  "entry",
+  "time",
+  "decision",
+  "scope",
+  "server",
+  "tool",
+  "execution",
+  "call",
+  "line",
+  "approval",
+  "arguments",
+  "bytes",
+  "config",
+  "detail",
+  "place",
+  "user",
+  "parent",
+  "terminal",
+] as const;
+
+export const export_ = command({
+  description:
+    "Print the entries of the audit log, oldest first, for other programs. JSON lines are the lines of the log, with their hashes.",
+  args: {
+    ...filterArgs,
+    format: option("Format of the output (default jsonl)", {
+      valueHint: "format",
+      ...oneWordOf(["jsonl", "csv"] as const),
+    }),
+  },
+  examples: ["claudikins audit export > audit.jsonl", "claudikins audit export --format csv --since 2026-01-01"],
+  async run(args, io) {
+    const lines = linesOf(args, io);
+    if (args.format !== "csv") return { text: lines.map((line) => `${JSON.stringify(line)}\n`).join("") };
+    const rows = [columns.join(","), ...lines.map((line) => cellsOf(line).map(csvCell).join(","))];
+    return { text: rows.map((row) => `${row}\r\n`).join("") };
+  },
+});
+
+interface Filter {
+  since?: number | undefined;
+  server?: string | undefined;
+  tool?: string | undefined;
+  execution?: string | undefined;
+  decision?: string | undefined;
+}
+
+function linesOf({ since = 0, server, tool, execution, decision }: Filter, { env }: Pick<Io, "env">): AuditLine[] {
+  return [...readLines(auditFolder(env))].flatMap(({ line }) => {
+    if (!line || line.at < since) return [];
+    const isWanted =
+      (server === undefined || line.server === server) &&
+      (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
+      (execution === undefined || line.execution === execution) &&
+      (decision === undefined || line.decision === decision);
+    return isWanted ? [line] : [];
+  });
+}
+
+function subjectOf({ server, tool, config = "", changes, why }: AuditLine): string {
+  if (server !== undefined) return tool === undefined ? server : toolId(server, tool);
+  if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;
+  return why ?? config;
+}
+
+function cellsOf(line: AuditLine): string[] {
+  const {
+    entry,
+    at,
+    decision,
+    scope,
+    server,
+    tool,
+    execution,
+    call,
+    line: row,
+    approval,
+    config,
+    changes,
+    servers,
+    why,
+    by,
+  } = line;
+  const detail = changes ? JSON.stringify(changes) : (servers?.join(" ") ?? why ?? "");
+  const { sha256, bytes } = line.arguments ?? {};
+  return [
+    entry,
+    new Date(at).toISOString(),
+    decision,
+    scope,
+    server,
+    tool,
+    execution,
+    call,
+    row,
+    approval,
+    sha256,
+    bytes,
+    config,
+    detail,
+    by.place,
+    by.user,
+    by.parent,
+    by.terminal,
+  ].map((value) => String(value ?? ""));
+}
+
+/** A spreadsheet runs texts that begin like a formula. */
+function csvCell(value: string): string {
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** `2026-11-23 14:05`, in local time. */
+function timeText(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds since 1970. Throws USAGE. */
+function timeSince(text: string, flag: string): number {
+  const [, amount, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  if (amount !== undefined) return Date.now() - Number(amount) * unitMs[unit as keyof typeof unitMs];
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new ClaudikinsError(
+    "USAGE",
+    `${flag} takes a time like 30m, 12h or 7d, or a date like 2026-11-23; got "${text}"`,
+  );
+}
+
+/** Throws USAGE. */
+function hashOf(text: string, flag: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new ClaudikinsError("USAGE", `${flag} takes a hash of 64 hexadecimal digits; got "${text}"`);
+}

@@ -1,0 +1,115 @@
+/** `claudikins audit`: the list and its filters, the check of the chain, and exports. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AuditEvent, Decider } from "../../src/audit/event.ts";
+import { sha256 } from "../../src/audit/files.ts";
+import { auditing } from "../../src/audit/log.ts";
+import { auditFolder } from "../../src/config/locations.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+import { cli } from "./in-memory.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const log = auditFolder({ HOME: folder.path });
+const run = (...argv: string[]) => cli(["audit", ...argv], { cwd: folder.path });
+const entries = async (...argv: string[]) => {
+  const { entries: found } = JSON.parse((await run(...argv, "--json")).stdout) as { entries: { entry: number }[] };
+  return found.map(({ entry }) => entry);
+};
+
+const by: Decider = { place: "terminal", user: "ada", pid: 7, terminal: true, parent: "bash" };
+const now = Date.now();
+const events: [AuditEvent, number][] = [
+  [
+    { decision: "approved", server: "github", tool: "merge", execution: "e1", call: 1, scope: "session" },
+    now - 3 * 86_400_000,
+  ],
+  [{ decision: "denied", server: "github", tool: "close", execution: "e2" }, now - 7_200_000],
+  [{ decision: "expired", server: "files", tool: '=cmd|"x"', execution: "e2" }, now - 60_000],
+  [
+    { decision: "policy", config: "/shop/claudikins.json", changes: [{ at: "mcpServers.a.deny", after: '["x"]' }] },
+    now,
+  ],
+];
+
+beforeAll(async () => {
+  for (const [event, at] of events) await auditing(log, (write) => write(event, by, at));
+});
+
+describe("the list", () => {
+  test("has the latest entries first, for people and for programs", async () => {
+    expect(await entries()).toEqual([4, 3, 2, 1]);
+    expect(await entries("list", "-n", "2")).toEqual([4, 3]);
+    const { stdout } = await run();
+    expect(stdout.split("\n")[4]).toMatch(
+      /^1 +\d{4}-\d\d-\d\d \d\d:\d\d {2}approved for the session +github\.merge +terminal +ada, from bash$/,
+    );
+    expect(stdout).toContain("/shop/claudikins.json: mcpServers.a.deny");
+  });
+
+  test("can be filtered", async () => {
+    expect(await entries("--server", "github")).toEqual([2, 1]);
+    expect(await entries("--tool", "github.close")).toEqual([2]);
+    expect(await entries("--execution", "e2")).toEqual([3, 2]);
+    expect(await entries("--decision", "policy")).toEqual([4]);
+    expect(await entries("--since", "1h")).toEqual([4, 3]);
+    expect(await entries("--since", "1d", "--server", "github")).toEqual([2]);
+    expect(await entries("--since", new Date(now + 86_400_000).toISOString().slice(0, 10))).toEqual([]);
+    expect((await run("--since", "yesterday")).exitCode).toBe(2);
+  });
+});
+
+describe("export", () => {
+  test("prints the lines of the log as they are", async () => {
+    expect((await run("export")).stdout).toBe(readFileSync(join(log, "000001.jsonl"), "utf8"));
+  });
+
+  test("prints CSV in which no name becomes a formula", async () => {
+    const { stdout } = await run("export", "--format", "csv", "--server", "files");
+    const [head, row, end] = stdout.split("\r\n");
+    expect(head).toStartWith("entry,time,decision,scope,server,tool,execution");
+    expect(row).toBe(
+      `3,${new Date(now - 60_000).toISOString()},expired,,files,"'=cmd|""x""",e2,,,,,,,,terminal,ada,bash,true`,
+    );
+    expect(end).toBe("");
+  });
+});
+
+describe("verify", () => {
+  test("says that the log holds, and knows earlier hashes", async () => {
+    const lines = readFileSync(join(log, "000001.jsonl"), "utf8").trimEnd().split("\n");
+    const { stdout, exitCode } = await run("verify", "--contains", sha256(lines[1]!));
+    expect(stdout).toBe(
+      `The log holds: 4 entries\nThe last hash is ${sha256(lines[3]!)}\nThe log contains ${sha256(lines[1]!)}\n`,
+    );
+    expect(exitCode).toBe(0);
+    expect((await run("verify", "--contains", sha256("other"))).exitCode).toBe(1);
+    expect((await run("verify", "--contains", "abc")).exitCode).toBe(2);
+  });
+
+  test("ends with exit code 1 after a change, and says where", async () => {
+    const file = join(log, "000001.jsonl");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace('"tool":"close"', '"tool":"other"'));
+    const { stdout, exitCode } = await run("verify");
+    expect(stdout).toStartWith("The log holds up to entry 2. 000001.jsonl: entry 2 was changed, or entry 3 was\n");
+    expect(exitCode).toBe(1);
+    expect(JSON.parse((await run("verify", "--json")).stdout)).toMatchObject({
+      entries: 2,
+      problem: { file: "000001.jsonl" },
+    });
+    writeFileSync(file, text);
+  });
+});
+
+test("an empty log is listed, exported and verified", async () => {
+  using other = temporaryFolder();
+  const inOther = (...argv: string[]) => cli(["audit", ...argv], { cwd: other.path });
+  expect((await inOther()).stderr).toBe("The audit log has no such entries.\n");
+  expect((await inOther("export")).stdout).toBe("");
+  expect((await inOther("verify")).stdout).toStartWith("The log holds: 0 entries\n");
+});
