@@ -330,8 +330,9 @@ export class Gate {
   }
 
   /** Asks a person who can be reached now, and records the answer. Rejects if it cannot be recorded. */
-  async #askMeanwhile(ticket: Ticket, { question, context }: Asked, ended: AbortSignal): Promise<void> {
+  async #askMeanwhile(ticket: Ticket, asked: Asked, ended: AbortSignal): Promise<void> {
     if (!ticket.isOpen) return;
+    const { question, context } = asked;
     const { signal, origin = signal } = context;
     const key = keyOf(question);
     const both = signal ? AbortSignal.any([signal, ended]) : ended;
@@ -347,13 +348,15 @@ export class Gate {
       if (answer === undefined) return;
       if (answer !== "once" && answer !== "session") this.#refusals.refused(key, signal, answer);
       const said = saidBy(answer);
+      asked.isRefused = said?.state === "denied";
       if (said && said.state !== "expired") await ticket.decide(said);
     } finally {
       this.#semaphore.release();
     }
   }
 
-  #refusalOf(verdict: Exclude<Verdict, { state: "approved" }>, { question, context, hint }: Asked): ClaudikinsError {
+  #refusalOf(verdict: Exclude<Verdict, { state: "approved" }>, asked: Asked): ClaudikinsError {
+    const { question, context, hint } = asked;
     const { signal } = context;
     const key = keyOf(question);
     if (verdict.state === "withdrawn") return cancelled(question);
@@ -362,6 +365,7 @@ export class Gate {
       return denied(question, why, wayOut("late", hint));
     }
     const refusal = this.#refusals.standing(key, signal);
+    if (asked.isRefused) return denied(question, `was not called: ${refusalWords.no}`, wayOut("no", hint));
     if (refusal?.how === "declined") return denied(question, refusal.why, wayOut("declined", hint));
     // A denial elsewhere also decides the other open questions about the tool, and counts once.
     if (!refusal || !isNo(refusal.how)) this.#refusals.refused(key, signal, "no");
@@ -388,6 +392,8 @@ interface Asked {
   context: CallContext;
   /** How the config could allow the call. */
   hint: string;
+  /** Whether a person who was asked about this call here has said no. */
+  isRefused?: boolean;
 }
 
 /** The definition that a person allowed, or the parts that have changed meanwhile. Undefined: look again. */

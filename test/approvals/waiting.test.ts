@@ -213,7 +213,14 @@ describe("a call with a host that asks", () => {
     const source =
       "return (await Promise.allSettled([rec.remove_it({}), rec.plain_it({}), rec.plain_it({})])).map(({ reason }) => reason.message)";
     const { value } = (await waiting.run(source)) as { value: string[] };
-    expect(value.every((text) => text.endsWith("the person declined all questions from this code"))).toBe(true);
+    const words = value.map(
+      (text) => /the person said no|the person declined all questions from this code/.exec(text)?.[0],
+    );
+    expect(words.toSorted()).toEqual([
+      "the person declined all questions from this code",
+      "the person declined all questions from this code",
+      "the person said no",
+    ]);
     expect(asked).toHaveLength(1);
     expect(waiting.got()).toEqual([]);
   });

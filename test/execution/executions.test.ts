@@ -28,8 +28,8 @@ const env = () => ({ PATH: process.env["PATH"], HOME: folder.path, CI: "true" })
 const called = (): string[] =>
   existsSync(counts)
     ? readFileSync(counts, "utf8")
-        .trim()
         .split("\n")
+        .slice(0, -1)
         .map((line) => (JSON.parse(line) as string[]).join(" "))
     : [];
 

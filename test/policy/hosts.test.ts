@@ -80,8 +80,8 @@ describe("code mode over stdio", () => {
     expect(got()).toEqual([]);
   });
 
-  test("does not call if the host has no elicitation", async () => {
-    configure({ confirm: "always" });
+  test("does not call if the host has no elicitation and approvals do not wait", async () => {
+    configure({ confirm: "always" }, { approvals: { wait: false } });
     await using host = await openHost(folder);
     expect(await execute(host, "return rec.remove_it({})")).toContain(
       'set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
@@ -184,7 +184,7 @@ describe("direct mode", () => {
 });
 
 test("over HTTP each session has its own person, whose consent does not apply to other sessions", async () => {
-  configure({ confirm: "always" });
+  configure({ confirm: "always" }, { approvals: { wait: false } });
   await using serve = await httpServe(folder);
   const [one, other] = [person(() => yes("session")), person(() => yes("no"))];
   await using first = await sdkHost(serve.url, one.capabilities, { prepare: one.prepare });

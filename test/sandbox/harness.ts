@@ -44,6 +44,20 @@ export async function answer({ name, args }: BindingCall, signal: AbortSignal): 
   }
 }
 
+/** The servers of the harness. */
+export function bindingsWith(call: Bindings["call"]): Bindings {
+  const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
+  const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));
+  return {
+    namespaces: [
+      { name: "test", jsName: "test", functions },
+      { name: "my-server", jsName: undefined, functions: [{ name: "echo", jsName: "echo" }] },
+      { name: "open", jsName: "open", functions: "any" },
+    ],
+    call,
+  };
+}
+
 export class Harness implements Disposable {
   readonly sandbox: Sandbox;
   check: CheckMode = "error";
@@ -57,18 +71,8 @@ export class Harness implements Disposable {
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
     const { signal, call = answer, watch, ...limits } = options;
-    const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
-    const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));
-    const bindings: Bindings = {
-      namespaces: [
-        { name: "test", jsName: "test", functions },
-        { name: "my-server", jsName: undefined, functions: [{ name: "echo", jsName: "echo" }] },
-        { name: "open", jsName: "open", functions: "any" },
-      ],
-      call,
-    };
     return this.sandbox.execute(source, {
-      bindings,
+      bindings: bindingsWith(call),
       limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
       mounts: this.mounts,
       check: this.check,

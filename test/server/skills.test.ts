@@ -106,16 +106,18 @@ describe.each([
 
     test("a host that does not read skills is told only about tools", async () => {
       await asHost({ isOlder, way }, { sampling: {} }, async (host) => {
-        expect(host.getServerCapabilities()).toEqual({ tools: {} });
+        expect(host.getServerCapabilities()).toEqual(isOlder ? { tools: {} } : { tools: {}, extensions: tasks });
       });
     });
   });
 });
 
+const tasks = { "io.modelcontextprotocol/tasks": {} };
+
 describe("a probe that the SDK answers says the same", () => {
   const answers = [
-    [capabilities, { tools: {}, resources: {}, ...capabilities }],
-    [{}, { tools: {} }],
+    [capabilities, { tools: {}, resources: {}, extensions: { ...capabilities.extensions, ...tasks } }],
+    [{}, { tools: {}, extensions: tasks }],
   ] as const;
 
   test.each(answers)("over HTTP to a host with %j", async (theirs, told) => {

@@ -28,8 +28,8 @@ afterEach(() => folder[Symbol.dispose]());
 const called = (): string[] =>
   existsSync(counts)
     ? readFileSync(counts, "utf8")
-        .trim()
         .split("\n")
+        .slice(0, -1)
         .map((line) => (JSON.parse(line) as string[]).join(" "))
     : [];
 

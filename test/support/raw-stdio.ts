@@ -13,11 +13,25 @@ export interface RawStdio extends AsyncDisposable {
   told: Message[];
   /** Resolves with the first notification that fits. */
   hears(fits: (message: Message) => boolean): Promise<Message>;
-  kill(): Promise<void>;
+  signal(name: "SIGKILL" | "SIGTERM"): void;
+  /** Ends its input. */
+  leave(): void;
+  exited: Promise<unknown>;
 }
 
-export function rawStdio(folder: TemporaryFolder, capabilities: object, flags: string[] = []): RawStdio {
-  const child = Bun.spawn([...claudikinsCommand, "serve", ...flags], {
+interface RawStdioOptions {
+  flags?: string[];
+  /** The claudikins to start. */
+  command?: readonly string[];
+}
+
+/** `capabilities` are those of the host. */
+export function rawStdio(
+  folder: Pick<TemporaryFolder, "path">,
+  capabilities: object,
+  { flags = [], command = claudikinsCommand }: RawStdioOptions = {},
+): RawStdio {
+  const child = Bun.spawn([...command, "serve", ...flags], {
     cwd: folder.path,
     env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }),
     stdin: "pipe",
@@ -63,10 +77,9 @@ export function rawStdio(folder: TemporaryFolder, capabilities: object, flags: s
       look();
       return await promise.finally(() => listeners.delete(look));
     },
-    async kill() {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
+    signal: (name) => child.kill(name),
+    leave: () => void child.stdin.end(),
+    exited: child.exited,
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       await child.exited;

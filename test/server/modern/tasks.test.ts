@@ -57,7 +57,7 @@ describe.each(["http", "stdio"])("over %s", (way) => {
   /** Runs work with one host of `serve`. */
   async function asHost(work: (ask: Ask) => Promise<void>, ...flags: string[]): Promise<void> {
     if (way === "stdio") {
-      await using host = rawStdio(folder, capabilities, flags);
+      await using host = rawStdio(folder, capabilities, { flags });
       return await work(host.ask);
     }
     await using door = await httpServe(folder, flags);

@@ -168,7 +168,10 @@ test("a host of 2026-07-28 gets unknown fields and metadata of definitions, resu
   });
   // An extension that we do not pass on is not announced.
   const { capabilities } = (await ask("server/discover")) as { capabilities: { extensions: object } };
-  expect(Object.keys(capabilities.extensions)).toEqual(["io.modelcontextprotocol/skills"]);
+  expect(Object.keys(capabilities.extensions)).toEqual([
+    "io.modelcontextprotocol/skills",
+    "io.modelcontextprotocol/tasks",
+  ]);
 });
 
 test("the Inspector finds the app of each server", async () => {

@@ -1,0 +1,16 @@
+/** A few rounds of `bun run crash`: no call is lost, and none is made twice. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { executable } from "../support/claudikins.ts";
+import { crashRound, planOf } from "./crashes.ts";
+
+// A round takes a few seconds, and the build before the first one longer.
+setDefaultTimeout(120_000);
+
+test.each([0, 1, 2, 3, 4])(
+  "a program whose processes are killed ends, and its calls are made once: round %i",
+  async (index) => {
+    const { wrong, ends } = await crashRound(planOf(5, index), [executable()]);
+    expect(wrong).toEqual([]);
+    expect(Object.keys(ends)).toContain("done");
+  },
+);
