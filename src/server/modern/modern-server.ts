@@ -80,6 +80,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
         host: identityOf(context),
         toolbox,
         signal: open.signal,
+        isTask: rules !== undefined,
         sendProgress: hasProgress || rules ? sendProgress : undefined,
       });
     };

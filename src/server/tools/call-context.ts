@@ -10,6 +10,8 @@ export interface CallContext {
   /** Unusable servers that the model has been told about. */
   told?: Set<string>;
   host?: HostIdentity | undefined;
+  /** Whether the agent follows the call as a task, however long it takes. */
+  isTask?: boolean | undefined;
 }
 
 /** Characters of an agent's name and version. */

@@ -39,16 +39,14 @@ export async function callExecuteCode(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  { onProgress, host }: CallContext = {},
+  context: CallContext = {},
 ): Promise<CallToolResult> {
   const { resume } = args;
   const startedAt = performance.now();
   const followed =
-    resume === undefined
-      ? await started(args, toolbox, signal, { onProgress, host })
-      : await resumed(resume, args["code"], toolbox);
+    resume === undefined ? await started(args, toolbox, signal, context) : await resumed(resume, args["code"], toolbox);
   if ("content" in followed) return followed;
-  const outcome = await outcomeInTime(followed, args, toolbox, signal, host);
+  const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
   if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
   const { folders, limits } = toolbox.config;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
@@ -102,11 +100,12 @@ async function outcomeInTime(
   { background, resume }: Record<string, unknown>,
   { config, approvals, pool }: Toolbox,
   signal: AbortSignal,
-  host: CallContext["host"],
+  { host, isTask = false, onProgress }: CallContext,
 ): Promise<Outcome | undefined> {
   const patient = resume === undefined ? false : patientResumeMs;
   const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;
-  const answerAfterMs = background === true ? backgroundMs : (config.executions.answerAfterMs ?? usual);
+  const allowed = isTask ? false : (config.executions.answerAfterMs ?? usual);
+  const answerAfterMs = background === true ? backgroundMs : allowed;
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background, may stop waiting for it.
@@ -116,7 +115,10 @@ async function outcomeInTime(
   // An agent that asks again has been told, and waits for the person.
   if (resume === undefined) {
     const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
-    void awaitsApproval(followed.id, options).then(() => late.resolve(undefined));
+    void awaitsApproval(followed.id, options).then(async (isAwaited) => {
+      if (!isTask) late.resolve(undefined);
+      else if (isAwaited) onProgress?.((await waitingText(followed, approvals)).replaceAll("\n", " "));
+    });
   }
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
