@@ -17,7 +17,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import { bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
+import { adoptionIn, bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
@@ -203,9 +203,11 @@ class Daemon {
           return await this.#call(request);
         case "POST /executions":
           return await this.#execute(request);
-        case "POST /adopt":
-          await this.#adopt();
-          return Response.json({});
+        case "POST /adopt": {
+          const ids = adoptionIn(await bodyOf(request));
+          await this.#adopt(ids);
+          return Response.json({ executions: ids.filter((id) => this.#executions?.has(id)) });
+        }
         case "GET /status":
           return Response.json(this.#status());
         case "GET /servers":
@@ -256,10 +258,10 @@ class Daemon {
     return Response.json({ id: execution.id });
   }
 
-  /** Continues the executions that somebody wants and no process runs. */
-  async #adopt(): Promise<void> {
+  /** Continues the executions that no process runs: these, and all that somebody wants. */
+  async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
-      await (await this.#toolbox.executions()).adopt(this.#toolbox);
+      await (await this.#toolbox.executions()).adopt(this.#toolbox, asked);
     } catch (error) {
       this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
     }

@@ -79,6 +79,11 @@ export function executionIn(body: unknown): z.infer<typeof executionRequest> {
   throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"}');
 }
 
+/** The ids in a request to continue executions. */
+export function adoptionIn(body: unknown): string[] {
+  return z.object({ executions: z.array(text) }).safeParse(body).data?.executions ?? [];
+}
+
 export type CallRequest = z.infer<typeof callRequest>;
 export type WrittenCall = z.infer<typeof writtenCall>;
 export type OpenRequest = z.infer<typeof openRequest>;

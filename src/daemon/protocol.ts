@@ -11,7 +11,8 @@
  *   daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error, and then nothing was done. All further messages are
  *   MCP, one per text. The daemon's last message is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
- * - `POST /adopt` continues the executions that somebody wants and no process runs: `{}`.
+ * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all that somebody wants. It returns
+ *   those of the ids that run here now: `{"executions"}`.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
  *   when they are done. With `now`, it aborts them.
  *

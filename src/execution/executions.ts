@@ -232,16 +232,20 @@ export class Executions implements AsyncDisposable {
     return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
   }
 
-  /** Cancels an execution of this config, wherever it runs. Throws EXECUTION_NOT_FOUND. */
-  async cancel(id: string, parts: ExecutionParts): Promise<void> {
+  /** Cancels an execution of this config, wherever it runs. Returns false if it has ended. Throws EXECUTION_NOT_FOUND. */
+  async cancel(id: string, parts: ExecutionParts): Promise<boolean> {
     const running = this.#running.get(id);
-    if (running) return running.cancel();
+    if (running) {
+      running.cancel();
+      return true;
+    }
     const { store, owner } = await this.#open(parts);
     const row = this.#rowOf(id, store);
-    if (row.state === "ended") return;
+    if (row.state === "ended") return false;
     if (await this.#isAlive(row)) store.askToCancel(id);
     else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)));
-    else await this.cancel(id, parts);
+    else return this.cancel(id, parts);
+    return true;
   }
 
   /** Number of executions that run or wait in this process. */
@@ -254,15 +258,23 @@ export class Executions implements AsyncDisposable {
     return [...this.#running.values()].some(({ isCalling }) => isCalling);
   }
 
-  /** Continues the executions of this config that somebody wants and no process runs. Throws FILE_NOT_WRITABLE. */
-  async adopt(parts: ExecutionParts): Promise<void> {
+  /**
+   * Continues the executions of this config that no process runs, if somebody wants them or they are in `asked`. Throws
+   * FILE_NOT_WRITABLE.
+   */
+  async adopt(parts: ExecutionParts, asked: readonly string[] = []): Promise<void> {
     if (!existsSync(storeFile(this.#options.env))) return;
     const { store, engine } = await this.#open(parts);
     for (const row of store.list(this.#options.config)) {
-      const isFit = row.state === "open" && row.isWanted && row.unsaved === null;
+      const isFit = row.state === "open" && row.unsaved === null && (row.isWanted || asked.includes(row.id));
       if (row.isSaved && row.engine !== engine) continue;
       if (isFit && !this.#running.has(row.id) && !(await this.#isAlive(row))) await this.#takeOver(row, parts);
     }
+  }
+
+  /** Whether an execution runs or waits in this process. */
+  has(id: string): boolean {
+    return this.#running.has(id);
   }
 
   /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */

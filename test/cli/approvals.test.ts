@@ -170,9 +170,9 @@ describe("approve", () => {
     expect((await run(["approve", "a", "--all"])).stderr).toContain("--all belongs to --all-of");
   });
 
-  test("says that a stopped execution makes the call when it continues", async () => {
+  test("says how to continue an execution that no process runs", async () => {
     const row = await ask();
-    expect((await atTerminal(["approve", row.id], "y")).stderr).not.toContain("is stopped");
+    expect((await atTerminal(["approve", row.id], "y")).stderr).not.toContain("no process runs");
     const database = await openDatabase(storeFile({ HOME: folder.path }));
     const store = new ExecutionStore(database);
     store.add({ id: "e9", config: null, startedAt: 1, request: "{}", owner: "none" });
@@ -183,7 +183,7 @@ describe("approve", () => {
     // Its process ends.
     await approvals[Symbol.asyncDispose]();
     const { stderr } = await atTerminal(["approve", id], "y");
-    expect(stderr).toContain("note: execution e9 is stopped. The call is made when it continues.");
+    expect(stderr).toContain("note: no process runs execution e9. To continue it: claudikins executions wait e9");
   });
 });
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Approvals } from "../../src/approvals/approvals.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -91,15 +92,12 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([{ id: 1 }]);
   });
 
-  test("the end of the input declines all questions", async () => {
-    await using person = exec(
-      "return (await Promise.allSettled([1, 2].map((id) => rec.remove_it({ id })))).map(({ status }) => status)",
-    );
+  test("the end of the input leaves all questions for later", async () => {
+    await using person = exec("return await Promise.all([1, 2].map((id) => rec.remove_it({ id })))");
     await person.see(question);
     person.type("\u0004");
-    await person.see('"rejected",');
-    await person.see('"rejected"');
-    expect(await person.exited).toBe(0);
+    await person.see("waits until you approve or deny rec.remove-it");
+    expect(await person.exited).toBe(7);
     expect(person.text.match(/Call it\?/g)).toHaveLength(1);
     expect(got()).toEqual([]);
   });
@@ -126,13 +124,28 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   test("nobody can be asked if the code comes from standard input", async () => {
     const command = `echo 'return rec.remove_it({})' | ${claudikinsCommand.map((word) => `'${word}'`).join(" ")} exec -`;
     await using person = atTerminal(["sh", "-c", command], { cwd: folder.path, env: { HOME: folder.path } });
-    await person.see("nobody can be asked here");
-    expect(await person.exited).toBe(2);
+    await person.see("waits until you approve or deny rec.remove-it");
+    expect(await person.exited).toBe(7);
     expect(got()).toEqual([]);
   });
 });
 
-test("a call fails without a terminal, with the config line that would allow it", async () => {
+test("a program waits without a terminal, and is continued once the call is approved", async () => {
+  const { exitCode, stdout, stderr } = await cli(["exec", "-e", "return rec.remove_it({})"], { cwd: folder.path });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
+  const [, id = "", approval = ""] =
+    /The execution (\w+) waits until .* rec\.remove-it \(approval (\w+)\)/.exec(stderr) ?? [];
+  expect(stderr).toContain(`Decide with: claudikins approvals. For the outcome: claudikins executions wait ${id}`);
+  expect(got()).toEqual([]);
+  await using approvals = new Approvals({ env: { HOME: folder.path } });
+  await approvals.decide(approval, { state: "approved", scope: "once", by: "command" });
+  expect(await cli(["executions", "wait", id], { cwd: folder.path })).toMatchObject({ exitCode: 0 });
+  expect(got()).toHaveLength(1);
+});
+
+test("a call fails without a terminal if approvals do not wait, with the config line that would allow it", async () => {
+  const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "destructive" };
+  folder.write("claudikins.json", { mcpServers: { rec }, approvals: { wait: false } });
   const run = (...argv: string[]) => cli(["exec", "-e", "return rec.remove_it({})", ...argv], { cwd: folder.path });
   const { exitCode, stdout, stderr } = await run();
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

@@ -7,6 +7,9 @@ import type { Command, Group } from "../../src/cli/command.ts";
 import { readCommandLine, valuesOf, withDefault } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
+import { storeFile } from "../../src/config/locations.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ExecutionStore } from "../../src/store/executions.ts";
 import { version } from "../../src/version.ts";
 import { asking } from "../store/approvals.ts";
 import { root } from "../support/claudikins.ts";
@@ -17,7 +20,7 @@ import { type Llm, startLlm } from "../support/llm.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
-import { type Case, table } from "./every-command.ts";
+import { type Case, keptId, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
 
 // Real servers start slowly on a small machine.
@@ -61,12 +64,13 @@ test("the general help lists every command once, without internal ones", () => {
 /** Runs a call, and returns its result and its folder. */
 async function run(
   path: string,
-  { argv, files = {}, before = [], options, waits, isProcess }: Case,
+  { argv, files = {}, before = [], options, waits, keeps, isProcess }: Case,
   ...flags: string[]
 ) {
   using folder = temporaryFolder();
   await using approvals = new Approvals({ env: { HOME: folder.path } });
   const id = waits ? (await approvals.ask(waitingCall())).id : "APPROVAL";
+  if (keeps) await keepExecution(folder.path);
   const filled = (text: string) =>
     text
       .replaceAll("FOLDER", folder.path)
@@ -83,6 +87,17 @@ async function run(
     : await cli(whole, { cwd: folder.path, ...options });
   const { exitCode, ...texts } = result;
   return { argv: whole, folder: folder.path, id, exitCode: exitCode ?? -1, ...texts };
+}
+
+/** Stores an execution of the demo that has ended. */
+async function keepExecution(home: string): Promise<void> {
+  const database = await openDatabase(storeFile({ HOME: home }));
+  const store = new ExecutionStore(database);
+  const request = JSON.stringify({ source: "return 6 * 7" });
+  store.add({ id: keptId, config: null, startedAt: Date.now(), request, owner: "none" });
+  const receipt = { id: keptId, durationMs: 1, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 2 };
+  store.ended(keptId, JSON.stringify({ ok: true, value: 42, logs: [], display: [], receipt }));
+  database.close();
 }
 
 /** A call of the demo that waits since this moment. */

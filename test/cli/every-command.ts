@@ -12,9 +12,13 @@ export interface Case {
   options?: Pick<CliOptions, "env" | "stdin" | "interrupted" | "answers" | "terminal">;
   /** A call waits for approval. APPROVAL is replaced by its id. */
   waits?: true;
+  /** An execution with the id `keptId` has ended. */
+  keeps?: true;
   /** Requires the streams of a real process. */
   isProcess?: true;
 }
+
+export const keptId = "0t80fs9gjc";
 
 export interface Cases {
   success: Case;
@@ -287,6 +291,22 @@ export const table: Record<string, Cases> = {
       { argv: ["odd", "--clear"], files: working, before: [["call", "odd.structured"]] },
       { argv: ["odd", "--follow"], files: working, before: [["call", "odd.structured"]], options: { interrupted } },
     ],
+  },
+  "executions list": {
+    success: { argv: [], keeps: true },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [{ argv: [] }],
+  },
+  "executions wait": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
+  "executions cancel": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
   },
   "approvals list": {
     success: { argv: [], waits: true },

@@ -23,10 +23,11 @@ import { configOwner } from "../../logs/place.ts";
 import { counted } from "../../outcome-text.ts";
 import { questionText, visible, wholeQuestionText } from "../../policy/question.ts";
 import { toolId } from "../../registry/model.ts";
+import { shellWord } from "../../shell-word.ts";
 import type { Approval, ApprovalScope, Decision } from "../../store/approvals.ts";
 import { configText } from "../../trace/record-text.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
+import { configArgs, usesDaemon } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText, table } from "../layout.ts";
@@ -132,7 +133,7 @@ export const approve = command({
     const scope = args.for ?? "once";
     await askPerson(rows, scope, io);
     const { decided, late } = await decideAll(approvals, rows, { state: "approved", scope, by: "command" });
-    const stopped = await stoppedExecutions(approvals, decided);
+    const stopped = await continueStopped(approvals, decided, io);
     return answerOf({ approved: decided.map(jsonOf) }, "Approved", decided, [...late, ...stopped]);
   },
 });
@@ -152,7 +153,8 @@ export const deny = command({
     await using approvals = new Approvals({ env: io.env });
     const rows = chosenRows(args, await allOf(approvals, io), io);
     const { decided, late } = await decideAll(approvals, rows, { state: "denied", by: "command" });
-    return answerOf({ denied: decided.map(jsonOf) }, "Denied", decided, late);
+    const stopped = await continueStopped(approvals, decided, io);
+    return answerOf({ denied: decided.map(jsonOf) }, "Denied", decided, [...late, ...stopped]);
   },
 });
 
@@ -267,11 +269,40 @@ async function decideAll(approvals: Approvals, rows: readonly Approval[], decisi
   return { decided: [...decided.values()], late };
 }
 
-/** Notes about approved calls whose program no process runs. */
-async function stoppedExecutions(approvals: Approvals, rows: readonly Approval[]): Promise<string[]> {
+/** Lets the daemon continue the executions that no process runs. Returns what to tell the person. */
+async function continueStopped(approvals: Approvals, rows: readonly Approval[], io: Io): Promise<string[]> {
   const waited = await Promise.all(rows.map((row) => approvals.isWaitedFor(row)));
-  const stopped = new Set(rows.filter((_, at) => !waited[at]).map(({ execution }) => execution));
-  return [...stopped].map((id) => `note: execution ${id} is stopped. The call is made when it continues.\n`);
+  const stopped = Map.groupBy(
+    rows.filter((_, at) => !waited[at]),
+    ({ config }) => config,
+  );
+  const notes: string[] = [];
+  for (const [config, of] of stopped) {
+    const ids = [...new Set(of.map(({ execution }) => execution))];
+    const continued = usesDaemon({}, io.env) ? await continuedInDaemon(ids, config, io) : [];
+    for (const id of ids) {
+      const where = config === null ? "" : ` --config ${shellWord(config)}`;
+      notes.push(
+        continued.includes(id)
+          ? `note: the daemon continues execution ${id}. For its outcome: claudikins executions wait ${id}${where}\n`
+          : `note: no process runs execution ${id}. To continue it: claudikins executions wait ${id}${where}\n`,
+      );
+    }
+  }
+  return notes;
+}
+
+/** The executions that the daemon runs now. Empty if the daemon cannot run. */
+async function continuedInDaemon(ids: readonly string[], config: string | null, io: Io): Promise<readonly string[]> {
+  const { DaemonClient } = await import("../../daemon/client.ts");
+  try {
+    const client = new DaemonClient(config ?? undefined, io.env);
+    const answer = (await client.post("/adopt", { executions: ids }, io.interrupted)) as { executions: string[] };
+    return answer.executions;
+  } catch {
+    // The person is told how to continue them.
+    return [];
+  }
 }
 
 /** Throws APPROVAL_NOT_FOUND if nothing was decided. */

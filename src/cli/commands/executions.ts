@@ -101,12 +101,13 @@ export const cancel = command({
   description: "Cancel an execution that runs or waits, in whatever process.",
   args: { execution: executionArg, ...configArgs },
   examples: ["claudikins executions cancel 0t80fs9gjc"],
-  json: record({ cancelled: text }),
+  json: record({ execution: text, cancelled: about("False if it had ended before", yesOrNo) }),
   async run(args, io) {
     await using toolbox = await openToolbox(io, args);
     const id = await idOf(args.execution, toolbox);
-    await (await toolbox.executions()).cancel(id, toolbox);
-    return { json: { cancelled: id }, note: `Cancelled the execution ${id}.\n` };
+    const cancelled = await (await toolbox.executions()).cancel(id, toolbox);
+    const note = cancelled ? `Cancelled the execution ${id}.\n` : `The execution ${id} has already ended.\n`;
+    return { json: { execution: id, cancelled }, note };
   },
 });
 
