@@ -1,7 +1,7 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
 import { ClaudikinsError } from "../../errors.ts";
 import type { Progress } from "../../execution/executions.ts";
-import { about, list as listOf, oneOf, record, text, time, yesOrNo } from "../../json-shape.ts";
+import { about, list as listOf, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import type { StoredExecution } from "../../store/executions.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { visibleText } from "../../visible-text.ts";
@@ -21,6 +21,13 @@ const maxCode = 60;
 
 const states = ["running", "asleep", "stopped", "lost", "ended"] as const;
 
+/** An execution, how far it is, and the ids of the approvals that it waits for. */
+interface Found {
+  row: StoredExecution;
+  progress: Progress;
+  approvals: string[];
+}
+
 const executionArg = place("Id of an execution, or the end of its id", { required: true, complete: "kept" });
 
 export const list = command({
@@ -39,6 +46,7 @@ export const list = command({
         ),
         startedAt: time,
         "until?": about("When it wakes up", time),
+        approvals: about("Ids of the approvals that it waits for", texts),
         "ok?": about("Whether an ended one succeeded", yesOrNo),
         code: about("The beginning of the program", text),
       }),
@@ -47,16 +55,21 @@ export const list = command({
   async run(args, io) {
     await using toolbox = await openToolbox(io, args);
     const executions = await toolbox.executions();
+    const stored = await executions.list(toolbox);
+    const open = stored.length === 0 ? [] : await toolbox.approvals.open();
     const found = await Promise.all(
-      (await executions.list(toolbox)).map(async (row) => ({ row, progress: await executions.progressOf(row) })),
+      stored.map(async (row): Promise<Found> => {
+        const approvals = open.filter(({ execution }) => execution === row.id).map(({ id }) => id);
+        return { row, progress: await executions.progressOf(row), approvals };
+      }),
     );
-    const json = { executions: found.map(({ row, progress }) => jsonOf(row, progress)) };
+    const json = { executions: found.map(jsonOf) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
-    const rows = found.map(({ row, progress }) => [
-      row.id,
-      ageText(Date.now() - row.startedAt),
-      stateText(progress),
-      codeOf(row),
+    const rows = found.map((each) => [
+      each.row.id,
+      ageText(Date.now() - each.row.startedAt),
+      stateText(each),
+      codeOf(each.row),
     ]);
     return { json, text: table(["id", "started", "state", "code"], rows, io.stdout.columns) };
   },
@@ -123,29 +136,31 @@ async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
   });
 }
 
-function jsonOf(row: StoredExecution, progress: Progress) {
+function jsonOf({ row, progress, approvals }: Found) {
   return {
     id: row.id,
     state: progress.state,
     startedAt: row.startedAt,
     ...(progress.state === "asleep" ? { until: progress.until } : {}),
     ...(progress.state === "ended" ? { ok: progress.ok } : {}),
+    approvals,
     code: codeOf(row),
   };
 }
 
-function stateText(progress: Progress): string {
+function stateText({ progress, approvals }: Found): string {
+  const waits = approvals.length === 0 ? "" : `waits for approval ${approvals.join(", ")}`;
   switch (progress.state) {
     case "asleep":
       return `sleeps until ${new Date(progress.until).toLocaleString()}`;
     case "stopped":
-      return "stopped; wait continues it";
+      return `${waits === "" ? "stopped" : waits}; wait continues it`;
     case "lost":
       return `lost: ${progress.why}`;
     case "ended":
       return progress.ok ? "done" : "failed";
     default:
-      return "running";
+      return waits === "" ? "running" : waits;
   }
 }
 

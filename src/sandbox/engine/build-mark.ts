@@ -13,8 +13,8 @@ export async function snapshotFor(guest: string): Promise<Uint8Array> {
 
 /** Names the build. The first word is the version of claudikins. */
 export async function buildMark(guest: string): Promise<string> {
-  const [engine, snapshot] = await Promise.all([programBytes(), snapshotFor(guest)]);
   const hash = new Bun.CryptoHasher("sha256");
-  for (const part of [Bun.version, engine, guest, snapshot]) hash.update(part);
+  // The snapshot follows from the other two.
+  for (const part of [Bun.version, await programBytes(), guest]) hash.update(part);
   return `${version} ${hash.digest("hex").slice(0, 32)}`;
 }
