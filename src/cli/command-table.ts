@@ -48,7 +48,8 @@ export const commands: CommandTable = {
   },
   executions: {
     summary: "Programs in the background, and programs that wait (list, wait, cancel)",
-    description: "Manage programs that run in the background or wait.",
+    description: "Manage programs that run in the background or wait. Without a command, lists them.",
+    default: "list",
     commands: {
       list: { summary: "List them", load: () => part(import("./commands/executions.ts"), "list") },
       wait: {
