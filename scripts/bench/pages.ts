@@ -88,6 +88,7 @@ const subjects: Record<string, string> = {
     "Memory for each execution that is running, and of serve and the daemon before the first execution, after 100, and at rest.",
   growth: "Growth of the resident size over many executions.",
   cancel: "Time until a busy loop ends after it is cancelled.",
+  park: "Size and time of a program that waits on disk.",
   files: "Time for one call of a generated tool file. The tool is `everything.echo`.",
   search: "Time and memory of the search index.",
   quality: "How often a search finds a correct tool, on recorded queries.",

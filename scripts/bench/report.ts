@@ -12,7 +12,7 @@ export type Other = { value: number; ratio?: number; spread?: number; how?: Row[
 /** A ratio is printed if it is known within this share of itself. */
 const ratioWithin = 0.12;
 
-export type Unit = "ms" | "MB" | "tokens" | "round trips" | "tasks" | "tools" | "executions" | "share";
+export type Unit = "ms" | "MB" | "KB" | "tokens" | "round trips" | "tasks" | "tools" | "executions" | "share";
 
 export interface Row {
   what: string;

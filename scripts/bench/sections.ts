@@ -8,6 +8,7 @@ import { measureGen } from "./gen.ts";
 import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
+import { measurePark } from "./park.ts";
 import { measurePool } from "./pool.ts";
 import { measureProbes } from "./probes.ts";
 import { measureQuality } from "./quality.ts";
@@ -32,6 +33,7 @@ export const measures: Record<string, Measure> = {
   memory: measureMemory,
   growth: measureGrowthAlone,
   cancel: measureCancel,
+  park: measurePark,
   files: measureFiles,
   search: measureSearch,
   quality: measureQuality,

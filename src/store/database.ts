@@ -102,7 +102,7 @@ export async function openDatabase(file: string): Promise<Database> {
     if (process.platform !== "win32") chmodSync(file, 0o600);
     database = new sqlite.Database(file, { strict: true, create: true });
     database.run(`PRAGMA busy_timeout = ${busyMs}`);
-    database.run("PRAGMA journal_mode = WAL");
+    await useWal(database);
     // A line of the journal must survive a loss of power.
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA foreign_keys = ON");
@@ -116,6 +116,20 @@ export async function openDatabase(file: string): Promise<Database> {
       hint: "Check that claudikins can write to its data folder.",
       cause: error,
     });
+  }
+}
+
+/** SQLite does not wait for other processes that open a new database at the same moment. */
+async function useWal(database: Database): Promise<void> {
+  for (const deadline = performance.now() + busyMs; ; ) {
+    try {
+      database.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      const isBusy = (error as { code?: unknown }).code === "SQLITE_BUSY";
+      if (!isBusy || performance.now() > deadline) throw error;
+      await Bun.sleep(5 + Math.random() * 10);
+    }
   }
 }
 

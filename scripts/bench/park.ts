@@ -1,0 +1,137 @@
+/** What it takes to keep a program that waits: its size on disk, the time until it is stored, and the time until it continues. */
+import { join } from "node:path";
+import { deserialize } from "node:v8";
+import { defaultLimits } from "../../src/config/defaults.ts";
+import { limitsFrom } from "../../src/execution/execute.ts";
+import { KeptExecution, type StoredProgram } from "../../src/execution/kept-execution.ts";
+import { silentLog } from "../../src/log.ts";
+import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
+import { type ExecuteOptions, Sandbox } from "../../src/sandbox/sandbox.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ExecutionStore } from "../../src/store/executions.ts";
+import { median } from "./measure.ts";
+import { type Row, rowOf, under } from "./report.ts";
+import type { Bench, Measure } from "./section.ts";
+
+/** Code that has this in its memory when it waits. */
+const programs: Record<string, string> = {
+  // What a program of an agent has after a call or two.
+  "a typical program": `const orders = Array.from({ length: 50 }, (_, n) => ({ id: "ord_" + n, total: n * 100, lines: [n, n + 1] }));
+    const byId = new Map(orders.map((order) => [order.id, order]));`,
+  "a program with 1 MB of data": `const rows = Array.from({ length: 8_000 }, (_, n) => ({ n, text: "row " + Math.random().toString(36) + n }));
+    const data = JSON.stringify(rows).repeat(3).slice(0, 1_000_000);`,
+  "a program with a heap of 60 MB": `const rows = Array.from({ length: 330_000 }, (_, n) => ({ n, text: "row " + n }));`,
+};
+
+interface Kept {
+  parkMs: number;
+  resumeMs: number;
+  bytes: number;
+}
+
+/** The limits of the typical program. */
+const [typicalMs, typicalKb] = [30, 300];
+
+export const measurePark: Measure = async (bench) => {
+  const rows: Row[] = [];
+  using sandbox = new Sandbox();
+  for (const [what, code] of Object.entries(programs)) {
+    const kept: Kept[] = [];
+    // The first round warms up.
+    for (let round = 0; round <= Math.max(bench.runs, 5); round++)
+      kept.push(await keepOnce(bench, sandbox, code, round));
+    const of = kept.slice(1);
+    const isTypical = rows.length === 0;
+    const time = (name: string, times: number[]) => {
+      const row = rowOf(`${what}, ${name}`, { ours: times });
+      return isTypical ? under(row, typicalMs) : row;
+    };
+    const size: Row = {
+      what: `${what}, size on disk`,
+      unit: "KB",
+      ours: median(of.map(({ bytes }) => bytes)) / 1_024,
+      others: {},
+      counted: `${of.length} times`,
+    };
+    rows.push(
+      time(
+        "from a wait to the disk",
+        of.map(({ parkMs }) => parkMs),
+      ),
+      time(
+        "from the disk to the next call",
+        of.map(({ resumeMs }) => resumeMs),
+      ),
+      isTypical ? under(size, typicalKb) : size,
+    );
+  }
+  return {
+    rows,
+    notes: [
+      "The sandbox runs from source in the benchmark's own process. Each program is stored as a program in the background is: its memory is copied, compressed, and written to SQLite, which waits for the disk. It continues in a worker that is ready.",
+      "To the disk: from the answer of one call until the next call may leave. From the disk: from reading the program until it has received an answer and makes its next call.",
+    ],
+  };
+};
+
+/** Runs a program until it waits, gives it up, and continues it. */
+async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: number): Promise<Kept> {
+  const folder = bench.folder();
+  const database = await openDatabase(join(folder, "store.sqlite"));
+  try {
+    const store = new ExecutionStore(database);
+    const access = { store, owner: "bench", engine: "bench" };
+    const told = { id: `bench-${round}`, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, log: silentLog };
+    const kept = new KeptExecution({ ...told, open: async () => access, fromStart: true });
+    await kept.begun;
+    const source = `${code}\nawait bench.ready(); await bench.wait(); return await bench.next();`;
+    const called: Record<string, PromiseWithResolvers<number>> = {
+      ready: Promise.withResolvers(),
+      wait: Promise.withResolvers(),
+      next: Promise.withResolvers(),
+    };
+    const call: Bindings["call"] = async ({ name }, signal) => {
+      const at = performance.now();
+      called[name]?.resolve(at);
+      if (name === "wait")
+        await new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("given up"))));
+      return { json: "1" };
+    };
+    const stop = new AbortController();
+    const options = optionsOf(folder, call, stop.signal);
+    const first = sandbox.execute(source, { ...options, id: told.id, keeper: kept });
+    const parkMs = -(await called["ready"]!.promise) + (await called["wait"]!.promise);
+    kept.release();
+    stop.abort();
+    await first;
+    // The worker of a cancelled program ends. The next one is ready after this.
+    refuseFailure(await sandbox.execute("return 1", optionsOf(folder, call)));
+
+    const [waiting] = store.calls(told.id);
+    const startedAt = performance.now();
+    const program = store.program(told.id)!;
+    const { execution } = deserialize(program) as StoredProgram;
+    const answer = { type: "settle", call: waiting!.call, json: "1" } as const;
+    const open = [{ message: JSON.parse(waiting!.message), answer }];
+    const last = sandbox.resume(source, { execution, open }, optionsOf(folder, call));
+    const resumeMs = (await called["next"]!.promise) - startedAt;
+    refuseFailure(await last);
+    return { parkMs, resumeMs, bytes: program.length };
+  } finally {
+    database.close();
+  }
+}
+
+function optionsOf(folder: string, call: Bindings["call"], signal?: AbortSignal): ExecuteOptions {
+  return {
+    bindings: { namespaces: [{ name: "bench", jsName: "bench", functions: "any" }], call },
+    limits: limitsFrom(defaultLimits),
+    mounts: { workspace: folder, registry: folder },
+    check: "off",
+    signal,
+  };
+}
+
+function refuseFailure(outcome: Outcome): void {
+  if (!outcome.ok) throw new Error(`a program did not continue: ${Bun.inspect(outcome)}`);
+}
