@@ -1,4 +1,4 @@
-/** What it takes to keep a program that waits: its size on disk, the time until it is stored, and the time until it continues. */
+/** Programs that wait on disk: their size, the time until they are stored, and the time until they continue. */
 import { join } from "node:path";
 import { deserialize } from "node:v8";
 import { defaultLimits } from "../../src/config/defaults.ts";
@@ -15,7 +15,7 @@ import type { Bench, Measure } from "./section.ts";
 
 /** Code that has this in its memory when it waits. */
 const programs: Record<string, string> = {
-  // What a program of an agent has after a call or two.
+  // The size of most programs of agents after a call or two.
   "a typical program": `const orders = Array.from({ length: 50 }, (_, n) => ({ id: "ord_" + n, total: n * 100, lines: [n, n + 1] }));
     const byId = new Map(orders.map((order) => [order.id, order]));`,
   "a program with 1 MB of data": `const rows = Array.from({ length: 8_000 }, (_, n) => ({ n, text: "row " + Math.random().toString(36) + n }));
