@@ -70,7 +70,7 @@ export async function asksForTrust(request: TrustRequest, io: Io): Promise<boole
   ]);
   await io.stderr.write(questionText(request));
   if (!(await confirm(io, "Trust this config?"))) return false;
-  await trustConfig(request, io.env);
+  await trustConfig(request, io.env, "terminal");
   return true;
 }
 

@@ -98,7 +98,7 @@ export class LockedToolbox extends Toolbox {
       // The agent could not ask.
       return false;
     }
-    if (!this.#saidNo) await trustConfig(request, this.#options.env);
+    if (!this.#saidNo) await trustConfig(request, this.#options.env, "agent");
     return !this.#saidNo;
   }
 }

@@ -88,7 +88,7 @@ const below: Record<string, string[]> = {
   ],
   search: ["catalog", "sandbox", "registry", "clients", "config"],
   agents: ["settings", "catalog", "registry", "clients", "config"],
-  settings: ["catalog", "registry", "clients", "policy", "config"],
+  settings: ["catalog", "registry", "clients", "audit", "policy", "config"],
   catalog: ["registry", "clients", "policy", "config"],
   approvals: ["store", "audit", "policy", "config"],
   sandbox: [],

@@ -23,6 +23,7 @@ import {
   withServer,
   writeConfigFile,
 } from "../../settings/config-file.ts";
+import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
@@ -106,6 +107,7 @@ export default command({
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
+    await recordPolicyChange({ file: configFile.file, before: configFile.text, after: text }, io.env);
     const notes: string[] = [];
     if (isTrusted) await keepTrust(configFile, text, io.env);
     else if (args.config !== undefined) notes.push(`note: ${untrustedText(configFile)}\n`);

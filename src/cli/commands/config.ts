@@ -7,6 +7,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../errors.ts";
 import { readIfThere, removeFile } from "../../files.ts";
 import { about, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
 import { configAsText, findConfigFile, writeConfigFile } from "../../settings/config-file.ts";
+import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import { command, flag } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
@@ -65,6 +66,7 @@ export const edit = command({
       }
       const problem = await configAsText(before, text, io.env).then(() => undefined, toClaudikinsError);
       if (!problem) {
+        await recordPolicyChange({ file: before.file, before: isNew ? empty : before.text, after: text }, io.env);
         if (isTrusted) await keepTrust(before, text, io.env);
         const isKnown = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
         return { text: `Saved ${before.file}\n`, note: isKnown ? "" : `note: ${untrustedText(before)}\n` };

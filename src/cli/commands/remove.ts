@@ -11,6 +11,7 @@ import {
   withoutServer,
   writeConfigFile,
 } from "../../settings/config-file.ts";
+import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { isTrustedFile, keepTrust } from "../../settings/trust/trust-config.ts";
 import { logout, standings } from "../../sign-in/sign-ins.ts";
 import { command, flag, place, several } from "../command.ts";
@@ -51,6 +52,7 @@ export default command({
     let text = configFile.text;
     for (const name of names) text = withoutServer(configFile, text, name);
     writeConfigFile(configFile, text);
+    await recordPolicyChange({ file: configFile.file, before: configFile.text, after: text }, io.env);
     if (isTrusted) await keepTrust(configFile, text, io.env);
     if (isUsable) await removeFiles(configFile, text, io);
     const { file } = configFile;

@@ -4,6 +4,7 @@ import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
 import { toolId } from "../../registry/model.ts";
 import { configAsText, openConfigFile, writeConfigFile } from "../../settings/config-file.ts";
 import { parseJson } from "../../settings/edit/json.ts";
+import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../settings/switches.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import { type Command, command, flag, place, several } from "../command.ts";
@@ -66,6 +67,7 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
         for (const one of wanted) checkKnown(one, before);
       }
       writeConfigFile(configFile, edited);
+      await recordPolicyChange({ file, before: configFile.text, after: edited }, io.env);
       if (isTrusted) await keepTrust(configFile, edited, io.env);
       const lines = switched.map(({ server, tool, changed }) => {
         const what = tool === undefined ? server : toolId(server, tool);

@@ -6,13 +6,13 @@ import { configFileName, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts";
-import { knowsMarks, readTrust, revokeTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
+import { knowsMarks, readTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import { linesOf } from "../../settings/trust/lines.ts";
 import { changesOf, questionText } from "../../settings/trust/question.ts";
-import { trustConfig } from "../../settings/trust/trust-config.ts";
+import { endTrust, trustConfig } from "../../settings/trust/trust-config.ts";
 import { type Answer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -101,7 +101,7 @@ async function trust(
     if (!json) throw new NotTrusted(failure.message, "To trust it without a prompt, add --yes");
     return { failure, beside: { trust: { ...document, trusted: false } } };
   }
-  if (!isKnown) await trustConfig({ file, text, config }, io.env);
+  if (!isKnown) await trustConfig({ file, text, config }, io.env, "command");
   return { json: document, text: isKnown ? `${file} is already trusted.\n` : `Trusted ${file}\n` };
 
   async function isAllowed(): Promise<boolean> {
@@ -159,10 +159,10 @@ function listed({ env, stdout }: Io): Answer {
 
 async function revoke(file: string | undefined, io: Io): Promise<Answer> {
   if (file === undefined) return { json: { revoked: [] }, text: "No project config is in use here.\n" };
-  const revoked = await revokeTrust([file], io.env);
-  if (revoked.length === 0) return { json: { revoked }, text: `${trustKey(file)} was not trusted.\n` };
+  const key = trustKey(file);
+  if (!(await endTrust(file, io.env))) return { json: { revoked: [] }, text: `${key} was not trusted.\n` };
   await stopDaemons(file, io);
-  return { json: { revoked }, text: `${revoked[0]} is no longer trusted.\n` };
+  return { json: { revoked: [key] }, text: `${key} is no longer trusted.\n` };
 }
 
 /** Stops the daemons of a config that is no longer trusted. */

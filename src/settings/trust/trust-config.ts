@@ -1,9 +1,13 @@
 /** Records that the user trusts a config, and keeps that trust when the user changes the config with claudikins. */
+import { thisProcess } from "../../audit/decider.ts";
+import type { AuditEvent, Decider } from "../../audit/event.ts";
+import { auditing } from "../../audit/log.ts";
 import type { Environment } from "../../config/environment.ts";
+import { auditFolder } from "../../config/locations.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
-import { isHarmless, marksOf } from "../../config/trust/marks.ts";
-import { knowsMarks, recordTrust, textDigest, trustedStates } from "../../config/trust/store.ts";
+import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
+import { knowsMarks, recordTrust, revokeTrust, textDigest, trustedStates } from "../../config/trust/store.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { ConfigText } from "../config-file.ts";
 import { linesOf } from "./lines.ts";
@@ -22,7 +26,7 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
 
 /** Trusts the text that the user's command has written. Call it only if `isTrustedFile` was true before. */
 export async function keepTrust({ kind, file }: ConfigText, text: string, env: Environment): Promise<void> {
-  if (kind === "project") await trustConfig({ file, text, config: await parsedConfig(text, file) }, env);
+  if (kind === "project") await record({ file, text, config: await parsedConfig(text, file) }, env);
 }
 
 /** The message after a change to a file that the user does not trust. */
@@ -30,10 +34,32 @@ export function untrustedText({ file }: ConfigText): string {
   return `${file} has other content that you do not trust yet. Review it: claudikins trust ${shellWord(file)}`;
 }
 
-/** Trusts the text without a question. Throws FILE_NOT_WRITABLE. */
-export function trustConfig(
-  { file, text, config }: { file: string; text: string; config: ParsedConfig },
-  env: Environment,
-): Promise<void> {
+interface Trusting {
+  file: string;
+  text: string;
+  config: ParsedConfig;
+}
+
+/** Trusts the text because a person has decided so. Throws FILE_NOT_WRITABLE. */
+export async function trustConfig(trusting: Trusting, env: Environment, place: Decider["place"]): Promise<void> {
+  const { file, config } = trusting;
+  const event: AuditEvent = {
+    decision: "trusted",
+    config: file,
+    servers: enabledServers(config).map(([name]) => name),
+  };
+  await auditing(auditFolder(env), (write) => write(event, thisProcess(place)));
+  await record(trusting, env);
+}
+
+/** Ends the trust in a file. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
+export async function endTrust(file: string, env: Environment): Promise<boolean> {
+  const revoked = await revokeTrust([file], env);
+  if (revoked.length === 0) return false;
+  await auditing(auditFolder(env), (write) => write({ decision: "untrusted", config: file }, thisProcess("command")));
+  return true;
+}
+
+function record({ file, text, config }: Trusting, env: Environment): Promise<void> {
   return recordTrust(file, { text: textDigest(text), marks: marksOf(config), lines: linesOf(config) }, env);
 }
