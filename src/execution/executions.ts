@@ -16,6 +16,7 @@ import { toolId } from "../sandbox/seen-calls.ts";
 import { openDatabase } from "../store/database.ts";
 import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
+import { atMost } from "../time-limit.ts";
 import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
@@ -58,8 +59,8 @@ export interface FollowedExecution {
   /** Rejects with EXECUTION_LOST or EXECUTION_NOT_FOUND. */
   readonly outcome: Promise<Outcome>;
   progress(): Promise<Progress>;
-  /** Keeps the execution, and later its outcome, because its id was told to somebody. */
-  handOut(): void;
+  /** Keeps the execution, and later its outcome, because its id is told to somebody. Resolves when it is stored, if that is soon. */
+  handOut(): Promise<void>;
   cancel(): void;
 }
 
@@ -102,19 +103,26 @@ export class RunningExecution implements FollowedExecution {
     return this.#kept.isCalling;
   }
 
+  /** Whether somebody has its id. */
+  get isWanted(): boolean {
+    return this.#kept.isWanted;
+  }
+
+  /** Whether it was given up, so that another process can continue it. */
+  get isReleased(): boolean {
+    return this.#kept.isReleased;
+  }
+
   /** Resolves when the execution of a background program is in the store. Rejects if it cannot be stored. */
   async stored(): Promise<void> {
     await this.#kept.begun;
   }
 
-  /** Resolves when the program was saved for the first time, or cannot be saved. */
-  saved(): Promise<void> {
-    return this.#kept.saved;
-  }
-
-  handOut(): void {
+  async handOut(): Promise<void> {
     this.#kept.want();
     this.parts.sandbox.running(this.id)?.keep();
+    // A program is saved when it waits. Until then it may compute for long.
+    await atMost(savingMs, this.#kept.saved);
   }
 
   cancel(): void {
@@ -135,6 +143,12 @@ export class RunningExecution implements FollowedExecution {
   }
 }
 
+/** Time for a program that waits to be saved. */
+const savingMs = 2_000;
+
+/** Time for calls that are under way to be answered when the process ends. Agents wait about two seconds for the end. */
+const lastAnswersMs = 1_000;
+
 /** How often the store is looked at for what other processes want. */
 const lookMs = 500;
 
@@ -146,6 +160,7 @@ export class Executions implements AsyncDisposable {
   readonly #running = new Map<string, RunningExecution>();
   #access: Promise<StoreAccess & { end: () => void }> | undefined;
   #watch: NodeJS.Timeout | undefined;
+  readonly #left: string[] = [];
   #mark = 0;
 
   constructor(options: ExecutionsOptions) {
@@ -168,7 +183,7 @@ export class Executions implements AsyncDisposable {
       if (isBackground) await kept.begun;
       return execute({ ...request, id, signal, origin: request.origin ?? request.signal, kept }, parts);
     });
-    if (isBackground) running.handOut();
+    if (isBackground) void running.handOut();
     return running;
   }
 
@@ -205,7 +220,7 @@ export class Executions implements AsyncDisposable {
         return outcome;
       },
       progress: () => this.progressOf(this.#rowOf(id, store)),
-      handOut() {},
+      handOut: () => Promise.resolve(),
       cancel: () => store.askToCancel(id),
     };
   }
@@ -279,16 +294,28 @@ export class Executions implements AsyncDisposable {
 
   /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
   async endOf(parts: ExecutionParts): Promise<void> {
-    const ending = [...this.#running.values()].filter((each) => each.parts === parts);
-    for (const each of ending) each.stop();
+    await this.#end([...this.#running.values()].filter((each) => each.parts === parts));
+  }
+
+  async #end(ending: readonly RunningExecution[]): Promise<void> {
+    const kept = ending.filter(({ isWanted }) => isWanted);
+    const deadline = performance.now() + lastAnswersMs;
+    for (const each of ending) if (!each.isWanted) each.stop();
+    while (kept.some(({ isCalling }) => isCalling) && performance.now() < deadline) await Bun.sleep(10);
+    for (const each of kept) each.stop();
     await Promise.allSettled(ending.map(({ outcome }) => outcome));
+    // An execution may have ended meanwhile.
+    for (const each of kept) if (each.isReleased) this.#left.push(each.id);
+  }
+
+  /** The executions that this process has given up, so that another process can continue them. */
+  get left(): readonly string[] {
+    return this.#left;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#watch);
-    const ending = [...this.#running.values()];
-    for (const each of ending) each.stop();
-    await Promise.allSettled(ending.map(({ outcome }) => outcome));
+    await this.#end([...this.#running.values()]);
     const access = await this.#access?.catch(() => undefined);
     access?.end();
   }
@@ -333,7 +360,7 @@ export class Executions implements AsyncDisposable {
       const program = deserialize(saved) as StoredProgram;
       return continueExecution(request, { program, open, limits }, parts);
     });
-    running.handOut();
+    void running.handOut();
     return running;
   }
 

@@ -55,6 +55,7 @@ export class KeptExecution implements Keeper {
   readonly #calling = new Set<number>();
   #isWanted = false;
   #isOver = false;
+  #isReleased = false;
   #begun: Promise<void> | undefined;
   readonly #saved = Promise.withResolvers<void>();
   /** The store could not be written, and may have a program that is too old. */
@@ -67,20 +68,24 @@ export class KeptExecution implements Keeper {
     this.#fromStart = options.fromStart || options.taken !== undefined;
     this.#access = options.taken?.access;
     this.#sent = new Map(options.taken?.sent);
+    if (options.taken) this.#saved.resolve();
   }
 
   get fromStart(): boolean {
     return this.#fromStart;
   }
 
-  /** Resolves when the program was saved for the first time, or cannot be saved. */
+  /** Resolves when the execution is stored for the first time, or cannot be stored. */
   get saved(): Promise<void> {
     return this.#saved.promise;
   }
 
   /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE. */
   get begun(): Promise<void> {
-    this.#begun ??= this.#options.open().then((access) => this.#add(access));
+    this.#begun ??= this.#options.open().then((access) => {
+      this.#add(access);
+      this.#saved.resolve();
+    });
     return this.#begun;
   }
 
@@ -158,6 +163,11 @@ export class KeptExecution implements Keeper {
     this.#write((store, id) => store.want(id));
   }
 
+  /** Whether the execution was given up, so that another process can continue it. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
   get isWanted(): boolean {
     return this.#isWanted;
   }
@@ -193,6 +203,7 @@ export class KeptExecution implements Keeper {
   /** Gives the execution up as it is stored. Later changes are not stored. */
   release(): void {
     this.#write((store, id, owner) => store.release(id, owner));
+    this.#isReleased = !this.#isOver && this.#access !== undefined;
     this.#isOver = true;
   }
 

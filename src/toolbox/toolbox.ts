@@ -52,6 +52,8 @@ export class Toolbox implements AsyncDisposable {
   /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
   recorder: ExecutionRecorder | undefined;
   #executions: Promise<Executions> | undefined;
+  /** Called at the end with the ids of executions that another process can continue. */
+  whenLeft: ((executions: readonly string[]) => Promise<unknown>) | undefined;
   /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
   reload: ConfigReload | undefined;
 
@@ -160,6 +162,7 @@ export class Toolbox implements AsyncDisposable {
     await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
+    if (isOwner && executions && executions.left.length > 0) await this.whenLeft?.(executions.left);
   }
 }
 

@@ -95,8 +95,7 @@ describe("in the same process", () => {
     const source = `const a = await counting.wait({ until: ${JSON.stringify(until)} }); return [a, await counting.act()]`;
     const execution = executions.start({ source }, toolbox);
     await untilCalled(1);
-    execution.handOut();
-    while ((await stored(execution.id)).row?.isSaved !== true) await Bun.sleep(10);
+    await execution.handOut();
     expect((await stored(execution.id)).calls).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
     await Bun.write(until, "");
     expect(valueIn(await execution.outcome)).toEqual([{ count: 1 }, { count: 2 }]);

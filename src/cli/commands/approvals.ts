@@ -27,7 +27,8 @@ import { shellWord } from "../../shell-word.ts";
 import type { Approval, ApprovalScope, Decision } from "../../store/approvals.ts";
 import { configText } from "../../trace/record-text.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
-import { configArgs, usesDaemon } from "../config-flags.ts";
+import { configArgs } from "../config-flags.ts";
+import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText, table } from "../layout.ts";
@@ -279,7 +280,7 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
   const notes: string[] = [];
   for (const [config, of] of stopped) {
     const ids = [...new Set(of.map(({ execution }) => execution))];
-    const continued = usesDaemon({}, io.env) ? await continuedInDaemon(ids, config, io) : [];
+    const continued = await continuedInDaemon(ids, config ?? undefined, {}, io);
     for (const id of ids) {
       const where = config === null ? "" : ` --config ${shellWord(config)}`;
       notes.push(
@@ -290,19 +291,6 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
     }
   }
   return notes;
-}
-
-/** The executions that the daemon runs now. Empty if the daemon cannot run. */
-async function continuedInDaemon(ids: readonly string[], config: string | null, io: Io): Promise<readonly string[]> {
-  const { DaemonClient } = await import("../../daemon/client.ts");
-  try {
-    const client = new DaemonClient(config ?? undefined, io.env);
-    const answer = (await client.post("/adopt", { executions: ids }, io.interrupted)) as { executions: string[] };
-    return answer.executions;
-  } catch {
-    // The person is told how to continue them.
-    return [];
-  }
 }
 
 /** Throws APPROVAL_NOT_FOUND if nothing was decided. */

@@ -103,8 +103,7 @@ export default command({
 
 /** The failure of a program that waits for a decision that nobody is asked for here. It stays in the store. */
 async function leftWaiting(running: RunningExecution, approvals: Approvals): Promise<ClaudikinsError> {
-  running.handOut();
-  const [open] = await Promise.all([approvals.open({ execution: running.id }), running.saved()]);
+  const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
   const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);
   return new ClaudikinsError(
     "EXECUTION_WAITS",

@@ -8,6 +8,7 @@ import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
 import { ConfigReload, configMark, type Toolbox } from "../../toolbox/toolbox.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";
+import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
@@ -51,6 +52,8 @@ export default command({
       const opened = await openToolbox(io, args, { sharing: "host", asks });
       opened.waitsForApprovals = true;
       const { config } = opened;
+      const file = config.origin.kind === "demo" ? undefined : config.origin.file;
+      opened.whenLeft = (ids) => continuedInDaemon(ids, file, args, io);
       config.mode = args.mode ?? config.mode;
       config.prefix = args.prefix ?? config.prefix;
       await recordTo(opened, "serve", args, io);

@@ -122,7 +122,7 @@ async function outcomeInTime(
   }
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
-    if (!outcome) followed.handOut();
+    if (!outcome) await followed.handOut();
     return outcome;
   } finally {
     clearTimeout(timer);
