@@ -140,8 +140,7 @@ export class Recorder {
       // A call that was cancelled with the execution did not fail.
       if (signal.aborted) ended?.({ outcome: "cancelled" });
       else {
-        use.failures += 1;
-        if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, shape.message);
+        this.#failed(tool, use, shape);
         ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       }
       return { type: "settle", call, error: shape };
@@ -149,6 +148,27 @@ export class Recorder {
       use.durationMs += performance.now() - startedAt;
       this.#state.open.delete(call);
     }
+  }
+
+  /** Counts a call that was answered before the execution was continued here. */
+  answered(message: CallMessage, answer: SettleMessage): void {
+    const { call, namespace } = message;
+    const use = namespace === "" ? newUse() : this.#use(toolId(message));
+    if (!this.#state.open.delete(call)) use.calls += 1;
+    const ended = this.#watch?.(message);
+    if ("error" in answer) {
+      this.#failed(toolId(message), use, answer.error);
+      ended?.({ outcome: "failed", code: answer.error.code, message: answer.error.message });
+    } else {
+      const text = textOf(answer);
+      use.resultChars += text.length;
+      ended?.({ outcome: "ok", text });
+    }
+  }
+
+  #failed(tool: string, use: ToolUse, { message }: ErrorShape): void {
+    use.failures += 1;
+    if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, message);
   }
 
   success({ json, textChars }: SuccessShape): Outcome {

@@ -316,6 +316,7 @@ export class Sandbox implements Disposable {
         if (!answer) void make(message);
         else {
           open.set(message.call, { message, answer });
+          recorder.answered(message, answer);
           program.send(answer);
         }
       }

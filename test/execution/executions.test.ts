@@ -137,7 +137,9 @@ describe("after the process was killed", () => {
       return [error.name, error.code, (await counting.act({ name: "after" })).count];`;
     const id = await killed(code, () => untilCalled(1));
     await using toolbox = await folder.open();
-    expect(valueIn(await continued(id, toolbox))).toEqual(["ToolError", "CALL_OUTCOME_UNKNOWN", 2]);
+    const outcome = await continued(id, toolbox);
+    expect(valueIn(outcome)).toEqual(["ToolError", "CALL_OUTCOME_UNKNOWN", 2]);
+    expect(outcome.receipt).toMatchObject({ calls: 2, failures: 1 });
     expect(called()).toEqual(["wait ", "act after"]);
   });
 
