@@ -25,6 +25,8 @@ export interface ExecuteRequest {
   kept?: KeptExecution | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
+  /** A digest of what an agent must know to follow the execution as a task, stored with it. */
+  claim?: string | undefined;
   /** The agent that sent the program, for the record. */
   host?: HostIdentity | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */

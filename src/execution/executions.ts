@@ -38,6 +38,7 @@ interface StoredRequest {
   check: CheckMode | undefined;
   isForAgent: boolean;
   host: HostIdentity | undefined;
+  claim?: string | undefined;
 }
 
 /** How far an execution is. */
@@ -61,6 +62,7 @@ export interface FollowedExecution {
   progress(): Promise<Progress>;
   /** Keeps the execution, and later its outcome, because its id is told to somebody. Resolves when it is stored, if that is soon. */
   handOut(): Promise<void>;
+  readonly isHandedOut: boolean;
   cancel(): void;
 }
 
@@ -125,6 +127,10 @@ export class RunningExecution implements FollowedExecution {
     await atMost(savingMs, this.#kept.saved);
   }
 
+  get isHandedOut(): boolean {
+    return this.#kept.isWanted;
+  }
+
   cancel(): void {
     this.#cancelled.abort();
   }
@@ -175,9 +181,9 @@ export class Executions implements AsyncDisposable {
   ): RunningExecution {
     const id = newId(Date.now());
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, host } = request;
+    const { source, check, isForAgent = false, host, claim } = request;
     const limits = limitsOf(request, parts);
-    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host };
+    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host, claim };
     const kept = this.#kept({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
     const running = this.#run(id, startedAt, kept, parts, async (signal) => {
       if (isBackground) await kept.begun;
@@ -221,8 +227,16 @@ export class Executions implements AsyncDisposable {
       },
       progress: () => this.progressOf(this.#rowOf(id, store)),
       handOut: () => Promise.resolve(),
+      isHandedOut: true,
       cancel: () => store.askToCancel(id),
     };
+  }
+
+  /** Whether an execution of this config is stored with this claim. */
+  async hasClaim(id: string, claim: string, parts: ExecutionParts): Promise<boolean> {
+    if (!existsSync(storeFile(this.#options.env))) return false;
+    const row = (await this.#open(parts)).store.get(id);
+    return row?.config === this.#options.config && (JSON.parse(row.request) as StoredRequest).claim === claim;
   }
 
   async #isAlive({ owner }: StoredExecution): Promise<boolean> {

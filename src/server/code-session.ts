@@ -39,8 +39,7 @@ export interface CodeCall {
   /** Where the call finds its servers. It may be locked. */
   toolbox: Toolbox;
   signal: AbortSignal;
-  /** Whether the agent follows the call as a task, however long it takes. */
-  isTask?: boolean | undefined;
+  task?: Pick<CallContext, "isTask" | "claim" | "onExecution"> | undefined;
   /** Sends one notification of progress. Undefined if the agent wants none. */
   sendProgress: ((progress: number, message: string) => void) | undefined;
 }
@@ -77,7 +76,7 @@ export class CodeSession {
   }
 
   /** Every failure of a call is a result. Throws a ProtocolError if there is no such tool. */
-  async call({ params, capabilities, host, toolbox, signal, isTask, sendProgress }: CodeCall): Promise<CallToolResult> {
+  async call({ params, capabilities, host, toolbox, signal, task, sendProgress }: CodeCall): Promise<CallToolResult> {
     const names = toolsFor(this.#surface, capabilities).map(({ name }) => name);
     const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
@@ -92,7 +91,7 @@ export class CodeSession {
       const opened = await this.#unlocked(toolbox, capabilities, signal);
       using _work = opened.restTimer.running();
       await opened.reload?.refresh();
-      const called = await call(args, opened, signal, { onProgress, told: this.#toldServers, host, isTask });
+      const called = await call(args, opened, signal, { onProgress, told: this.#toldServers, host, ...task });
       const result = withFigures(this.#withProblem(called, opened.reload?.problem), startedAt);
       this.#count.answered(params.name, args, result);
       return result;

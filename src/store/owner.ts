@@ -36,7 +36,12 @@ export class Owner implements Disposable {
 export async function isOwnerAlive(folder: string, name: string): Promise<boolean> {
   const file = fileOf(folder, name);
   if (!existsSync(file)) return false;
-  if (await isHeld(file, guarded)) return true;
+  try {
+    if (await isHeld(file, guarded)) return true;
+  } catch (error) {
+    // Others look at the same moment, and the first one removes the lock.
+    if (existsSync(file)) throw error;
+  }
   rmSync(file, { force: true });
   return false;
 }

@@ -150,7 +150,8 @@ export class ModernRequests {
 
   #tasksOf(key: string): Tasks {
     const maxWorking = maxOpenCalls(this.#limits);
-    const tasks = this.#tasks.get(key) ?? new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking });
+    const tasks =
+      this.#tasks.get(key) ?? new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking, owner: key });
     this.#tasks.set(key, tasks);
     return tasks;
   }

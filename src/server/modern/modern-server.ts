@@ -3,6 +3,7 @@
  * what its host supports, and a question of a server ends the request, which the host sends again with the answer.
  */
 import {
+  type CallToolRequest,
   type ClientCapabilities,
   type LoggingLevel,
   type McpServer,
@@ -15,6 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { objectsOf } from "../../clients/result.ts";
 import { withTasks } from "../../clients/tasks-extension.ts";
+import type { FollowedExecution } from "../../execution/executions.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeServer } from "../code-server.ts";
@@ -26,6 +28,7 @@ import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { askOptions } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
 import { anyHost, cacheHint } from "../surface.ts";
+import { executeCode } from "../tools/execute-code.ts";
 import { capabilitiesOf, identityOf, logLevelOf } from "./envelope.ts";
 import { HeaderCheckedServer } from "./header-checked-server.ts";
 import type { ModernHost } from "./modern-host.ts";
@@ -59,20 +62,21 @@ class ModernCodeServer extends CodeServer {
 export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): CodeServer {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
   const server = new ModernCodeServer(() => session.skills(), { instructions, cacheHints });
-  client.tasks.serve(server);
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
-  server.setRequestHandler("tools/call", ({ method, params }, context) => {
+  const call = (params: CallToolRequest["params"], context: ServerContext, rules: TaskRules | undefined) => {
     const hasProgress = params._meta?.progressToken !== undefined;
-    const rules = taskRules(client, context, { whenAsked: true });
-    const work = async (open: OpenRequest) => {
+    return async (open: OpenRequest) => {
       const { toolbox, host } = client.connections(open.capabilities);
       using _ = host.begin(open);
-      using _long = rules && soon(() => open.takesLong());
+      using _long = rules && soon(toolbox, () => open.takesLong());
       const sendProgress = (progress: number, message: string) => {
         open.statusMessage = message;
         const { progressToken } = open;
         if (progressToken === undefined) return;
         open.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
+      };
+      const onExecution = (execution: FollowedExecution) => {
+        open.execution = execution;
       };
       return await session.call({
         params,
@@ -80,10 +84,24 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
         host: identityOf(context),
         toolbox,
         signal: open.signal,
-        isTask: rules !== undefined,
+        task: rules && { isTask: true, claim: client.tasks.claimOf(open.secret), onExecution },
         sendProgress: hasProgress || rules ? sendProgress : undefined,
       });
     };
+  };
+  client.tasks.serve(server, async ({ execution, claim }, context) => {
+    const rules = taskRules(client, context, { whenAsked: true });
+    const { toolbox } = client.connections(capabilitiesOf(context));
+    const executions = await toolbox.executions();
+    if (!rules || toolbox.isLocked || !(await executions.hasClaim(execution, claim, toolbox))) return undefined;
+    const params = { name: executeCode.name, arguments: { resume: execution } };
+    const open = client.parked.begin({ method: "tools/call", params }, context, call(params, context, rules));
+    open.execution = await executions.follow(execution, toolbox).catch(() => undefined);
+    return open;
+  });
+  server.setRequestHandler("tools/call", ({ method, params }, context) => {
+    const rules = taskRules(client, context, { whenAsked: true });
+    const work = call(params, context, rules);
     return client.parked.round({ method, params }, context, work, rules) as Promise<Result & { content: [] }>;
   });
   return server;
@@ -92,8 +110,10 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
 /** A call that has no result after this time becomes a task. Before, it ends sooner without one. */
 const quickMs = 5_000;
 
-function soon(then: () => void): Disposable {
-  const timer = setTimeout(then, quickMs);
+function soon({ config }: Toolbox, then: () => void): Disposable {
+  const { answerAfterMs = quickMs } = config.executions;
+  if (answerAfterMs === false) return nothing;
+  const timer = setTimeout(then, Math.min(answerAfterMs, quickMs));
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ClientCapabilities, InputRequest, Notification, ServerContext } from "@modelcontextprotocol/server";
 import { onAbort } from "../../clients/abort.ts";
+import type { FollowedExecution } from "../../execution/executions.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { TimeLimit } from "../../time-limit.ts";
 import { capabilitiesOf } from "./envelope.ts";
@@ -38,6 +39,10 @@ export class OpenRequest {
   readonly signal: AbortSignal;
   /** Resolves with the result. */
   readonly work: Promise<object>;
+  /** Known only to the host, once the request is a task. */
+  readonly secret: string = crypto.randomUUID();
+  /** The execution that the work runs or waits for. */
+  execution: FollowedExecution | undefined;
   /** What the work does now. */
   statusMessage: string | undefined;
   readonly #asked: Asked;
@@ -92,6 +97,7 @@ export class OpenRequest {
   becomeTask(onChange: () => void): void {
     this.#used = new Set(this.#asking.keys());
     this.#onChange = onChange;
+    this.#context = undefined;
   }
 
   isFor({ method, params }: Asked): boolean {

@@ -26,7 +26,7 @@ export interface ParkedRequestsOptions {
 
 /** When requests become tasks. */
 export interface TaskRules {
-  tasks: { readonly hasRoom: boolean; adopt(open: OpenRequest): Result };
+  tasks: { readonly hasRoom: boolean; adopt(open: OpenRequest): Promise<Result> };
   /** Whether a question makes a task. Otherwise the request ends with the question, as long as it is none. */
   whenAsked: boolean;
 }
@@ -83,11 +83,16 @@ export class ParkedRequests {
     }
   }
 
+  /** Begins a request whose host does not wait for it. */
+  begin(asked: Asked, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+    return new OpenRequest(asked, context, work, this.#options.closing);
+  }
+
   async #answered(open: OpenRequest, context: ServerContext, rules: TaskRules | undefined): Promise<object> {
     let isParked = false;
     try {
       const turn = await open.take(context, rules !== undefined);
-      if (rules && (turn === "long" || (turn === "asks" && rules.whenAsked))) return rules.tasks.adopt(open);
+      if (rules && (turn === "long" || (turn === "asks" && rules.whenAsked))) return await rules.tasks.adopt(open);
       isParked = turn === "asks";
       return typeof turn === "string" ? await this.#park(open, context) : turn;
     } finally {

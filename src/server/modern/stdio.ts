@@ -43,7 +43,7 @@ export function modernStdioServer(
   const host = new ModernHost({});
   const client: ModernClient = {
     parked: new ParkedRequests({ ...limits, closing }),
-    tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen }),
+    tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen, owner: "" }),
     connections(capabilities) {
       host.capabilities = capabilities;
       // A server that is connected later is told what the host supports now.

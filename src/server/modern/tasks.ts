@@ -27,7 +27,15 @@ export interface TasksOptions {
   maxWorking: number;
   /** Maximum number of tasks. Beyond it, the outcome that ended first is dropped. */
   maxKept: number;
+  /** The client: its stored tasks belong to nobody else. */
+  owner: string;
 }
+
+/** Begins a request that follows a stored execution. Undefined if there is none with this claim. */
+export type Reviver = (
+  stored: { execution: string; claim: string },
+  context: ServerContext,
+) => Promise<OpenRequest | undefined>;
 
 type End =
   | { status: "completed"; result: JsonObject }
@@ -43,9 +51,9 @@ export interface TaskState extends JsonObject {
 class Task {
   readonly id: string;
   readonly open: OpenRequest;
-  readonly #createdAt = Date.now();
+  readonly #createdAt: number;
   readonly #keepMs: number;
-  #changedAt = this.#createdAt;
+  #changedAt = Date.now();
   #end: End | undefined;
   #status: TaskState["status"] = "working";
 
@@ -53,6 +61,7 @@ class Task {
     this.id = id;
     this.open = open;
     this.#keepMs = keepMs;
+    this.#createdAt = open.execution?.startedAt ?? this.#changedAt;
   }
 
   get hasEnded(): boolean {
@@ -94,6 +103,7 @@ export class Tasks implements Disposable {
   readonly #tasks = new Map<string, Task>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #listeners = new Set<(state: TaskState) => void>();
+  readonly #reviving = new Map<string, Promise<OpenRequest | undefined>>();
 
   constructor(options: TasksOptions) {
     this.#options = options;
@@ -114,20 +124,30 @@ export class Tasks implements Disposable {
   }
 
   /** Makes a task of a request whose host supports it. Returns the result of the request. */
-  adopt(open: OpenRequest): Result {
-    const task = new Task(open.id, open, this.#options.keepMs);
+  adopt(open: OpenRequest): Promise<Result> {
+    const { execution, secret } = open;
+    return this.#add(execution ? `${execution.id}.${secret}` : open.id, open);
+  }
+
+  async #add(id: string, open: OpenRequest): Promise<Result> {
+    const task = new Task(id, open, this.#options.keepMs);
     this.#tasks.set(task.id, task);
+    // From now on, the execution outlives this process.
+    const stored = open.execution?.handOut();
     open.becomeTask(() => this.#changed(task));
+    /** When claudikins ends, the execution does not, and another process can say how it has ended. */
+    const goesOn = () => open.signal.aborted && open.execution !== undefined;
     void open.work.then(
-      (result) => this.#ended(task, { status: "completed", result: { resultType: "complete", ...result } }),
-      (error: unknown) => this.#ended(task, { status: "failed", error: errorShape(error) }),
+      (result) => goesOn() || this.#ended(task, { status: "completed", result: { resultType: "complete", ...result } }),
+      (error: unknown) => goesOn() || this.#ended(task, { status: "failed", error: errorShape(error) }),
     );
+    await stored;
     return { resultType: "task", ...task.head };
   }
 
-  /** Undefined if there is no such task. */
-  state(id: string): TaskState | undefined {
-    return this.#tasks.get(id)?.state;
+  /** The claim of an execution that may become a task with this secret. */
+  claimOf(secret: string): string {
+    return new Bun.CryptoHasher("sha256").update(`${secret}\n${this.#options.owner}`).digest("hex");
   }
 
   /** Calls the listener with each change of a task. Returns a function that ends this. */
@@ -136,15 +156,21 @@ export class Tasks implements Disposable {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Handles the requests of the extension. */
-  serve(server: Pick<Server, "setRequestHandler">): void {
-    server.setRequestHandler("tasks/get", { params }, ({ taskId }, context) => this.#named(taskId, context).state);
-    server.setRequestHandler("tasks/update", { params }, ({ taskId }, context) => {
-      this.#named(taskId, context).open.answer(context.mcpReq.inputResponses ?? {});
+  /** Handles the requests of the extension. `revive` finds tasks of earlier processes. */
+  serve(server: Pick<Server, "setRequestHandler">, revive?: Reviver): void {
+    const named = (id: string, context: ServerContext) => this.#named(id, context, revive);
+    server.setRequestHandler(
+      "tasks/get",
+      { params },
+      async ({ taskId }, context) => (await named(taskId, context)).state,
+    );
+    server.setRequestHandler("tasks/update", { params }, async ({ taskId }, context) => {
+      (await named(taskId, context)).open.answer(context.mcpReq.inputResponses ?? {});
       return {};
     });
-    server.setRequestHandler("tasks/cancel", { params }, ({ taskId }, context) => {
-      const task = this.#named(taskId, context);
+    server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, context) => {
+      const task = await named(taskId, context);
+      task.open.execution?.cancel();
       task.open.cancel();
       this.#ended(task, { status: "cancelled" });
       return {};
@@ -152,12 +178,23 @@ export class Tasks implements Disposable {
   }
 
   /** Throws a ProtocolError if the host does not announce the extension, or has no such task. */
-  #named(id: string, context: ServerContext): Task {
+  async #named(id: string, context: ServerContext, revive: Reviver | undefined): Promise<Task> {
     if (!takesTasks(capabilitiesOf(context))) throw tasksRequired();
-    const task = this.#tasks.get(id);
+    const task = this.#tasks.get(id) ?? (revive && (await this.#revived(id, context, revive)));
     if (!task) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task, or it has expired");
     task.open.capabilities = capabilitiesOf(context);
     return task;
+  }
+
+  /** A task of an earlier process, whose execution is in the store. Two requests may ask for it at once. */
+  async #revived(id: string, context: ServerContext, revive: Reviver): Promise<Task | undefined> {
+    const [, execution, secret] = /^([0-9a-z]+)\.([0-9a-f-]{36})$/.exec(id) ?? [];
+    if (execution === undefined || secret === undefined) return undefined;
+    const reviving = this.#reviving.get(id) ?? revive({ execution, claim: this.claimOf(secret) }, context);
+    this.#reviving.set(id, reviving);
+    const open = await reviving.finally(() => this.#reviving.delete(id));
+    if (open && !this.#tasks.has(id)) await this.#add(id, open);
+    return this.#tasks.get(id);
   }
 
   #ended(task: Task, end: End): void {

@@ -1,5 +1,6 @@
 /** What the handlers of our tools know about a call, its session and its agent. */
 import type { ExecuteRequest } from "../../execution/execute.ts";
+import type { FollowedExecution } from "../../execution/executions.ts";
 import { isObject } from "../../json-object.ts";
 import { oneLine } from "../../visible-text.ts";
 
@@ -12,6 +13,10 @@ export interface CallContext {
   host?: HostIdentity | undefined;
   /** Whether the agent follows the call as a task, however long it takes. */
   isTask?: boolean | undefined;
+  /** See `ExecuteRequest`. */
+  claim?: string | undefined;
+  /** Called with the execution of the call. */
+  onExecution?: ((execution: FollowedExecution) => void) | undefined;
 }
 
 /** Characters of an agent's name and version. */

@@ -46,6 +46,7 @@ export async function callExecuteCode(
   const followed =
     resume === undefined ? await started(args, toolbox, signal, context) : await resumed(resume, args["code"], toolbox);
   if ("content" in followed) return followed;
+  context.onExecution?.(followed);
   const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
   if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
   const { folders, limits } = toolbox.config;
@@ -59,7 +60,7 @@ async function started(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  { onProgress, host }: CallContext,
+  { onProgress, host, claim }: CallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -72,7 +73,7 @@ async function started(
   }
   const executions = await toolbox.executions();
   const limits = { timeoutMs: timeoutMs as number | undefined };
-  const request = { source: code, limits, signal, onProgress, host, isForAgent: true };
+  const request = { source: code, limits, signal, onProgress, host, claim, isForAgent: true };
   return executions.start(request, toolbox, { isBackground: background === true });
 }
 
@@ -108,9 +109,9 @@ async function outcomeInTime(
   const answerAfterMs = background === true ? backgroundMs : allowed;
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
-  // An agent that asks for an outcome again, or runs a program in the background, may stop waiting for it.
-  const cancels = resume === undefined && background !== true;
-  const stop = onAbort(signal, () => (cancels ? followed.cancel() : late.resolve(undefined)));
+  // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
+  const cancels = () => resume === undefined && background !== true && !(isTask && followed.isHandedOut);
+  const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
   // An agent that asks again has been told, and waits for the person.
   if (resume === undefined) {

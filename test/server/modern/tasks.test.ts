@@ -1,5 +1,7 @@
 /** Calls that become tasks, for hosts that know them: over HTTP, and on stdin and stdout. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { eventsOf, httpServe } from "../../support/http-serve.ts";
 import { type Answer, modernAnswer, modernRequest } from "../../support/modern-host.ts";
 import { processesLeft } from "../../support/process.ts";
@@ -204,6 +206,84 @@ test("over HTTP, a task belongs to the client that made it", async () => {
     expect((await ask(method, { taskId, inputResponses: {} }, "two")).error).toMatchObject({ code: -32_602 });
   }
   expect((await ask("tasks/get", { taskId }, "one")).result).toMatchObject({ status: "input_required" });
+});
+
+describe("a task whose process was killed", () => {
+  const until = () => join(folder.path, "go");
+  const counts = () => join(folder.path, "counts");
+  const called = () => (existsSync(counts()) ? readFileSync(counts(), "utf8").trim().split("\n").length : 0);
+
+  beforeEach(() => {
+    const mcpServers = { counting: fixture("counting", counts()) };
+    folder.write("claudikins.json", { mcpServers, executions: { answerAfterMs: 100 } });
+  });
+
+  /** Kills `serve` while its program waits for a call that may be repeated. Returns the id of the task. */
+  async function killed(): Promise<unknown> {
+    const host = rawStdio(folder, capabilities);
+    const code = `const list = [40]; list.push((await counting.read_wait({ until: ${JSON.stringify(until())} })).count); return list`;
+    const { result } = await host.ask("tools/call", executing(code));
+    expect(result).toMatchObject({ resultType: "task", status: "working" });
+    while (called() < 1) await Bun.sleep(10);
+    await Bun.sleep(200);
+    host.signal("SIGKILL");
+    await host.exited;
+    return result?.["taskId"];
+  }
+
+  test("is continued by the next process", async () => {
+    const taskId = await killed();
+    await using host = rawStdio(folder, capabilities);
+    const [first, second] = await Promise.all([host.ask("tasks/get", { taskId }), host.ask("tasks/get", { taskId })]);
+    expect([first.result, second.result]).toMatchObject([{ status: "working" }, { status: "working" }]);
+    await Bun.write(until(), "");
+    expect(textOf(await stateOf(host.ask, taskId, "completed"))).toStartWith("[40, 2]");
+    expect(called()).toBe(2);
+  });
+
+  test("has its result in any later process", async () => {
+    const taskId = await killed();
+    await Bun.write(until(), "");
+    await using host = rawStdio(folder, capabilities);
+    await stateOf(host.ask, taskId, "completed");
+    await using later = rawStdio(folder, capabilities);
+    expect(textOf(await stateOf(later.ask, taskId, "completed"))).toStartWith("[40, 2]");
+  });
+
+  test("can be cancelled", async () => {
+    const taskId = await killed();
+    await using host = rawStdio(folder, capabilities);
+    expect((await host.ask("tasks/cancel", { taskId })).result).toMatchObject({ resultType: "complete" });
+    expect(await stateOf(host.ask, taskId, "cancelled")).toMatchObject({ taskId });
+  });
+
+  test("is not found without its secret, or by another client", async () => {
+    const [execution] = String(await killed()).split(".");
+    await using host = rawStdio(folder, capabilities);
+    for (const taskId of [execution, `${execution}.${crypto.randomUUID()}`]) {
+      expect((await host.ask("tasks/get", { taskId })).error).toMatchObject({ code: -32_602 });
+    }
+    await using door = await httpServe(folder);
+    const { error } = await modernAnswer(door.url, "tasks/get", { taskId: await killed() }, { capabilities });
+    expect(error).toMatchObject({ code: -32_602 });
+  });
+});
+
+test("a task outlives serve when its input ends", async () => {
+  const until = join(folder.path, "go");
+  const mcpServers = { counting: fixture("counting", join(folder.path, "counts")) };
+  folder.write("claudikins.json", { mcpServers, executions: { answerAfterMs: 100 } });
+  let taskId: unknown;
+  {
+    await using host = rawStdio(folder, capabilities);
+    const code = `return (await counting.read_wait({ until: ${JSON.stringify(until)} })).count + 40`;
+    taskId = (await host.ask("tools/call", executing(code))).result?.["taskId"];
+    while (!existsSync(join(folder.path, "counts"))) await Bun.sleep(10);
+    await Bun.sleep(200);
+  }
+  await using host = rawStdio(folder, capabilities);
+  await Bun.write(until, "");
+  expect(textOf(await stateOf(host.ask, taskId, "completed"))).toStartWith("42");
 });
 
 describe("changes of a task are told to a host that listens", () => {
