@@ -7,10 +7,14 @@ import type { AuditEvent, Decider } from "../audit/event.ts";
 import { auditing, type Write } from "../audit/log.ts";
 import type { Environment } from "../config/environment.ts";
 import { auditFolder, ownersFolder, storeFile } from "../config/locations.ts";
+import { ClaudikinsError } from "../errors.ts";
 import { argumentsDigest } from "../policy/desk.ts";
 import { type Approval, type ApprovalFilter, ApprovalStore, type Asking, type Decision } from "../store/approvals.ts";
 import { openDatabase } from "../store/database.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
+
+/** Maximum number of open rows of all executions. No person reads more. */
+const maxOpen = 500;
 
 /** Time between looks at the decisions of other processes. */
 const lookMs = 500;
@@ -91,9 +95,19 @@ export class Approvals implements AsyncDisposable {
     return this.#now();
   }
 
-  /** Writes an open row, for which this process waits. */
+  /** Writes an open row, for which this process waits. Throws POLICY_DENIED if too many rows are open. */
   async ask(asking: Omit<Asking, "owner">): Promise<Approval> {
     const [store, { name }] = await Promise.all([this.#opened(), this.#owner()]);
+    if (store.countOpen() >= maxOpen) {
+      const { server, tool } = asking;
+      throw new ClaudikinsError(
+        "POLICY_DENIED",
+        `${server}.${tool} was not called: ${maxOpen} calls already wait for approval`,
+        {
+          hint: "Decide about these first: claudikins approvals --all",
+        },
+      );
+    }
     const row = store.add({ ...asking, owner: name });
     this.#tell(row);
     this.#changed();

@@ -3,6 +3,7 @@ import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { argumentsOf } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
+import { decidedElsewhere } from "../policy/desk.ts";
 import type { Answer, Asker } from "../policy/gate.ts";
 import { Semaphore } from "../semaphore.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -46,7 +47,11 @@ class PersonAtTerminal implements Asker, Responder {
   async ask(text: string, _question: unknown, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#inTurn(signal, async (io) => {
       await io.stderr.write(`${text}\n`);
-      return askUntil(io, callIt, (word) => answers.get(word), "y, s or n? ");
+      try {
+        return await askUntil(io, callIt, (word) => answers.get(word), "y, s or n? ");
+      } finally {
+        if (signal.reason === decidedElsewhere) await io.stderr.write(`${decidedElsewhere.message}.\n`);
+      }
     });
     return answer ?? "cancelled";
   }

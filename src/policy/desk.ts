@@ -73,5 +73,8 @@ export interface Desk {
   note(question: Question, bound: Bound, said: Said | { state: "expired" }, made: MadeCall | undefined): Promise<void>;
 }
 
+/** The reason to end a question that a person has answered elsewhere. */
+export const decidedElsewhere = new ClaudikinsError("CANCELLED", "Decided elsewhere");
+
 /** The reason to abort an execution whose questions stay open, because another process continues it. */
 export const continuesElsewhere = new ClaudikinsError("CANCELLED", "The execution continues in another process");

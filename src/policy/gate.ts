@@ -6,7 +6,16 @@ import { Semaphore } from "../semaphore.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import { boundTo, continuesElsewhere, type Desk, type MadeCall, type Said, type Ticket, type Verdict } from "./desk.ts";
+import {
+  boundTo,
+  continuesElsewhere,
+  type Desk,
+  decidedElsewhere,
+  type MadeCall,
+  type Said,
+  type Ticket,
+  type Verdict,
+} from "./desk.ts";
 import { type Question, questionText } from "./question.ts";
 import { type Refusal, Refusals } from "./refusals.ts";
 
@@ -325,7 +334,7 @@ export class Gate {
       throw error;
     } finally {
       signal?.removeEventListener("abort", cancel);
-      ended.abort();
+      ended.abort(decidedElsewhere);
     }
   }
 

@@ -119,6 +119,12 @@ export class ApprovalStore {
     );
   }
 
+  /** The number of open rows, of all configs. */
+  countOpen(): number {
+    const count = "SELECT count(*) AS count FROM approvals WHERE state = 'open'";
+    return this.#database.query<{ count: number }, []>(count).get()?.count ?? 0;
+  }
+
   /** The last row of a call. A call has several if something changed while a person was asked. */
   ofCall(execution: string, call: number): Approval | undefined {
     return this.#rows(

@@ -1,9 +1,13 @@
 /** Calls that wait for a decision: made in the agent, at the terminal, or by another process. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { askAtTerminal } from "../../src/cli/at-terminal.ts";
+import type { Io } from "../../src/cli/io.ts";
+import type { Activity } from "../../src/cli/progress.ts";
 import { auditFolder, storeFile } from "../../src/config/locations.ts";
 import { continuesElsewhere } from "../../src/policy/desk.ts";
 import { Person } from "../policy/recorded.ts";
+import { asking } from "../store/approvals.ts";
 import { no, session, Waiting, yes } from "./waiting.ts";
 
 setDefaultTimeout(60_000);
@@ -250,6 +254,43 @@ describe("many calls", () => {
     expect(await running).toMatchObject({ ok: true, value: 50 });
     expect(waiting.got()).toHaveLength(50);
   });
+});
+
+test("no more than five hundred calls wait, of all executions together", async () => {
+  await waiting.open(always);
+  await waiting.store("other");
+  for (let call = 0; call < 500; call++)
+    await waiting.elsewhere.ask(asking({ execution: "other", call, expiresAt: Date.now() + 1e6 }));
+  expect(await waiting.call({})).toBe("rec.remove-it was not called: 500 calls already wait for approval");
+});
+
+test("a question at the terminal ends when somebody decides elsewhere, and says so", async () => {
+  await waiting.open(always);
+  let written = "";
+  const write = async (text: string) => {
+    written += text;
+  };
+  const shown = Promise.withResolvers<void>();
+  const output = { isTerminal: true, write };
+  const stdin: Io["stdin"] = {
+    isTerminal: true,
+    text: async () => "",
+    dropTyped: async () => {},
+    async line({ signal, onReady }) {
+      await onReady?.();
+      shown.resolve();
+      await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+      return undefined;
+    },
+  };
+  const interrupted = new AbortController().signal;
+  const io: Io = { stdin, stdout: output, stderr: output, env: {}, cwd: "/", interrupted };
+  askAtTerminal(waiting.toolbox, { pause: () => () => {} } as Activity, io);
+  const running = waiting.call({ id: 1 });
+  await shown.promise;
+  await waiting.decide(yes);
+  expect(await running).toContain(did);
+  expect(written).toMatch(/^Allow the call to rec\.remove-it\?[\s\S]*\nDecided elsewhere\.\n$/);
 });
 
 test("the arguments of a question have no secrets of the config, and the call has them", async () => {

@@ -17,6 +17,8 @@ export const no: Decision = { state: "denied", by: "page" };
 
 export class Waiting extends Recorded {
   #elsewhere: Approvals | undefined;
+  /** How often it was opened. */
+  #opened = 0;
 
   get env() {
     return { HOME: this.project.path };
@@ -30,6 +32,7 @@ export class Waiting extends Recorded {
 
   /** Begins without rows and without a log. */
   override async open(...args: Parameters<Recorded["open"]>): Promise<Toolbox> {
+    this.#opened += 1;
     await this.#elsewhere?.[Symbol.asyncDispose]();
     this.#elsewhere = undefined;
     await this.close();
@@ -65,12 +68,14 @@ export class Waiting extends Recorded {
     }
   }
 
-  /** The open rows, when there are this many. */
+  /** The open rows, when there are this many. Rejects when the next test begins. */
   async rows(count = 1): Promise<Approval[]> {
+    const opened = this.#opened;
     for (;;) {
       const rows = await this.elsewhere.open();
       if (rows.length >= count) return rows;
       await Bun.sleep(5);
+      if (opened !== this.#opened) throw new Error("nothing waited");
     }
   }
 
