@@ -171,6 +171,10 @@ export const commands: CommandTable = {
       },
     },
   },
+  ui: {
+    summary: "Open a local page: approvals, executions, servers, policy",
+    load: () => import("./commands/ui.ts"),
+  },
   logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Print texts that point agents to claudikins",
@@ -200,7 +204,7 @@ export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec", "executions"],
   "For agents": ["serve", "skill", "hooks"],
-  Maintain: ["doctor", "trace", "approvals", "audit", "logs", "stats", "daemon", "completions", "demo"],
+  Maintain: ["ui", "doctor", "trace", "approvals", "audit", "logs", "stats", "daemon", "completions", "demo"],
 };
 
 /** The names and summaries of the commands that are not hidden. */

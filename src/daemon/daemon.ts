@@ -1,5 +1,5 @@
 /** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
-import { renameSync, rmSync, type Stats, statSync, truncateSync } from "node:fs";
+import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onAbort } from "../clients/abort.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
@@ -19,7 +19,7 @@ import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
 import { adoptionIn, bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
 import { askToStop, statusOf } from "./peers.ts";
-import { makePrivate, type Place, refuseForeign } from "./place.ts";
+import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
 
 export interface DaemonOptions {
@@ -34,8 +34,19 @@ export interface DaemonOptions {
   madeOf: string[];
   interrupted: AbortSignal;
   log: Log;
+  /** Opens the page of `claudikins ui`. Called when somebody wants to see the page. */
+  openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
   onListening?: () => void;
+}
+
+/** The page of `claudikins ui`, see `ui/page-server.ts`. */
+export interface LocalPage {
+  /** Where to open it. The token works once. */
+  invite(): { port: number; path: string; token: string };
+  /** Whether it is open in a browser, or about to be opened. */
+  readonly isInUse: boolean;
+  close(): Promise<void>;
 }
 
 /** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
@@ -100,6 +111,10 @@ class Daemon {
   /** Toolboxes of callers with another working directory or session. */
   readonly #others = new Map<string, Toolbox>();
   #executions: Executions | undefined;
+  #page: LocalPage | undefined;
+  #opening: Promise<LocalPage> | undefined;
+  /** Where the daemon listens after it has left its place, while its page is open. */
+  #aside: Place | undefined;
   #running = 0;
   #done = 0;
   #lastCallAt = performance.now();
@@ -147,26 +162,34 @@ class Daemon {
   /** A changed config may lead callers to another socket, so they would never tell. */
   #look(): void {
     this.#leaveWhenOld();
+    if (this.#page && !this.#isPageOpen) void this.#closePage();
     if (this.#isLeaving) return;
     void this.#adopt();
-    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0 || (this.#executions?.size ?? 0) > 0;
+    const isUsed =
+      this.#running > 0 || this.#server.pendingWebSockets > 0 || (this.#executions?.size ?? 0) > 0 || this.#isPageOpen;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
   async ended(interrupted: AbortSignal): Promise<void> {
-    onAbort(interrupted, () => this.leave("it was interrupted", true));
+    onAbort(interrupted, () => this.leave("it was interrupted", { now: true }));
     await this.#left.promise;
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
+    await this.#closePage();
     await this.#server.stop(true);
+    if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
   }
 
-  /** Frees the socket for another daemon, and ends once all calls are done. With `now`, calls are aborted. */
-  leave(why: string, now = false): void {
+  /**
+   * Frees the socket for another daemon, and ends once all calls are done. With `now`, calls are aborted. An open page stays if
+   * `keepsPage`, because its person has changed the config with it, or is looking at it.
+   */
+  leave(why: string, { now = false, keepsPage = false } = {}): void {
     const { held } = this.#options;
+    if (!keepsPage) void this.#closePage();
     if (now) {
       this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
       void held.close();
@@ -175,24 +198,46 @@ class Daemon {
     this.#isLeaving = true;
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
-    this.#removeSocket();
+    if (this.#isPageOpen) this.#moveAside();
+    else this.#removeSocket();
     this.#lock.release();
     held.moveAllOut();
     setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
-  /** Removes the socket unless another daemon has replaced it. */
   #removeSocket(): void {
-    const { socket } = this.#options.place;
-    const found = isWindows ? undefined : statSync(socket, { throwIfNoEntry: false });
-    if (found && found.ino === this.#own?.ino && found.dev === this.#own.dev) rmSync(socket, { force: true });
+    if (this.#ownsSocket()) rmSync(this.#options.place.socket, { force: true });
+  }
+
+  /** Whether no other daemon has replaced the socket. */
+  #ownsSocket(): boolean {
+    const found = isWindows ? undefined : statSync(this.#options.place.socket, { throwIfNoEntry: false });
+    return found !== undefined && found.ino === this.#own?.ino && found.dev === this.#own.dev;
+  }
+
+  /** With an open page, the daemon can still be found and stopped while another one takes its place. */
+  #moveAside(): void {
+    const { place } = this.#options;
+    if (isWindows || !this.#ownsSocket()) return;
+    const aside = besides(place, process.pid);
+    writeFileSync(aside.lock, "", { mode: 0o600 });
+    renameSync(place.socket, aside.socket);
+    this.#aside = aside;
   }
 
   #endWhenDone(): void {
     // Programs that wait are continued by the next daemon.
     const isDone = this.#running === 0 && this.#server.pendingWebSockets === 0 && !this.#executions?.isCalling;
-    if (isDone || this.#closing.signal.aborted) this.#left.resolve();
+    if (isDone && this.#isPageOpen) void this.#giveUpExecutions();
+    if ((isDone && !this.#isPageOpen) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
+  }
+
+  /** For the next daemon, while the open page keeps this one from ending. */
+  async #giveUpExecutions(): Promise<void> {
+    const executions = this.#executions;
+    this.#executions = undefined;
+    for (const toolbox of [...this.#others.values(), this.#toolbox]) await executions?.endOf(toolbox);
   }
 
   async #answer(request: Request, server: Bun.Server<SocketState>): Promise<Response | undefined> {
@@ -213,18 +258,51 @@ class Daemon {
         case "GET /servers":
           if (server.upgrade(request, { data: { calls: new Set() } })) return undefined;
           throw new ClaudikinsError("USAGE", "GET /servers needs an upgrade to a WebSocket");
+        case "POST /ui":
+          return await this.#ui(request);
         case "POST /stop":
           return await this.#stop(request);
         default:
           throw new ClaudikinsError(
             "USAGE",
-            `Unknown route ${route}: use POST /call, POST /executions, POST /adopt, GET /status or POST /stop`,
+            `Unknown route ${route}: use POST /call, POST /executions, POST /adopt, POST /ui, GET /status or POST /stop`,
           );
       }
     } catch (thrown) {
       const { code, message, hint } = toClaudikinsError(thrown);
       return problem(code, message, hint);
     }
+  }
+
+  async #ui(request: Request): Promise<Response> {
+    const refusal = this.#refusal(request);
+    if (refusal) return refusal;
+    this.#page ??= await this.#openPage();
+    // It may have begun to end while the page was opened.
+    const late = this.#refusal(request);
+    if (!late) return Response.json(this.#page.invite());
+    if (!this.#isPageOpen) await this.#closePage();
+    return late;
+  }
+
+  /** Concurrent requests open one page. */
+  #openPage(): Promise<LocalPage> {
+    const { openPage } = this.#options;
+    if (!openPage) throw new ClaudikinsError("USAGE", "This daemon has no page");
+    this.#opening ??= openPage().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  get #isPageOpen(): boolean {
+    return this.#page?.isInUse === true;
+  }
+
+  async #closePage(): Promise<void> {
+    const page = this.#page;
+    this.#page = undefined;
+    await page?.close();
   }
 
   async #call(request: Request): Promise<Response> {
@@ -301,13 +379,15 @@ class Daemon {
   }
 
   #leaveWhenOld(): void {
-    if (stampsOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program changed");
+    if (stampsOf(this.#options.madeOf) !== this.#madeOf) {
+      this.leave("its config or its program changed", { keepsPage: true });
+    }
   }
 
   async #stop(request: Request): Promise<Response> {
     const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
     const calls = this.#running + this.#sockets.running;
-    this.leave("it was asked to stop", now === true);
+    this.leave("it was asked to stop", { now: now === true });
     return Response.json({ calls });
   }
 
@@ -324,6 +404,7 @@ class Daemon {
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
       problems: this.#problems(new Set(held.map(({ server }) => server))),
       held,
+      page: this.#isPageOpen,
     };
   }
 

@@ -50,6 +50,12 @@ export function placeAt(socket: string, env: Environment): Place {
   return { socket, lock: join(folder, `${name}.lock`), log: join(folder, `${name}.log`) };
 }
 
+/** The place of a daemon that has left its place to another one, and has not ended yet. */
+export function besides({ socket, lock, log }: Place, pid: number): Place {
+  const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${pid}${ending}`;
+  return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log };
+}
+
 /** All sockets on which a daemon ever listened. */
 export function allPlaces(env: Environment): Place[] {
   return namesIn(runFolder(env))

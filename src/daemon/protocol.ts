@@ -13,6 +13,7 @@
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
  * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all that somebody wants. It returns
  *   those of the ids that run here now: `{"executions"}`.
+ * - `POST /ui` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token"}`. The token works once.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
  *   when they are done. With `now`, it aborts them.
  *
@@ -60,6 +61,8 @@ export interface Status {
   problems: Record<string, { problem: string; entry: string }>;
   /** The running processes. */
   held: HeldFacts[];
+  /** Whether the page of `claudikins ui` is open. The daemon does not end meanwhile. */
+  page: boolean;
 }
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";

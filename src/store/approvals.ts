@@ -66,6 +66,8 @@ export interface ApprovalFilter {
   /** Null for the demo. */
   config?: string | null | undefined;
   execution?: string | undefined;
+  /** Only rows that left `open` after this time. */
+  decidedAfter?: number | undefined;
 }
 
 /** A row as SQLite has it: `args`, `changed` and `bound` are JSON. */
@@ -106,11 +108,12 @@ export class ApprovalStore {
   }
 
   /** The oldest first. */
-  list({ state, config, execution }: ApprovalFilter = {}): Approval[] {
+  list({ state, config, execution, decidedAfter }: ApprovalFilter = {}): Approval[] {
     return this.#rows(
       `SELECT * FROM approvals WHERE ($state IS NULL OR state = $state) AND ($execution IS NULL OR execution = $execution)
-       AND ($anyConfig OR config IS $config) ORDER BY askedAt, rowid`,
+       AND ($anyConfig OR config IS $config) AND ($after IS NULL OR decidedAt > $after) ORDER BY askedAt, rowid`,
       {
+        after: decidedAfter ?? null,
         state: state ?? null,
         execution: execution ?? null,
         anyConfig: config === undefined ? 1 : 0,

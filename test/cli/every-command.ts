@@ -14,6 +14,8 @@ export interface Case {
   waits?: true;
   /** An execution with the id `keptId` has ended. */
   keeps?: true;
+  /** A daemon is started, and stopped afterwards. */
+  startsDaemon?: true;
   /** Requires the streams of a real process. */
   isProcess?: true;
 }
@@ -243,6 +245,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["--lines", "0"] },
     failure: { argv: ["--config", "nope.json"] },
     json: [{ argv: ["--path"], files: working }],
+  },
+  ui: {
+    success: { argv: ["--no-open"], files: working, startsDaemon: true },
+    usage: { argv: ["--open"] },
+    failure: { argv: [], files: { "claudikins.json": "{" } },
   },
   setup: {
     success: { argv: ["--yes"], files: working, options },

@@ -22,8 +22,8 @@ export interface CliResult {
   stderr: string;
 }
 
-/** Runs `claudikins <argv>`, and throws if its JSON is not as documented. HOME is the folder itself, so that no other files are used. */
-export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
+/** Streams in memory. HOME is the folder itself, so that no other files are used. */
+export function testIo(options: CliOptions = {}, written = { stdout: "", stderr: "" }): Io {
   const {
     cwd = "/",
     env = {},
@@ -34,7 +34,6 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     answers,
   } = options;
   const typed = answers ? [...answers] : linesOf(stdin);
-  const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
     isDumb: env["TERM"] === "dumb",
@@ -43,7 +42,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
       written[stream] += text;
     },
   });
-  const io: Io = {
+  return {
     stdin: {
       text: async () => stdin,
       async line({ onReady }) {
@@ -59,7 +58,12 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     cwd,
     interrupted,
   };
-  const result = { exitCode: await run(argv, io), ...written };
+}
+
+/** Runs `claudikins <argv>`, and throws if its JSON is not as documented. */
+export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
+  const written = { stdout: "", stderr: "" };
+  const result = { exitCode: await run(argv, testIo(options, written)), ...written };
   await checkJson(argv, result);
   return result;
 }

@@ -56,6 +56,7 @@ describe("help", () => {
         hooks        Print texts that point agents to claudikins
 
       Maintain:
+        ui           Open a local page: approvals, executions, servers, policy
         doctor       Check the whole setup and suggest fixes
         trace        Show recorded executions and the timeline of their calls
         approvals    Approve or deny calls that wait (list, show, approve, deny)

@@ -18,6 +18,7 @@ const below: Record<string, string[]> = {
     "server",
     "doctor",
     "daemon",
+    "ui",
     "toolbox",
     "navigator",
     "generation",
@@ -57,6 +58,22 @@ const below: Record<string, string[]> = {
   ],
   doctor: ["daemon", "sign-in", "agents", "settings", "catalog", "registry", "clients", "policy", "config"],
   daemon: ["toolbox", "execution", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  ui: [
+    "toolbox",
+    "sign-in",
+    "execution",
+    "settings",
+    "catalog",
+    "registry",
+    "clients",
+    "ledger",
+    "trace",
+    "approvals",
+    "store",
+    "logs",
+    "policy",
+    "config",
+  ],
   toolbox: [
     "execution",
     "settings",
@@ -130,6 +147,7 @@ const leaves: Record<string, string[]> = {
   "version.ts": [],
   "visible-text.ts": [],
   "outcome-text.ts": ["sandbox"],
+  "bundled-script.ts": [],
   "media.ts": ["json-object.ts", "outcome-text.ts"],
 };
 
@@ -145,7 +163,7 @@ interface Import {
 
 const files = (readdirSync(source, { recursive: true }) as string[])
   .map((name) => name.replaceAll("\\", "/"))
-  .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+  .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".d.ts"))
   .sort();
 const text = new Map(files.map((file) => [file, readFileSync(join(source, file), "utf8")]));
 
@@ -297,6 +315,23 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
+  test("by the page in the browser include only its library, its own files, types, and the escapes of invisible characters", () => {
+    const browser = imports.filter(({ from }) => from.startsWith("ui/browser/"));
+    const allowed = ({ to, ours, typeOnly }: Import) =>
+      ours ? typeOnly || /^ui\/browser\/|^policy\/question\.ts$/.test(to) : /^preact(?:\/hooks)?$/.test(to);
+    expect(browser.length).toBeGreaterThan(20);
+    expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
+    const carried = ["policy/question.ts", "ui/contract.ts"];
+    expect(imports.filter(({ from }) => carried.includes(from)).map(shown)).toEqual([]);
+  });
+
+  test("load the page's server only when somebody wants to see the page", () => {
+    for (const file of ["cli/commands/daemon-run.ts", "cli/commands/ui.ts", "daemon/daemon.ts"]) {
+      expect([file, loadedWith(file).filter((each) => /^(?:ui\/|preact)/.test(each))]).toEqual([file, []]);
+    }
+    expect(loadedWith("cli/page-server.ts")).toContain("ui/page-server.ts");
+  });
+
   test("by code and advice include ast, but not each other", () => {
     const between = imports.filter(
       ({ from, to }) =>
@@ -348,7 +383,7 @@ const guestLibraries = [
 ];
 
 /** Run during the build, and are not part of the program. */
-const buildTime = ["registry/bridge-code.ts", "sandbox/guest/bundle.ts"];
+const buildTime = ["bundled-script.ts", "registry/bridge-code.ts", "sandbox/guest/bundle.ts", "ui/bundle.ts"];
 
 /** Is bundled and copied to registries, and runs in the processes of their users. */
 const bridge = "cli/bridge.ts";

@@ -33,10 +33,10 @@ export interface WatchedPage extends AsyncDisposable {
   requests: string[];
 }
 
-/** Opens the file in a new browser. */
+/** Opens the file or the address in a new browser. */
 export async function openPage(
   browser: Browser,
-  file: string,
+  address: string,
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -46,6 +46,6 @@ export async function openPage(
   page.on("console", (message) => said.push(message.text()));
   page.on("pageerror", (error) => said.push(error.message));
   page.on("request", (request) => requests.push(request.url()));
-  await page.goto(`file://${file}`);
+  await page.goto(address.startsWith("/") ? `file://${address}` : address);
   return { page, said, requests, [Symbol.asyncDispose]: () => context.close() };
 }

@@ -37,6 +37,7 @@ export interface DaemonStatus {
   config: string | null;
   calls: { running: number; done: number };
   servers: Record<string, string>;
+  page: boolean;
 }
 
 /** A project with the server `seen` and others; it ends every process that it started. */

@@ -38,6 +38,7 @@ export const status = command({
           "Server processes that it started",
           list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),
         ),
+        page: about("Whether the page of `claudikins ui` is open: the daemon does not end meanwhile", yesOrNo),
       }),
     ),
   }),
@@ -47,10 +48,10 @@ export const status = command({
     if (daemons.length === 0) {
       return { json: { daemons }, note: "No daemon is running. A daemon starts when a tool is called.\n" };
     }
-    const rows = daemons.map(({ pid, version, config, calls, ...servers }) => [
+    const rows = daemons.map(({ pid, version, config, calls, page, ...servers }) => [
       String(pid),
       version,
-      `${calls.done} done, ${calls.running} running`,
+      `${calls.done} done, ${calls.running} running${page ? ", page open" : ""}`,
       serversText(servers),
       config ?? "the demo",
     ]);

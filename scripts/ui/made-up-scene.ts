@@ -1,0 +1,131 @@
+/** A page as a person would see it on a working day. */
+import { Scene, type SceneServer } from "../../test/ui/scene.ts";
+
+const reads = { annotations: { readOnlyHint: true } };
+const changes = { annotations: { readOnlyHint: false, destructiveHint: false } };
+const destroys = { annotations: { destructiveHint: true } };
+
+const servers: Record<string, SceneServer> = {
+  github: {
+    entry: {
+      url: "https://api.githubcopilot.com/mcp/",
+      description: "Repositories, issues and pull requests",
+      confirm: { "*": "destructive", merge_pull_request: "always" },
+      deny: ["delete_repository"],
+    },
+    tools: [
+      { name: "create_issue", description: "Create an issue in a repository.", ...changes },
+      { name: "get_file_contents", description: "Get the contents of a file or folder.", ...reads },
+      { name: "list_commits", description: "List the commits of a branch.", ...reads },
+      { name: "list_issues", description: "List the issues of a repository, with filters.", ...reads },
+      { name: "list_pull_requests", description: "List the pull requests of a repository.", ...reads },
+      { name: "merge_pull_request", description: "Merge a pull request.", ...destroys },
+      { name: "update_pull_request", description: "Change the title, text or state of a pull request.", ...changes },
+    ],
+  },
+  linear: {
+    entry: { url: "https://mcp.linear.app/mcp", description: "Issues and projects" },
+    tools: [
+      { name: "create_issue", description: "Create an issue.", ...changes },
+      { name: "list_issues", description: "List issues.", ...reads },
+    ],
+  },
+  files: {
+    entry: {
+      command: "npx",
+      args: ["-y", "@modelcontextprotocol/server-filesystem", "."],
+      description: "Files of the project",
+    },
+    tools: [
+      { name: "read_text_file", description: "Read a file as text.", ...reads },
+      { name: "write_file", description: "Write a file, and replace it if it exists.", ...destroys },
+    ],
+  },
+  postgres: {
+    entry: { command: "postgres-mcp", args: ["${DATABASE_URL}"], description: "The database of the shop" },
+    tools: [],
+  },
+};
+
+const minute = 60_000;
+
+export async function madeUpScene(): Promise<Scene> {
+  const scene = await Scene.open(servers);
+  const now = Date.now();
+  const why = (line: string, says: string) => `${line} ${says}`;
+  await scene.ask({
+    server: "github",
+    tool: "merge_pull_request",
+    execution: "0tqbch4mza",
+    line: 7,
+    code: 'await github.merge_pull_request({ owner: "acme", repo: "shop", pull_number: 412, merge_method: "squash" });',
+    args: { owner: "acme", repo: "shop", pull_number: 412, merge_method: "squash" },
+    why: why("mcpServers.github.confirm", 'says "always"'),
+    askedAt: now - 4 * minute,
+    expiresAt: now + 20 * 60 * minute,
+  });
+  await scene.ask({
+    server: "files",
+    tool: "write_file",
+    execution: "0tqbcm2k9r",
+    line: 12,
+    code: 'await files.write_file({ path: "CHANGELOG.md", content: notes });',
+    args: {
+      path: "CHANGELOG.md",
+      content: "# 2.4.0\n\n- Orders can be paid in parts.\n- The search finds archived orders.\n",
+    },
+    why: why("policy.confirm", 'says "destructive", and the server marks the tool as destructive'),
+    askedAt: now - minute,
+    expiresAt: now + 23 * 60 * minute,
+  });
+  await scene.keep("0tqbch4mza", "for (const pull of ready) await review(pull);", { startedAt: now - 5 * minute });
+  await scene.keep("0tqbcm2k9r", "const notes = await notesSince(lastTag);", { startedAt: now - 2 * minute });
+  await scene.keep("0tqb7x01wd", 'await sleep("6h"); await remind(open);', {
+    startedAt: now - 190 * minute,
+    wakeAt: Date.UTC(2026, 10, 24, 8),
+  });
+  const outcomes = [
+    { minutes: 3, calls: 14, durationMs: 2_310, charsIn: 412_000 },
+    { minutes: 9, calls: 3, durationMs: 640, charsIn: 28_400 },
+    { minutes: 26, calls: 41, durationMs: 7_920, charsIn: 1_204_000, failures: 2 },
+    { minutes: 31, calls: 1, durationMs: 30_000, charsIn: 0, ok: false, reason: "timeout" as const },
+    { minutes: 74, calls: 6, durationMs: 1_150, charsIn: 96_000 },
+    { minutes: 180, calls: 22, durationMs: 4_480, charsIn: 633_000 },
+  ];
+  for (const { minutes, ...each } of outcomes.toReversed()) {
+    await scene.record({ ...each, at: now - minutes * minute, door: "serve", charsOut: 1_800 });
+  }
+  for (let day = 0; day < 30; day += 1) {
+    const busy = [0, 6].includes((day + 2) % 7) ? 0.1 : 0.6 + 0.4 * Math.abs(Math.sin(day * 1.7));
+    scene.count(
+      (counts) => {
+        counts.addSums({
+          sessions: Math.round(6 * busy),
+          definitionChars: Math.round(1_400_000 * busy),
+          surfaceChars: Math.round(21_000 * busy),
+          executions: Math.round(24 * busy),
+          codeChars: Math.round(18_000 * busy),
+          returnedChars: Math.round(44_000 * busy),
+          searches: Math.round(11 * busy),
+          queryChars: 300,
+          foundChars: Math.round(16_000 * busy),
+        });
+        const use = (server: string, tool: string, calls: number, failures = 0) =>
+          counts.addUse(server, tool, {
+            calls: Math.round(calls * busy),
+            failures,
+            durationMs: Math.round(calls * busy * 210),
+            resultChars: Math.round(calls * busy * 9_000),
+            takenChars: Math.round(calls * busy * 9_000),
+            argumentChars: Math.round(calls * busy * 90),
+          });
+        use("github", "list_issues", 40);
+        use("github", "get_file_contents", 31);
+        use("linear", "list_issues", 18, day % 9 === 0 ? 1 : 0);
+        use("files", "read_text_file", 66);
+      },
+      new Date(now - day * 24 * 60 * minute),
+    );
+  }
+  return scene;
+}

@@ -1,0 +1,43 @@
+/** Takes the screenshots of the page for the docs: `bun run screenshots [--out folder]`. */
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { openBrowser } from "../../test/support/browser.ts";
+import { root } from "../../test/support/claudikins.ts";
+import { madeUpScene } from "./made-up-scene.ts";
+
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: join(root, "docs", "images") },
+    /** All views in both colours and two widths, to look at. */
+    all: { type: "boolean", default: false },
+  },
+});
+const out = resolve(values.out);
+mkdirSync(out, { recursive: true });
+
+await using scene = await madeUpScene();
+const browser = await openBrowser();
+try {
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of values.all ? [1180, 360] : [1180]) {
+      const context = await browser.newContext({ viewport: { width, height: width === 360 ? 780 : 820 }, colorScheme });
+      const page = await context.newPage();
+      page.on("console", (message) => console.error(message.text()));
+      page.on("pageerror", (error) => console.error(error));
+      await page.goto(scene.url);
+      await page.locator(".card").first().waitFor();
+      const shot = (name: string) =>
+        page.screenshot({ path: join(out, `${name}.png`), animations: "disabled", fullPage: values.all });
+      if (!values.all) await shot(`ui-${colorScheme}`);
+      for (const key of values.all ? ["1", "2", "3"] : []) {
+        await page.keyboard.press(key);
+        await page.waitForTimeout(300);
+        await shot(`${key}-${colorScheme}-${width}`);
+      }
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,53 @@
+/** `claudikins ui`: opens the local page, which the daemon serves. */
+import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
+import { DaemonClient } from "../../daemon/client.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { about, record, text, yesOrNo } from "../../json-shape.ts";
+import { hasBrowser, openBrowser } from "../browser.ts";
+import { command, flag } from "../command.ts";
+import { askingForTrust, configArgs } from "../config-flags.ts";
+import { saying } from "../progress.ts";
+
+export default command({
+  description:
+    "Open a local page in your browser: what waits for your approval, executions, servers, tools with their policy, and what was saved. Only this machine can reach the page, and its address works once, for a minute.",
+  args: {
+    "no-open": flag("Print the address instead of opening a browser"),
+    ...configArgs,
+  },
+  examples: ["claudikins ui", "claudikins ui --no-open", "claudikins ui --json"],
+  json: record({
+    url: about("Works once, for a minute", text),
+    opened: about("Whether a browser was started; never with --json", yesOrNo),
+  }),
+  async run(args, io) {
+    if (process.platform === "win32") {
+      throw new ClaudikinsError("USAGE", "The page needs the daemon, which does not run on Windows");
+    }
+    const choice = { flag: args.config, trust: args.trust, cwd: io.cwd, env: io.env };
+    const origin = await askingForTrust(args, io, async () => checkTrust(choice));
+    const file = origin.kind === "demo" ? undefined : origin.file;
+    const client = new DaemonClient(file, io.env, isAnsweredFor(choice));
+    const invited = client.post("/ui", {}, io.interrupted);
+    const { port, path, token } = (await saying(io.stderr, "Contacting the daemon", invited)) as Invitation;
+    const url = new URL(`http://127.0.0.1:${port}${path}#${token}`);
+    const isWanted = !args["no-open"] && !args.json;
+    const opened = isWanted && hasBrowser(io.env) && (await openBrowser(url, io.env));
+    if (opened) return { json: { url: url.href, opened }, text: "The page is open in your browser.\n", note: stayText };
+    return { json: { url: url.href, opened: false }, text: `${url.href}\n`, note: withoutBrowser(port) };
+  },
+});
+
+interface Invitation {
+  port: number;
+  path: string;
+  token: string;
+}
+
+const stayText = "The daemon keeps running while the page is open.\n";
+
+function withoutBrowser(port: number): string {
+  return `Open this address within a minute. It works once.
+If your browser is on another machine, forward the port first: ssh -L ${port}:127.0.0.1:${port} <this machine>
+${stayText}`;
+}

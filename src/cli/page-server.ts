@@ -1,0 +1,45 @@
+/** Opens the page of a daemon with a toolbox of its own, which follows changes of the config. */
+import { Approvals } from "../approvals/approvals.ts";
+import { loadConfig } from "../config/load.ts";
+import { isAnsweredFor } from "../config/trust/require.ts";
+import { statusOf } from "../daemon/peers.ts";
+import { placeOf } from "../daemon/place.ts";
+import type { Log } from "../log.ts";
+import { ConfigReload, configMark } from "../toolbox/toolbox.ts";
+import { UiApi } from "../ui/api.ts";
+import { PageServer } from "../ui/page-server.ts";
+import { openCredentials } from "./commands/auth.ts";
+import { continuedInDaemon } from "./continued.ts";
+import type { Io } from "./io.ts";
+import { toolboxOf } from "./session.ts";
+
+export interface PageOptions {
+  /** The config file; undefined for the demo. */
+  file: string | undefined;
+  /** Whether the user vouches for the config. */
+  trust: boolean | undefined;
+  /** The working directory of servers. */
+  cwd: string;
+  log: Log;
+}
+
+export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): Promise<PageServer> {
+  const { env } = io;
+  const choice = { flag: file, cwd, env };
+  const load = () => loadConfig({ ...choice, demo: file === undefined, trust, isFlagFound: true });
+  const mark = configMark(choice);
+  const toolbox = await toolboxOf(await load(), io, { cwd });
+  if (file !== undefined) toolbox.reload = new ConfigReload(toolbox, { choice, load }, mark);
+  const api = new UiApi({
+    toolbox,
+    approvals: new Approvals({ env }),
+    credentials: openCredentials(io, { json: true }),
+    env,
+    isAnswered: isAnsweredFor({ trust, isFlagFound: true, flag: file, env }),
+    continued: async (execution, config) =>
+      (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
+    // The variables of a changed config may lead to another daemon.
+    running: async () => statusOf(placeOf(file, env).socket),
+  });
+  return new PageServer({ api, log });
+}

@@ -1,0 +1,35 @@
+/** Requests to the daemon. */
+import type { Refused } from "../contract.ts";
+
+/** The answer was a refusal. Status 401 means that there is no session. */
+export class Failure extends Error {
+  readonly status: number;
+  readonly hint: string | undefined;
+
+  constructor(status: number, message: string, hint?: string) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+/** The server's path to an API. Throws Failure; status 0 means that nobody answered. */
+async function ask<T>(path: string, init: RequestInit): Promise<T> {
+  const answer = await fetch(`api/${path}`, { ...init, cache: "no-store", redirect: "error" }).catch(() => undefined);
+  if (!answer) throw new Failure(0, "The daemon does not answer", "It may have ended. Run claudikins ui again.");
+  if (answer.status === 204) return undefined as T;
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok) return body as T;
+  const { error = `The daemon answered with status ${answer.status}`, hint } = (body ?? {}) as Partial<Refused>;
+  throw new Failure(answer.status, error, hint);
+}
+
+export const get = <T>(path: string): Promise<T> => ask<T>(path, {});
+
+/** The header tells the daemon that this script sends the request: no other page can add it. */
+export const post = <T>(path: string, body: object): Promise<T> =>
+  ask<T>(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "claudikins-ui": "1" },
+    body: JSON.stringify(body),
+  });

@@ -1,0 +1,123 @@
+/** Executions that run, wait or have ended, with links to their timelines. */
+import { useState } from "preact/hooks";
+import type { Execution } from "../contract.ts";
+import { post } from "./client.ts";
+import { useNotices } from "./notice.tsx";
+import { useRoving } from "./roving.ts";
+import { Age, counted, durationText, grouped, Text, useNow } from "./text.tsx";
+
+export function Executions({ executions }: { executions: Execution[] }) {
+  const roving = useRoving(executions.map(({ id }) => id));
+  return (
+    <section class="panel" aria-labelledby="executions">
+      <h2 id="executions">Executions</h2>
+      {executions.length === 0 && (
+        <p class="empty">
+          Nothing has run yet. Agents run code with <code>execute_code</code>, and you with <code>claudikins exec</code>
+          .
+        </p>
+      )}
+      <ul class="rows" {...roving.list}>
+        {executions.map((execution) => (
+          <Row key={execution.id} execution={execution} item={roving.item(execution.id)} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface RowProps {
+  execution: Execution;
+  item: ReturnType<ReturnType<typeof useRoving>["item"]>;
+}
+
+function Row({ execution, item }: RowProps) {
+  const { id, state, ok, isRecorded, startedAt, code, calls, failures, door, keptOut } = execution;
+  const kind = state === "ended" ? (ok ? "good" : "bad") : state;
+  const content = (
+    <>
+      <span class={`dot ${kind}`} aria-hidden="true" />
+      <span class="row-text">
+        <span>
+          <span class={`outcome ${kind}`}>{wordOf(execution)}</span>
+          {calls !== undefined && ` · ${counted(calls, "call")}`}
+          {failures ? `, ${grouped(failures)} failed` : ""}
+        </span>
+        {code !== undefined && (
+          <span class="snippet">
+            <Text>{code}</Text>
+          </span>
+        )}
+        <span class="about">
+          {[door, keptOut ? `${grouped(keptOut)} characters kept out` : ""].filter(Boolean).join(" · ")}
+        </span>
+      </span>
+      <span class="times">
+        <Age at={startedAt} />
+        <span class="about">
+          <Duration execution={execution} />
+        </span>
+      </span>
+    </>
+  );
+  // The page of an execution is opened beside this one, so that this one stays live.
+  if (isRecorded) {
+    return (
+      <li>
+        <a class="row" href={`trace/${id}`} target="_blank" rel="noopener" title={`Timeline of ${id}`} {...item}>
+          {content}
+        </a>
+      </li>
+    );
+  }
+  return (
+    <li class="row" title={id} {...item}>
+      {content}
+      {state !== "ended" && <Cancel id={id} tabIndex={item.tabIndex} />}
+    </li>
+  );
+}
+
+/** The first press asks, because a cancelled execution cannot be continued. */
+function Cancel({ id, tabIndex }: { id: string; tabIndex: number }) {
+  const notices = useNotices();
+  const [isAsking, setAsking] = useState(false);
+  const press = async () => {
+    if (!isAsking) return setAsking(true);
+    try {
+      await post(`executions/${id}/cancel`, {});
+      notices.say(`Cancelled the execution ${id}`);
+    } catch (error) {
+      notices.fail(error);
+    }
+    setAsking(false);
+  };
+  return (
+    <button
+      type="button"
+      class={isAsking ? "danger" : ""}
+      tabIndex={tabIndex}
+      onClick={() => void press()}
+      onBlur={() => setAsking(false)}
+    >
+      {isAsking ? "Really cancel?" : "Cancel"}
+    </button>
+  );
+}
+
+function wordOf({ state, outcome = "", waits }: Execution): string {
+  if (state === "ended") return outcome;
+  if (waits === "approval") return "waits for approval";
+  if (waits === "process") return "stopped: it continues when it is asked for";
+  return waits === undefined ? "running" : `sleeps until ${timeText(waits)}`;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+function Duration({ execution: { state, startedAt, durationMs } }: { execution: Execution }) {
+  const now = useNow();
+  if (durationMs !== undefined) return <>{durationText(durationMs)}</>;
+  return <>{state === "ended" ? "" : durationText(now - startedAt)}</>;
+}

@@ -1,0 +1,80 @@
+/** Follows the state of the daemon: by events while the page is visible, and by a request now and then while it is hidden. */
+import type { State } from "../contract.ts";
+import { Failure, get } from "./client.ts";
+
+export interface Listener {
+  onState(state: State): void;
+  /** There is no session, or the daemon has ended. The page follows nothing any more. */
+  onEnd(why: "no session" | "ended"): void;
+}
+
+const hiddenMs = 30_000;
+const retryMs = 1_000;
+
+/** Requests in a row that nobody answers until the daemon counts as ended. */
+const maxFailures = 4;
+
+export function follow({ onState, onEnd }: Listener): () => void {
+  let stream: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let isOver = false;
+
+  const stop = () => {
+    isOver = true;
+    stream?.close();
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", start);
+  };
+  const end = (why: "no session" | "ended") => {
+    if (isOver) return;
+    stop();
+    onEnd(why);
+  };
+  const later = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(start, ms);
+  };
+
+  /** A request tells more about a failure than a stream. */
+  const request = async () => {
+    try {
+      const state = await get<State>("state");
+      failures = 0;
+      if (!isOver) onState(state);
+      return true;
+    } catch (error) {
+      if (error instanceof Failure && error.status === 401) end("no session");
+      else if (++failures >= maxFailures) end("ended");
+      return false;
+    }
+  };
+
+  const listen = () => {
+    stream = new EventSource("api/events");
+    stream.onmessage = ({ data }) => {
+      failures = 0;
+      onState(JSON.parse(data) as State);
+    };
+    stream.addEventListener("end", () => end("ended"));
+    stream.onerror = () => {
+      stream?.close();
+      void request().then(() => {
+        if (!isOver) later(retryMs);
+      });
+    };
+  };
+
+  /** Browsers allow few connections to a host, so hidden pages keep none. */
+  const start = () => {
+    stream?.close();
+    clearTimeout(timer);
+    if (isOver) return;
+    if (document.visibilityState === "visible") listen();
+    else void request().then(() => !isOver && later(hiddenMs));
+  };
+
+  document.addEventListener("visibilitychange", start);
+  start();
+  return stop;
+}

@@ -1,0 +1,19 @@
+/** Starts the page: exchanges the token of the address for a session, and removes it from the address and the history. */
+import { render } from "preact";
+import { App, Door } from "./app.tsx";
+import { Failure, post } from "./client.ts";
+
+const token = location.hash.slice(1);
+history.replaceState(null, "", location.pathname);
+
+const root = document.getElementById("page")!;
+
+async function start(): Promise<void> {
+  if (token !== "") await post("session", { token });
+  render(<App />, root);
+}
+
+start().catch((error: unknown) => {
+  const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };
+  render(<Door why={{ problem: message, hint }} />, root);
+});

@@ -1,0 +1,48 @@
+/** Says what was done and what failed. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { Failure } from "./client.ts";
+import { Text } from "./text.tsx";
+
+export interface Notice {
+  text: string;
+  hint?: string | undefined;
+  isFailure: boolean;
+}
+
+export interface Notices {
+  say(text: string, hint?: string): void;
+  fail(error: unknown): void;
+}
+
+export const NoticeContext = createContext<Notices>({ say() {}, fail() {} });
+
+export const useNotices = (): Notices => useContext(NoticeContext);
+
+export function noticeOf(error: unknown): Notice {
+  const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };
+  return { text: message, hint, isFailure: true };
+}
+
+/** Screen readers read it aloud. It stays until the next one, or until it is closed. */
+export function NoticeBar({ notice, onClose }: { notice: Notice | undefined; onClose(): void }) {
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notice && (
+        <div class={notice.isFailure ? "notice failure" : "notice"}>
+          <p>
+            <Text>{notice.text}</Text>
+            {notice.hint !== undefined && (
+              <span class="hint">
+                <Text>{notice.hint}</Text>
+              </span>
+            )}
+          </p>
+          <button type="button" class="plain" aria-label="Close this message" onClick={onClose}>
+            ✕
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+/** Signing in to a server: the link to its authorization page, and a way back for browsers on other machines. */
+import { useState } from "preact/hooks";
+import type { Server, SignIn } from "../contract.ts";
+import { post } from "./client.ts";
+import { useNotices } from "./notice.tsx";
+import { Text } from "./text.tsx";
+
+const words: Record<SignIn["state"], string> = {
+  "signed in": "You are signed in.",
+  expired: "Your sign-in has expired.",
+  "signed out": "You are not signed in. The server may not need it.",
+};
+
+export function SignInPanel({ server, signIn }: { server: Server; signIn: SignIn }) {
+  const { name } = server;
+  const { state, running, failed } = signIn;
+  const notices = useNotices();
+  const [isStarting, setStarting] = useState(false);
+  const start = async () => {
+    setStarting(true);
+    try {
+      await post("sign-in", { server: name });
+    } catch (error) {
+      notices.fail(error);
+    } finally {
+      setStarting(false);
+    }
+  };
+  if (running) return <Running server={name} {...running} />;
+  const isNeeded = state === "expired" || server.state === "signed out";
+  return (
+    <div class="sign-in">
+      <p>{server.state === "signed out" ? "This server needs a sign-in." : words[state]}</p>
+      {failed !== undefined && (
+        <p class="warning">
+          <Text>{failed}</Text>
+        </p>
+      )}
+      {state !== "signed in" && (
+        <button type="button" class={isNeeded ? "primary" : ""} disabled={isStarting} onClick={() => void start()}>
+          {isStarting ? "Contacting the server …" : "Sign in"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Running({ server, url, back, problem }: { server: string; url: string; back: string; problem?: string }) {
+  const notices = useNotices();
+  const [address, setAddress] = useState("");
+  const paste = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await post("sign-in/address", { server, address });
+      setAddress("");
+    } catch (error) {
+      notices.fail(error);
+    }
+  };
+  return (
+    <div class="sign-in">
+      <p>
+        <a class="button primary" href={url} target="_blank" rel="noopener noreferrer">
+          Continue at <Text>{new URL(url).host}</Text>
+        </a>
+      </p>
+      {problem !== undefined && <p class="warning">{problem}</p>}
+      <details>
+        <summary>The browser could not load the last page?</summary>
+        <form class="sign-in-back" onSubmit={(event) => void paste(event)}>
+          <label>
+            Paste its address, which begins with <Text>{back}</Text>
+            <input
+              type="text"
+              autoComplete="off"
+              value={address}
+              onInput={(event) => setAddress(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit">Continue</button>
+        </form>
+      </details>
+    </div>
+  );
+}

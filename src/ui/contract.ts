@@ -1,0 +1,162 @@
+/** What the page of `claudikins ui` and its server say to each other, as JSON. The browser imports only these types. */
+
+/** Everything that the page shows, without long texts and tools, which are asked for. Names and texts are as servers wrote them. */
+export interface State {
+  version: string;
+  /** The config file; null for the demo. */
+  config: string | null;
+  /** The same as people read it: the home folder is ~. */
+  configText: string;
+  /** Why the current config file is not in use. */
+  problem?: string;
+  /** Open approvals, oldest first, of all configs. */
+  approvals: Approval[];
+  /** Approvals that were decided lately, newest first. */
+  decided: Approval[];
+  /** Newest first; those that run or wait come before those that ended. */
+  executions: Execution[];
+  servers: Server[];
+  savings: Savings;
+}
+
+export interface Approval {
+  id: string;
+  server: string;
+  tool: string;
+  /** The end of the sentence "You are asked because …". */
+  why: string;
+  /** The parts of the tool that changed since it was last allowed. */
+  changed?: string[];
+  /** The execution that waits. */
+  execution: string;
+  line?: number;
+  /** The line of the code that makes the call. */
+  code?: string;
+  /** The arguments as indented JSON. In `State` only the beginning; `GET api/approvals/ID` has all. */
+  args: string;
+  /** Characters of the whole JSON. */
+  argsChars: number;
+  /** The config file; null for the demo. */
+  config: string | null;
+  askedAt: number;
+  expiresAt: number;
+  state: "open" | "approved" | "denied" | "expired" | "withdrawn";
+  decidedAt?: number;
+  /** Where it was decided. */
+  decidedBy?: "agent" | "terminal" | "page" | "command";
+}
+
+/** `deny all` also denies everything else that the execution asks. */
+export type Decision = "once" | "session" | "deny" | "deny all";
+
+/** The answer to a decision. */
+export interface Decided {
+  execution: string;
+  /** Whether a process runs the execution, so that the call is made or fails now. */
+  isRunning: boolean;
+}
+
+export interface Execution {
+  id: string;
+  state: "running" | "waiting" | "ended";
+  /** How it ended, in a few words. */
+  outcome?: string;
+  /** The beginning of its program. */
+  code?: string;
+  ok?: boolean;
+  door?: string;
+  startedAt: number;
+  durationMs?: number;
+  calls?: number;
+  failures?: number;
+  /** Characters that did not go to the agent. */
+  keptOut?: number;
+  /** What it waits for: a decision, a time in milliseconds since 1970, or a process that continues it. */
+  waits?: "approval" | "process" | number;
+  /** Whether it has a page of its own. */
+  isRecorded: boolean;
+}
+
+export interface Server {
+  name: string;
+  transport: string;
+  /** The program, or the host. */
+  where?: string;
+  description?: string;
+  state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied";
+  stateText: string;
+  problem?: string;
+  tools?: number;
+  denied?: number;
+  /** Changes when the tools or their policy have changed. */
+  toolsMark: string;
+  protocol?: string;
+  serverVersion?: string;
+  signIn?: SignIn;
+}
+
+export interface SignIn {
+  state: "signed in" | "expired" | "signed out";
+  /** A sign-in that runs. */
+  running?: { url: string; back: string; problem?: string };
+  /** Why the last sign-in failed. */
+  failed?: string;
+}
+
+/** Tools of one server and what the config says about them: `GET api/tools?server=NAME`. */
+export interface Tools {
+  server: string;
+  tools: Tool[];
+  /** Patterns of the config that deny tools and match none of the listed ones. */
+  patterns: DeniedPattern[];
+  /** The places in the config that list allowed tools: all others are denied, and not listed. */
+  allowLines: string[];
+  /** Whether the tools have been listed yet. */
+  isKnown: boolean;
+  /** Whether the page may change the config. */
+  canChange: boolean;
+}
+
+export interface DeniedPattern {
+  pattern: string;
+  /** The place in the config. */
+  line: string;
+  /** Whether the pattern is in the server's own entry, which the page may change. */
+  isOwn: boolean;
+}
+
+export type ConfirmMode = "never" | "destructive" | "always";
+
+export interface Tool {
+  name: string;
+  description: string;
+  /** What the server says about the tool's effect. */
+  effect: "reads" | "changes" | "destroys";
+  /** Why it is denied, as the end of a sentence. */
+  denied?: string;
+  confirm: ConfirmMode;
+  /** The place in the config that says so. */
+  confirmLine?: string;
+}
+
+export interface Savings {
+  /** Oldest first. */
+  days: { day: string; keptOut: number; calls: number }[];
+  keptOut: number;
+  without: number;
+  with: number;
+  sessions: number;
+  executions: number;
+  searches: number;
+  calls: number;
+  failures: number;
+  /** The most called first. */
+  tools: { server: string; tool: string; calls: number; failures: number; durationMs: number }[];
+  problems: string[];
+}
+
+/** The answer to a request that was refused. */
+export interface Refused {
+  error: string;
+  hint?: string;
+}

@@ -1,0 +1,123 @@
+/** The executions of one config as the page lists them: those that are stored, and those that were recorded. */
+
+import type { Environment } from "../config/environment.ts";
+import { executionsFolder, storeFile } from "../config/locations.ts";
+import type { Executions } from "../execution/executions.ts";
+import { stampOf } from "../files.ts";
+import { configOwner } from "../logs/place.ts";
+import type { StoredExecution } from "../store/executions.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
+import type { Summary } from "../trace/record.ts";
+import { keptOut, outcomeWord } from "../trace/record-text.ts";
+import { readSummaries } from "../trace/store.ts";
+import { Cached } from "./cached.ts";
+import type { Execution } from "./contract.ts";
+
+const maxListed = 100;
+
+/** Characters of a program. */
+const maxCode = 200;
+
+/** The death of a process changes no file, so the list is read again after this time. */
+const freshMs = 2_000;
+
+export class ExecutionsReader {
+  readonly #toolbox: Toolbox;
+  readonly #env: Environment;
+  readonly #recorded = new Cached<Execution[]>();
+  readonly #stored = new Cached<Promise<Execution[]>>();
+
+  constructor(toolbox: Toolbox, env: Environment) {
+    this.#toolbox = toolbox;
+    this.#env = env;
+  }
+
+  /** Those that run or wait first, then the newest. `asking` are the executions that wait for approval. */
+  async read(asking: ReadonlySet<string>): Promise<Execution[]> {
+    const recorded = this.#recorded.get(stampOf(executionsFolder(this.#env)), () => this.#readRecorded());
+    const file = storeFile(this.#env);
+    const stamp = [stampOf(file), stampOf(`${file}-wal`), Math.floor(performance.now() / freshMs)].join("\n");
+    const known = new Set(recorded.map(({ id }) => id));
+    const stored = (await this.#stored.get(stamp, () => this.#readStored())).filter(({ id }) => !known.has(id));
+    const waiting = stored.map((each) =>
+      asking.has(each.id) && each.state === "running"
+        ? { ...each, state: "waiting" as const, waits: "approval" as const }
+        : each,
+    );
+    const isOver = ({ state }: Execution) => state === "ended";
+    return [...waiting.filter((each) => !isOver(each)), ...newestFirst([...waiting.filter(isOver), ...recorded])].slice(
+      0,
+      maxListed,
+    );
+  }
+
+  #readRecorded(): Execution[] {
+    const owner = configOwner(this.#toolbox.config.origin);
+    try {
+      return readSummaries(executionsFolder(this.#env))
+        .filter(({ config }) => config === owner)
+        .slice(0, maxListed)
+        .map(recorded);
+    } catch {
+      // Records that cannot be read are none.
+      return [];
+    }
+  }
+
+  async #readStored(): Promise<Execution[]> {
+    try {
+      const executions = await this.#toolbox.executions();
+      const rows = (await executions.list(this.#toolbox)).slice(0, maxListed);
+      return await Promise.all(rows.map((row) => stored(row, executions)));
+    } catch {
+      // The store may belong to a newer claudikins.
+      return [];
+    }
+  }
+}
+
+function newestFirst(executions: Execution[]): Execution[] {
+  return executions.sort((one, other) => other.startedAt - one.startedAt);
+}
+
+function recorded(summary: Summary): Execution {
+  const { id, ok, door, at, durationMs, calls, failures } = summary;
+  return {
+    id,
+    state: "ended",
+    outcome: outcomeWord(summary),
+    ok,
+    door,
+    startedAt: at,
+    durationMs,
+    calls,
+    failures,
+    keptOut: keptOut(summary),
+    isRecorded: true,
+  };
+}
+
+async function stored(row: StoredExecution, executions: Executions): Promise<Execution> {
+  const { id, startedAt, changedAt, request } = row;
+  const { source } = JSON.parse(request) as { source: string };
+  const common = { id, startedAt, code: source.slice(0, maxCode), isRecorded: false };
+  const progress = await executions.progressOf(row);
+  switch (progress.state) {
+    case "asleep":
+      return { ...common, state: "waiting", waits: progress.until };
+    case "stopped":
+      return { ...common, state: "waiting", waits: "process" };
+    case "lost":
+      return { ...common, state: "ended", ok: false, outcome: "lost" };
+    case "ended":
+      return {
+        ...common,
+        state: "ended",
+        ok: progress.ok,
+        outcome: progress.ok ? "ok" : "failed",
+        durationMs: changedAt - startedAt,
+      };
+    default:
+      return { ...common, state: "running" };
+  }
+}

@@ -1,0 +1,180 @@
+/** Serves the page of `claudikins ui` on a port of this machine, to whoever has exchanged a token for a session. */
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { UiApi } from "./api.ts";
+import type { Refused } from "./contract.ts";
+import { checkHost, checkSender, cookieIn, isOtherUser, RefusedRequest } from "./guard.ts";
+import { Live } from "./live.ts";
+import { door, headers, pageFiles, tracePolicy } from "./page-files.ts";
+import { bodyOf, sessionBody } from "./requests.ts";
+import { type SessionTimes, secret, UiSessions } from "./sessions.ts";
+
+export interface PageServerOptions {
+  api: UiApi;
+  log: Log;
+  times?: SessionTimes | undefined;
+}
+
+/** Where to open the page. The token works once, and for a minute. */
+export interface Invitation {
+  port: number;
+  /** Begins and ends with a slash. */
+  path: string;
+  token: string;
+}
+
+const cookie = "claudikins";
+
+/** How often the state is compared while a page is open. */
+const lookMs = 400;
+
+const maxBodyBytes = 262_144;
+
+export class PageServer {
+  readonly #options: PageServerOptions;
+  readonly #sessions: UiSessions;
+  readonly #server: Bun.Server<undefined>;
+  readonly #host: string;
+  /**
+   * Browsers send cookies to all ports of a host, but only below the path of the cookie. So other programs that listen on this
+   * machine never get the session.
+   */
+  readonly #path = `/${secret().slice(0, 22)}/`;
+  readonly #live: Live;
+  #closing: Promise<void> | undefined;
+
+  /** Starts to listen on a free port. */
+  constructor(options: PageServerOptions) {
+    this.#options = options;
+    this.#sessions = new UiSessions(options.times);
+    this.#live = new Live({ read: async () => JSON.stringify(await options.api.state()), everyMs: lookMs });
+    this.#server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      development: false,
+      reusePort: false,
+      maxRequestBodySize: maxBodyBytes,
+      fetch: (request, server) => this.#answer(request, server),
+    });
+    this.#host = `127.0.0.1:${this.#server.port}`;
+  }
+
+  invite(): Invitation {
+    return { port: this.#server.port!, path: this.#path, token: this.#sessions.newToken() };
+  }
+
+  /** Whether a page is open in a browser, or may be opened with a token. */
+  get isInUse(): boolean {
+    return this.#sessions.isInUse;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#live.close();
+    await this.#options.api.close();
+    // The last event is sent before the connections end.
+    await Bun.sleep(0);
+    await this.#server.stop(true);
+  }
+
+  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(error));
+    for (const [name, value] of Object.entries(headers)) {
+      if (!response.headers.has(name)) response.headers.set(name, value);
+    }
+    return response;
+  }
+
+  #refusal(thrown: unknown): Response {
+    const { log } = this.#options;
+    if (thrown instanceof RefusedRequest) {
+      const { status, message, hint } = thrown;
+      log.debug(`the page refused a request: ${message}`);
+      return refused(status, message, hint);
+    }
+    const { message, hint } = toClaudikinsError(thrown);
+    if (!(thrown instanceof ClaudikinsError)) log.warn(`the page failed: ${messageOf(thrown)}`);
+    return refused(thrown instanceof ClaudikinsError ? 422 : 500, message, hint);
+  }
+
+  async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    checkHost(request, this.#host);
+    const { pathname, searchParams } = new URL(request.url);
+    if (!pathname.startsWith(this.#path)) return new Response(`${door}\n`, { status: 404 });
+    const path = pathname.slice(this.#path.length);
+    const file = request.method === "GET" ? pageFiles.get(path) : undefined;
+    if (file) return new Response(file.text, { headers: { "content-type": file.type } });
+    const isTrace = request.method === "GET" && path.startsWith("trace/");
+    // A person may open the page of an execution in a tab of its own.
+    if (!isTrace) checkSender(request, this.#host, request.method !== "GET");
+    const route = `${request.method} ${path}`;
+    if (route === "POST api/session") return this.#begin(request, server);
+    const session = cookieIn(request, cookie);
+    if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, door);
+    if (isTrace) return tracePage(this.#options.api.tracePage(path.slice("trace/".length)));
+    if (route === "GET api/events") return this.#events(request, server, session);
+    if (route === "GET api/state") return this.#state(request);
+    const answer = await this.#options.api.answer(route, request, searchParams);
+    // Other pages see the change at once.
+    if (request.method !== "GET") void this.#live.look();
+    return Response.json(answer ?? {});
+  }
+
+  /** Exchanges a token for a session. */
+  async #begin(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    if (isOtherUser(server.requestIP(request), this.#server.port!)) {
+      throw new RefusedRequest(403, "Another user of this machine may not open the page");
+    }
+    const { token } = await bodyOf(request, sessionBody);
+    const exchanged = this.#sessions.exchange(token);
+    if ("session" in exchanged) {
+      const { session } = exchanged;
+      const attributes = `Path=${this.#path}; HttpOnly; SameSite=Strict`;
+      return new Response(null, { status: 204, headers: { "set-cookie": `${cookie}=${session}; ${attributes}` } });
+    }
+    if (exchanged.refused === "used twice") {
+      this.#options.log.warn("an address of the page was opened twice, so the first page was closed");
+      throw new RefusedRequest(
+        401,
+        "This address was already used, so the page that was opened with it is closed too",
+        "Run claudikins ui again.",
+      );
+    }
+    throw new RefusedRequest(
+      401,
+      "This address is no longer valid",
+      "Each address works once, for a minute. Run claudikins ui again.",
+    );
+  }
+
+  #events(request: Request, server: Bun.Server<undefined>, session: string): Response {
+    server.timeout(request, 0);
+    const end = this.#sessions.stream(session);
+    const stream = this.#live.stream(() => this.#sessions.has(session), end);
+    return new Response(stream.pipeThrough(new TextEncoderStream()), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+
+  async #state(request: Request): Promise<Response> {
+    const text = JSON.stringify(await this.#options.api.state());
+    const etag = `"${Bun.hash(text).toString(36)}"`;
+    if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: { etag } });
+    return new Response(text, { headers: { "content-type": "application/json", etag } });
+  }
+}
+
+function refused(status: number, error: string, hint: string | undefined): Response {
+  const body: Refused = { error, ...(hint === undefined ? {} : { hint }) };
+  return Response.json(body, { status });
+}
+
+function tracePage(html: string): Response {
+  return new Response(html, {
+    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": tracePolicy },
+  });
+}

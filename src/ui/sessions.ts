@@ -1,0 +1,106 @@
+/** Who may use the page: a token that works once is exchanged for a session, which a cookie names. */
+import { createHash, randomBytes } from "node:crypto";
+
+export interface SessionTimes {
+  /** How long a token can be exchanged. */
+  tokenMs: number;
+  /** A session ends after this time without a request and without an open event stream. */
+  idleMs: number;
+}
+
+/** A hidden page asks every half minute. Browsers may slow that down to once a minute. */
+const usualTimes: SessionTimes = { tokenMs: 60_000, idleMs: 5 * 60_000 };
+
+interface Token {
+  endsAt: number;
+  /** The session that it was exchanged for. */
+  session?: string;
+}
+
+interface Session {
+  usedAt: number;
+  streams: number;
+}
+
+export type Exchanged = { session: string } | { refused: "unknown" | "used twice" };
+
+/** Only digests are kept, so that no secret can be read from the memory of lists, and lookups take the same time. */
+export class UiSessions {
+  readonly #times: SessionTimes;
+  readonly #tokens = new Map<string, Token>();
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(times: SessionTimes = usualTimes) {
+    this.#times = times;
+  }
+
+  newToken(): string {
+    this.#forgetOld();
+    const token = secret();
+    this.#tokens.set(digest(token), { endsAt: performance.now() + this.#times.tokenMs });
+    return token;
+  }
+
+  /** A token that comes a second time was seen by somebody else, so the session of its first use ends too. */
+  exchange(token: string): Exchanged {
+    this.#forgetOld();
+    const found = this.#tokens.get(digest(token));
+    if (!found) return { refused: "unknown" };
+    if (found.session !== undefined) {
+      this.#sessions.delete(found.session);
+      return { refused: "used twice" };
+    }
+    const session = secret();
+    found.session = digest(session);
+    this.#sessions.set(found.session, { usedAt: performance.now(), streams: 0 });
+    return { session };
+  }
+
+  /** Whether the session is open. Counts as its use. */
+  use(session: string | undefined): boolean {
+    this.#forgetOld();
+    const found = session === undefined ? undefined : this.#sessions.get(digest(session));
+    if (found) found.usedAt = performance.now();
+    return found !== undefined;
+  }
+
+  /** Whether the session is open, without using it. */
+  has(session: string): boolean {
+    this.#forgetOld();
+    return this.#sessions.has(digest(session));
+  }
+
+  /** The session does not end while it has a stream. Returns the function that ends the stream. */
+  stream(session: string): () => void {
+    const found = this.#sessions.get(digest(session));
+    if (!found) return () => {};
+    found.streams += 1;
+    return () => {
+      found.streams -= 1;
+      found.usedAt = performance.now();
+    };
+  }
+
+  /** Whether a page is open somewhere, or may be opened with a token. */
+  get isInUse(): boolean {
+    this.#forgetOld();
+    return this.#sessions.size > 0 || [...this.#tokens.values()].some(({ session }) => session === undefined);
+  }
+
+  #forgetOld(): void {
+    const now = performance.now();
+    for (const [key, { endsAt }] of this.#tokens) if (endsAt <= now) this.#tokens.delete(key);
+    for (const [key, { usedAt, streams }] of this.#sessions) {
+      if (streams === 0 && usedAt + this.#times.idleMs <= now) this.#sessions.delete(key);
+    }
+  }
+}
+
+/** 256 random bits, for URLs and cookies. */
+export function secret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}

@@ -1,0 +1,120 @@
+/** The page of a real daemon: `claudikins ui` opens it, the daemon stays for it, and a changed config does not close it. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { claudikinsCommand } from "../support/command.ts";
+import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { processesWith, runProgram } from "../support/process.ts";
+
+setDefaultTimeout(60_000);
+
+let project: GeneratedProject;
+beforeEach(async () => {
+  project = await generatedProject();
+});
+afterEach(() => project[Symbol.asyncDispose]());
+
+const ui = (...args: string[]) => project.claudikins("ui", ...args);
+
+interface OpenedPage {
+  url: URL;
+  get(path: string): Promise<Response>;
+  post(path: string, body: object): Promise<Response>;
+}
+
+/** Does what the page's script does with the address. */
+async function open(address: string): Promise<OpenedPage> {
+  const url = new URL(address);
+  const token = url.hash.slice(1);
+  url.hash = "";
+  let cookie = "";
+  const ask = (path: string, init: { method?: string; body?: string } = {}) =>
+    fetch(new URL(path, url), {
+      ...init,
+      headers: { origin: url.origin, cookie, "content-type": "application/json", "claudikins-ui": "1" },
+    });
+  const post = (path: string, body: object) => ask(path, { method: "POST", body: JSON.stringify(body) });
+  const answer = await post("api/session", { token });
+  cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return { url, get: ask, post };
+}
+
+test("ui --json prints an address that works once, on a daemon that it starts", async () => {
+  const { exitCode, stdout } = await ui("--json");
+  const { url, opened } = JSON.parse(stdout);
+  expect([exitCode, opened]).toEqual([0, false]);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/#[\w-]{43}$/);
+  const page = await open(url);
+  const state = (await (await page.get("api/state")).json()) as { config: string; servers: { name: string }[] };
+  expect([state.config, state.servers.map(({ name }) => name)]).toEqual([project.config, ["seen"]]);
+  expect(await project.daemons()).toMatchObject([{ config: project.config, page: true }]);
+  const { stdout: again } = await ui("--json");
+  expect(new URL(JSON.parse(again).url).port).toBe(page.url.port);
+});
+
+test("without a browser, ui prints the address and how to forward its port", async () => {
+  const { stdout, stderr } = await ui();
+  const port = /^http:\/\/127\.0\.0\.1:(\d+)\//.exec(stdout)?.[1];
+  expect(stderr).toBe(`Open this address within a minute. It works once.
+If your browser is on another machine, forward the port first: ssh -L ${port}:127.0.0.1:${port} <this machine>
+The daemon keeps running while the page is open.
+`);
+});
+
+test("with a browser, ui opens it; --no-open does not", async () => {
+  const seen = join(project.path, "opened");
+  const browser = project.write("browser.sh", `#!/bin/sh\nprintf %s "$1" > ${seen}\n`);
+  await runProgram(["chmod", "+x", browser]);
+  const run = (...args: string[]) =>
+    runProgram([...claudikinsCommand, "ui", ...args], {
+      cwd: join(project.path, "project"),
+      env: { ...project.env, BROWSER: browser },
+    });
+  expect((await run("--no-open")).stdout).toStartWith("http://127.0.0.1:");
+  expect(await Bun.file(seen).exists()).toBe(false);
+  expect((await run()).stdout).toBe("The page is open in your browser.\n");
+  const page = await open(readFileSync(seen, "utf8"));
+  expect((await page.get("api/state")).status).toBe(200);
+});
+
+test("the daemon stays while the page is open, and ends as usual afterwards", async () => {
+  const args = ["daemon", "run", "--config", project.config, "--trust", "--idle", "1s"];
+  const daemon = Bun.spawn([...claudikinsCommand, ...args], {
+    cwd: join(project.path, "project"),
+    env: project.env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await daemon.stderr.getReader().read();
+  const page = await open(JSON.parse((await ui("--json")).stdout).url);
+  await Bun.sleep(2_500);
+  expect((await page.get("api/state")).status).toBe(200);
+  expect(daemon.exitCode).toBe(null);
+  await project.claudikins("daemon", "stop");
+  expect(await daemon.exited).toBe(0);
+});
+
+test("a policy that the page changes ends the daemon for others, while the page stays; daemon stop ends both", async () => {
+  const page = await open(JSON.parse((await ui("--json")).stdout).url);
+  const [before] = await project.daemons();
+  const saved = await page.post("api/policy", { server: "seen", tool: "wait", access: "denied" });
+  expect(saved.status).toBe(200);
+  expect(JSON.parse(readFileSync(project.config, "utf8")).mcpServers.seen.deny).toEqual(["wait"]);
+  // Somebody else's change.
+  const config = JSON.parse(readFileSync(project.config, "utf8"));
+  writeFileSync(project.config, JSON.stringify({ ...config, policy: { confirm: "never" } }));
+  const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], {
+    cwd: join(project.path, "project"),
+    env: { ...project.env, CLAUDIKINS_DAEMON: "on" },
+  });
+  expect(called).toMatchObject({ exitCode: 0 });
+  const daemons = await project.daemons();
+  expect(daemons).toHaveLength(2);
+  expect(daemons.find(({ pid }) => pid === before?.pid)).toMatchObject({ page: true, config: project.config });
+  const state = (await (await page.get("api/state")).json()) as { servers: { state: string; toolsMark: string }[] };
+  // The state of the servers comes from the new daemon.
+  expect(state.servers).toMatchObject([{ state: "ready" }]);
+  const { exitCode } = await project.claudikins("daemon", "stop");
+  expect(exitCode).toBe(0);
+  expect(page.get("api/state")).rejects.toThrow();
+  expect(processesWith(`--config ${project.config}`)).toEqual([]);
+});
