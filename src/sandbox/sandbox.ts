@@ -84,6 +84,9 @@ interface ReadyWorker {
   prepared: Promise<void>;
 }
 
+/** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
+const longCallShare = 6;
+
 /** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
 const maxParkedBytes = 512 * 1_048_576;
 
@@ -178,8 +181,19 @@ export class Sandbox implements Disposable {
     /** The calls that the program waits for, and answers that it may not have received yet. */
     const open = new Map<number, OpenCall>();
     let isKept = keeper?.fromStart ?? false;
+    let quietTimer: Timer | undefined;
     let isParking = false;
     let sleepsUntil: number | undefined;
+    const park = () => {
+      if (program.isParked || this.parkedBytes >= maxParkedBytes) return;
+      isParking = true;
+      program.park(2 * this.#parkAfterMs);
+    };
+    /** Parks a kept program that waits for a call for long. */
+    const quiet = () => {
+      clearTimeout(quietTimer);
+      if (isKept) quietTimer = setTimeout(park, longCallShare * this.#parkAfterMs);
+    };
     const make = async (message: CallMessage) => {
       const call: OpenCall = { message };
       open.set(message.call, call);
@@ -203,6 +217,7 @@ export class Sandbox implements Disposable {
     };
 
     const received = ({ data }: MessageEvent<FromWorker>) => {
+      quiet();
       switch (data.type) {
         case "logs":
           recorder.log(data.entries);
@@ -284,11 +299,7 @@ export class Sandbox implements Disposable {
       change();
       if (!program.isParked) program.send({ type: "deadline", deadline: limit.deadline });
     };
-    const place = this.#places.place(() => {
-      if (this.parkedBytes >= maxParkedBytes) return;
-      isParking = true;
-      program.park(2 * this.#parkAfterMs);
-    });
+    const place = this.#places.place(park);
     const hold = moving(() => [limit.hold(), place.hold()]);
     const clock: Clock = { hold, release: moving(() => [limit.release(), place.release()]) };
     const cancel = () => halt("cancelled");
@@ -369,6 +380,7 @@ export class Sandbox implements Disposable {
     limit.end();
     place.end();
     for (const timer of timers) clearTimeout(timer);
+    clearTimeout(quietTimer);
     signal?.removeEventListener("abort", cancel);
     endCalls();
     this.#programs.delete(program);

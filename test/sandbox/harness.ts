@@ -9,6 +9,7 @@ import type {
   Limits,
   Outcome,
 } from "../../src/sandbox/contract.ts";
+import type { Keeper } from "../../src/sandbox/keeper.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { someLimits } from "./some-limits.ts";
@@ -19,6 +20,7 @@ export interface HarnessOptions extends Partial<Limits> {
   signal?: AbortSignal;
   call?: Bindings["call"];
   watch?: CallWatcher;
+  keeper?: Keeper;
 }
 
 /** Tools of the server `test`: `echo` returns its arguments, `fail` throws, `slow` takes `ms`, `text` returns text. */
@@ -70,7 +72,7 @@ export class Harness implements Disposable {
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
-    const { signal, call = answer, watch, ...limits } = options;
+    const { signal, call = answer, watch, keeper, ...limits } = options;
     return this.sandbox.execute(source, {
       bindings: bindingsWith(call),
       limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
@@ -78,6 +80,7 @@ export class Harness implements Disposable {
       check: this.check,
       signal,
       watch,
+      keeper,
     });
   }
 

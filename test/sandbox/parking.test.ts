@@ -126,6 +126,17 @@ describe("a parked program", () => {
     );
   });
 
+  test("that is kept also leaves its worker while a call takes long", async () => {
+    const keeper = { fromStart: true, save: async () => {}, answered() {} };
+    const call = async (made: BindingCall, signal: AbortSignal) => {
+      await parked(harness);
+      return answer(made, signal);
+    };
+    expect(
+      await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, keeper }),
+    ).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
   /** The outcome of a program that waits for an answer until its timer makes another call. */
   function untilTimer(sandbox: Harness, timerMs: number): Promise<unknown> {
     const answered = Promise.withResolvers<void>();
