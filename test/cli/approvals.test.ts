@@ -202,6 +202,20 @@ describe("deny", () => {
   });
 });
 
+test("a shell completes the subcommands, and the ids of calls that wait", async () => {
+  const row = await ask();
+  const offered = async (...words: string[]) =>
+    (await cli(["complete", "fish", "--", ...words], { cwd: folder.path })).stdout;
+  expect((await offered("approvals", "")).split("\n").map((line) => line.split("\t")[0])).toEqual([
+    "list",
+    "show",
+    "approve",
+    "deny",
+    "",
+  ]);
+  expect(await offered("approvals", "show", "")).toBe(`${row.id}\tgithub.merge, 5 min ago\n`);
+});
+
 test("a decision of a command is in the audit log with its process", async () => {
   const row = await ask();
   await run(["deny", row.id]);
