@@ -16,12 +16,14 @@ export function thisProcess(place?: Decider["place"]): Decider {
   };
 }
 
+/** The name, or the number of a user whose name is not known. Bun calls such a user `unknown`. */
 function userName(): string {
+  const number = String(process.getuid?.() ?? "");
   try {
-    return userInfo().username;
+    const { username } = userInfo();
+    return username === "unknown" ? number : username;
   } catch {
-    // The user may have no entry in the system's list.
-    return String(process.getuid?.() ?? "");
+    return number;
   }
 }
 
