@@ -42,6 +42,10 @@ export class ApprovalDesk implements Desk {
     return this.#options.waits();
   }
 
+  async isApproved({ execution, call }: MadeCall): Promise<boolean> {
+    return (await this.#options.approvals.ofCall(execution, call))?.state === "approved";
+  }
+
   async place(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
     const { approvals } = this.#options;
     const { server, tool } = question;

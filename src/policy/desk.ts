@@ -64,6 +64,8 @@ export interface Ticket {
 export interface Desk {
   /** Whether calls may wait here for a decision. Without it, only decisions are noted. */
   readonly waits: boolean;
+  /** Whether a person has approved the call already. */
+  isApproved(made: MadeCall): Promise<boolean>;
   /**
    * Puts the question on the desk. A question about the same call that lies there already is used if it is bound to the same;
    * otherwise it is withdrawn. Throws FILE_NOT_WRITABLE.

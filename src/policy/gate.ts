@@ -296,9 +296,15 @@ export class Gate {
     const { signal } = context;
     const key = keyOf(question);
     const refusal = this.#refusals.standing(key, signal);
-    if (refusal && isNo(refusal.how)) throw denied(question, refusal.why, wayOut(refusal.how, hint));
+    const isRefused = refusal !== undefined && isNo(refusal.how);
+    // A call that was approved stays so, whatever was said about others since. An execution that is continued asks again.
+    if (isRefused && !(await desk.isApproved(made))) throw denied(question, refusal.why, wayOut(refusal.how, hint));
     this.#refusals.asked(signal);
     const ticket = await desk.place(question, boundTo(definition, question.args), made);
+    if (isRefused && ticket.isOpen) {
+      await ticket.withdraw();
+      throw denied(question, refusal.why, wayOut(refusal.how, hint));
+    }
     const waiting: Waiting = { digests: definition.digests, ticket };
     const ofTool = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, ofTool.add(waiting));

@@ -118,6 +118,25 @@ describe("a call that nobody can be asked about", () => {
     expect(await waiting.states()).toEqual(["open"]);
   });
 
+  test("is made in the next process if it was approved, whatever was said about others after that", async () => {
+    await waiting.open(always);
+    const call = (id: number, { signal }: AbortController) => waiting.call({ id }, { call: id }, signal);
+    const first = new AbortController();
+    const calls = [call(1, first), call(2, first)];
+    const rows = await waiting.rows(2);
+    first.abort(continuesElsewhere);
+    await Promise.all(calls);
+    const rowOf = (call: number) => rows.find((row) => row.call === call)?.id ?? "";
+    await waiting.elsewhere.decide(rowOf(2), yes);
+    await waiting.elsewhere.decide(rowOf(1), no);
+    const next = new AbortController();
+    expect(await call(1, next)).toContain("the person said no");
+    await call(2, next);
+    expect(await call(3, next)).toContain("no to this tool for the rest of this execution");
+    expect(waiting.got()).toHaveLength(1);
+    expect(await waiting.states()).toEqual(["denied", "approved"]);
+  });
+
   test("pauses the clock of its execution", async () => {
     await waiting.open(always);
     let holds = 0;

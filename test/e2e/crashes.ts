@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { tasksExtension } from "../../src/clients/tasks-extension.ts";
 import { storeFile } from "../../src/config/locations.ts";
 import { ApprovalStore } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -40,6 +41,8 @@ interface Life {
 
 /** One round, determined by seed and number. */
 export interface Plan {
+  /** In the background, the program is stored from its start. As a task, it is stored once it takes long. */
+  start: "background" | "task";
   steps: Step[];
   lives: Life[];
   /** For each approval in turn, whether it is approved, and after which time. */
@@ -71,7 +74,7 @@ export function planOf(seed: number, index: number): Plan {
     return { end, afterCalls: random.below(4), delayMs: random.below(70), isShared: random.chance(0.2) };
   });
   const decisions = Array.from({ length: 40 }, () => ({ approves: random.chance(0.8), afterMs: random.below(250) }));
-  return { steps, lives, decisions };
+  return { start: random.pick(["background", "background", "task"] as const), steps, lives, decisions };
 }
 
 /** Each call's id with its result or the code of its error, as JSON. The program's state is spread over its heap. */
@@ -96,7 +99,7 @@ class Site implements Disposable {
 
   constructor() {
     const server = { ...fixture("counted", this.#file), confirm: { guarded: "always" } };
-    this.folder.write("claudikins.json", { mcpServers: { counted: server } });
+    this.folder.write("claudikins.json", { mcpServers: { counted: server }, executions: { answerAfterMs: 100 } });
   }
 
   /** The calls that the server has received: tool and id. */
@@ -143,14 +146,22 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
   const wrong: string[] = [];
   const certain: Certain = { unsent: new Set(), unknown: new Set() };
   let [deaths, id, answer] = [0, undefined as string | undefined, undefined as string | undefined];
-  const asked = (host: RawStdio) => {
-    const args = id === undefined ? { code: codeOf(plan.steps), background: true } : { resume: id };
-    return outcomeOf(host, args);
+  const capabilities = plan.start === "task" ? { extensions: { [tasksExtension]: {} } } : {};
+  const start = () => rawStdio(site.folder, capabilities, { command });
+  let taskId: unknown;
+  const asked = async (host: RawStdio): Promise<string> => {
+    if (taskId !== undefined) return taskEnd(host, taskId);
+    if (id !== undefined) return outcomeOf(host, { resume: id });
+    const code = codeOf(plan.steps);
+    if (plan.start === "background") return outcomeOf(host, { code, background: true });
+    return outcomeOf(host, { code }, (made) => {
+      taskId = made;
+    });
   };
   for (const life of plan.lives) {
-    const host = rawStdio(site.folder, {}, { command });
+    const host = start();
     const outcome = asked(host);
-    const other = life.isShared && id !== undefined ? rawStdio(site.folder, {}, { command }) : undefined;
+    const other = life.isShared && id !== undefined ? start() : undefined;
     if (other) void asked(other);
     const target = site.calls.length + life.afterCalls;
     const moment = eventually(() => site.calls.length >= target, 1_500).then(() => Bun.sleep(life.delayMs));
@@ -165,37 +176,59 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
     id ??= await site.stored(({ executions }) => executions.list()[0]?.id);
     if (answer !== undefined) break;
     await note(site, id, certain);
-    if (id === undefined && site.calls.length > 0) wrong.push("calls were made, and nothing is stored");
+    if (id !== undefined || site.calls.length === 0) continue;
+    // Nobody knows of a task that was not created.
+    if (plan.start === "task") answer = "lost";
+    else wrong.push("calls were made, and nothing is stored");
+    break;
   }
-  if (answer === undefined || id === undefined) {
-    await using host = rawStdio(site.folder, {}, { command });
+  if (answer === undefined) {
+    await using host = start();
     answer = await Promise.race([asked(host), Bun.sleep(60_000).then(() => "no outcome after 60 s")]);
     id ??= await site.stored(({ executions }) => executions.list()[0]?.id);
   }
   end.abort();
   await deciding;
   const ends = endsIn(answer);
-  if (!ends) wrong.push(`the program has no value: ${answer.slice(0, 300)}`);
+  const isLost = answer === "lost";
+  if (isLost) wrong.push(...repeated(plan, site.calls));
+  else if (!ends) wrong.push(`the program has no value: ${answer.slice(0, 300)}`);
   else wrong.push(...problemsOf(plan, site.calls, ends, certain));
   const approved = await site.stored(({ approvals }) => approvals.list({ state: "approved" }));
   for (const { args } of approved ?? []) {
     if (ends?.get(Number(args["id"])) === "POLICY_DENIED") wrong.push(`call ${args["id"]} was approved, and denied`);
   }
-  wrong.push(
-    ...((await site.stored(({ executions, isWell }) => storeProblems(executions, isWell, id))) ?? ["no store"]),
-  );
+  // A program that ends soon, or that nobody knows of, leaves nothing in the store.
+  const isUnstored = plan.start === "task" && id === undefined;
+  const stored = await site.stored(({ executions, isWell }) => storeProblems(executions, isWell, id));
+  if (!isUnstored) wrong.push(...(stored ?? ["no store"]));
   const left = await processesLeft(site.folder.path);
   if (left.length > 0) wrong.push(`${left.length} processes are left`);
   for (const pid of left) process.kill(pid, "SIGKILL");
   return { plan, ends: countsOf(ends ?? new Map()), deaths, wrong };
 }
 
-/** Asks until the program has ended. Never ends if the process dies. */
-async function outcomeOf(host: RawStdio, args: object): Promise<string> {
+/** Asks until the program has ended. Never ends if the process dies. `onTask` gets the id of the task that the call becomes. */
+async function outcomeOf(host: RawStdio, args: object, onTask?: (taskId: unknown) => void): Promise<string> {
   const { result, error } = await host.ask("tools/call", { name: "execute_code", arguments: args });
+  if (result?.["resultType"] === "task") {
+    onTask?.(result["taskId"]);
+    return taskEnd(host, result["taskId"]);
+  }
   const text = result?.content?.[0]?.text ?? JSON.stringify(error ?? result);
   const waiting = /call execute_code with (\{"resume": "[^"]+"\})/.exec(text)?.[1];
   return waiting === undefined ? text : outcomeOf(host, JSON.parse(waiting));
+}
+
+async function taskEnd(host: RawStdio, taskId: unknown): Promise<string> {
+  for (;;) {
+    const { result, error } = await host.ask("tasks/get", { taskId });
+    if (result?.["status"] !== "working") {
+      const { content } = Object(result?.["result"]) as { content?: { text: string }[] };
+      return content?.[0]?.text ?? JSON.stringify(error ?? result);
+    }
+    await Bun.sleep(20);
+  }
 }
 
 /** Notes which calls of a dead process had certainly not left, and which may have. */
@@ -221,6 +254,15 @@ function endsIn(answer: string): Map<number, unknown> | undefined {
   }
 }
 
+/** Calls that were made twice, and may not be. */
+function repeated({ steps }: Pick<Plan, "steps">, made: readonly [string, number][]): string[] {
+  const calls = steps.flatMap((step) => ("sleepMs" in step ? [] : step));
+  return calls.flatMap(({ tool, id }) => {
+    const count = made.filter(([, each]) => each === id).length;
+    return count > 1 && (tool === "act" || tool === "guarded") ? [`${tool} ${id} was made ${count} times`] : [];
+  });
+}
+
 function problemsOf(
   { steps }: Plan,
   made: readonly [string, number][],
@@ -228,7 +270,7 @@ function problemsOf(
   { unsent, unknown }: Certain,
 ): string[] {
   const calls = steps.flatMap((step) => ("sleepMs" in step ? [] : step));
-  return calls.flatMap(({ tool, id }) => {
+  const wrong = calls.flatMap(({ tool, id }) => {
     const count = made.filter(([, each]) => each === id).length;
     const end = ends.get(id);
     const isRepeatable = tool === "look" || tool === "put";
@@ -240,13 +282,13 @@ function problemsOf(
     const told = `${tool} ${id} ended with ${JSON.stringify(end)} and was made ${count} times`;
     return [
       ...(mayEnd ? [] : [`${told}: that is no end of such a call`]),
-      ...(isRepeatable || count <= 1 ? [] : [`${told}: it was repeated`]),
       ...(isDone && count === 0 ? [`${told}: it was not made`] : []),
       ...(end === "POLICY_DENIED" && count > 0 ? [`${told}: it was denied`] : []),
       ...(end === "CALL_OUTCOME_UNKNOWN" && unsent.has(id) ? [`${told}: it had certainly not left`] : []),
       ...(isDone && unknown.has(id) ? [`${told}: it may have left before`] : []),
     ];
   });
+  return [...repeated({ steps }, made), ...wrong];
 }
 
 function storeProblems(executions: ExecutionStore, isWell: boolean, id: string | undefined): string[] {
