@@ -339,7 +339,11 @@ class Daemon {
   /** Continues the executions that no process runs: these, and all that somebody wants. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
-      await (await this.#toolbox.executions()).adopt(this.#toolbox, asked);
+      await (await this.#toolbox.executions()).adopt(
+        this.#toolbox,
+        (cwd) => this.#toolboxFor(cwd, shellSession),
+        asked,
+      );
     } catch (error) {
       this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
     }

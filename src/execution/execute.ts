@@ -38,6 +38,8 @@ export interface ExecutionParts extends Parts {
   sandbox: Sandbox;
   /** Undefined if executions are not recorded. */
   recorder: ExecutionRecorder | undefined;
+  /** The working directory of servers that name none. */
+  cwd: string;
 }
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */

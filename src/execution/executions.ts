@@ -39,6 +39,8 @@ interface StoredRequest {
   isForAgent: boolean;
   host: HostIdentity | undefined;
   claim?: string | undefined;
+  /** The working directory of servers that name none. */
+  cwd: string;
 }
 
 /** How far an execution is. */
@@ -183,7 +185,8 @@ export class Executions implements AsyncDisposable {
     const startedAt = Date.now();
     const { source, check, isForAgent = false, host, claim } = request;
     const limits = limitsOf(request, parts);
-    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host, claim };
+    const { cwd } = parts;
+    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host, claim, cwd };
     const kept = this.#kept({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
     const running = this.#run(id, startedAt, kept, parts, async (signal) => {
       if (isBackground) await kept.begun;
@@ -288,16 +291,22 @@ export class Executions implements AsyncDisposable {
   }
 
   /**
-   * Continues the executions of this config that no process runs, if somebody wants them or they are in `asked`. Throws
-   * FILE_NOT_WRITABLE.
+   * Continues the executions of this config that no process runs, if somebody wants them or they are in `asked`. `partsAt` has the parts
+   * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
    */
-  async adopt(parts: ExecutionParts, asked: readonly string[] = []): Promise<void> {
+  async adopt(
+    parts: ExecutionParts,
+    partsAt: (cwd: string) => ExecutionParts,
+    asked: readonly string[] = [],
+  ): Promise<void> {
     if (!existsSync(storeFile(this.#options.env))) return;
     const { store, engine } = await this.#open(parts);
     for (const row of store.list(this.#options.config)) {
       const isFit = row.state === "open" && row.unsaved === null && (row.isWanted || asked.includes(row.id));
       if (row.isSaved && row.engine !== engine) continue;
-      if (isFit && !this.#running.has(row.id) && !(await this.#isAlive(row))) await this.#takeOver(row, parts);
+      if (!isFit || this.#running.has(row.id) || (await this.#isAlive(row))) continue;
+      const { cwd } = JSON.parse(row.request) as StoredRequest;
+      await this.#takeOver(row, partsAt(cwd));
     }
   }
 

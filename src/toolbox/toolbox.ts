@@ -76,6 +76,11 @@ export class Toolbox implements AsyncDisposable {
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
   }
 
+  /** The working directory of servers that name none. */
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
   /** The executions of this process and of the store. */
   executions(): Promise<Executions> {
     this.#executions ??= this.#lender?.executions() ?? this.#newExecutions();

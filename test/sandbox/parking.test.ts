@@ -126,7 +126,7 @@ describe("a parked program", () => {
     );
   });
 
-  test("that is kept also leaves its worker while a call takes long", async () => {
+  test("also leaves its worker while a call takes long, if it is kept", async () => {
     const keeper = { fromStart: true, save: async () => {}, answered() {} };
     const call = async (made: BindingCall, signal: AbortSignal) => {
       await parked(harness);
