@@ -165,7 +165,7 @@ function approvalLines(id: string, open: readonly Approval[]): string[] {
     `The execution ${id} waits until a person approves or denies:`,
     ...waiting,
     ...more,
-    "Tell the user. The user decides with `claudikins approvals`, in a terminal.",
+    "Tell the user, who decides with `claudikins ui`, or with `claudikins approvals` in a terminal.",
   ];
 }
 
