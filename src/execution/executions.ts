@@ -64,6 +64,7 @@ export interface FollowedExecution {
   progress(): Promise<Progress>;
   /** Keeps the execution, and later its outcome, because its id is told to somebody. Resolves when it is stored, if that is soon. */
   handOut(): Promise<void>;
+  /** Whether somebody has its id. */
   readonly isHandedOut: boolean;
   cancel(): void;
 }
@@ -105,11 +106,6 @@ export class RunningExecution implements FollowedExecution {
   /** Whether a call is under way. */
   get isCalling(): boolean {
     return this.#kept.isCalling;
-  }
-
-  /** Whether somebody has its id. */
-  get isWanted(): boolean {
-    return this.#kept.isWanted;
   }
 
   /** Whether it was given up, so that another process can continue it. */
@@ -321,9 +317,9 @@ export class Executions implements AsyncDisposable {
   }
 
   async #end(ending: readonly RunningExecution[]): Promise<void> {
-    const kept = ending.filter(({ isWanted }) => isWanted);
+    const kept = ending.filter(({ isHandedOut }) => isHandedOut);
     const deadline = performance.now() + lastAnswersMs;
-    for (const each of ending) if (!each.isWanted) each.stop();
+    for (const each of ending) if (!each.isHandedOut) each.stop();
     while (kept.some(({ isCalling }) => isCalling) && performance.now() < deadline) await Bun.sleep(10);
     for (const each of kept) each.stop();
     await Promise.allSettled(ending.map(({ outcome }) => outcome));

@@ -135,7 +135,9 @@ test("a program waits without a terminal, and is continued once the call is appr
   expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
   const [, id = "", approval = ""] =
     /The execution (\w+) waits until .* rec\.remove-it \(approval (\w+)\)/.exec(stderr) ?? [];
-  expect(stderr).toContain(`Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${id}`);
+  expect(stderr).toContain(
+    `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${id}`,
+  );
   expect(got()).toEqual([]);
   await using approvals = new Approvals({ env: { HOME: folder.path } });
   await approvals.decide(approval, { state: "approved", scope: "once", by: "command" });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasEnded } from "../../src/daemon/peers.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -42,6 +43,7 @@ test("a detached program is continued by the next daemon after a crash", async (
   await until(() => called() === 1);
   const { daemons } = JSON.parse(await claudikins("daemon", "status", "--json"));
   process.kill(daemons[0].pid, "SIGKILL");
+  await hasEnded(daemons[0].pid, AbortSignal.timeout(10_000));
   // Another command starts the next daemon.
   await claudikins("call", "counting.read");
   await until(() => called() === 3);
@@ -50,6 +52,14 @@ test("a detached program is continued by the next daemon after a crash", async (
   expect(JSON.parse(await claudikins("executions", "--json"))).toMatchObject({
     executions: [{ id, state: "ended", ok: true }],
   });
+});
+
+test("a program cannot be detached if the daemon is off", async () => {
+  const env = { HOME: folder.path, CLAUDIKINS_DAEMON: "off" };
+  const words = [...claudikinsCommand, "exec", "--detach", "-e", "return 1"];
+  const { exitCode, stderr } = await runProgram(words, { cwd: folder.path, env });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("there can be none here");
 });
 
 test("a detached program can be cancelled by another process", async () => {

@@ -108,7 +108,9 @@ async function leftWaiting(running: RunningExecution, approvals: Approvals): Pro
   return new ClaudikinsError(
     "EXECUTION_WAITS",
     `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,
-    { hint: `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${running.id}` },
+    {
+      hint: `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${running.id}`,
+    },
   );
 }
 
