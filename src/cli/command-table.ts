@@ -47,11 +47,15 @@ export const commands: CommandTable = {
     load: () => import("./commands/exec.ts"),
   },
   executions: {
-    summary: "Programs in the background, and programs that wait (list, wait, cancel)",
+    summary: "Programs in the background, and programs that wait (list, show, wait, cancel)",
     description: "Manage programs that run in the background or wait. Without a command, lists them.",
     default: "list",
     commands: {
       list: { summary: "List them", load: () => part(import("./commands/executions.ts"), "list") },
+      show: {
+        summary: "Show the state, the calls and the code of one",
+        load: () => part(import("./commands/executions.ts"), "show"),
+      },
       wait: {
         summary: "Wait for one and print its outcome",
         load: () => part(import("./commands/executions.ts"), "wait"),

@@ -54,6 +54,15 @@ export type Progress =
   | { state: "lost"; why: string }
   | { state: "ended"; ok: boolean };
 
+/** A call that a stored execution waits for. */
+export interface OpenCallState {
+  /** The tool id. */
+  tool: string;
+  /** The line of the code. */
+  line: number | undefined;
+  state: StoredCall["state"];
+}
+
 /** An execution that somebody follows. */
 export interface FollowedExecution {
   readonly id: string;
@@ -247,6 +256,17 @@ export class Executions implements AsyncDisposable {
     if (!existsSync(storeFile(this.#options.env))) return [];
     const { store } = await this.#open(parts);
     return store.list(this.#options.config);
+  }
+
+  /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
+  async look(id: string, parts: ExecutionParts): Promise<{ row: StoredExecution; calls: OpenCallState[] }> {
+    const { store } = await this.#open(parts);
+    const row = this.#rowOf(id, store);
+    const calls = store.calls(id).map(({ message, state }) => {
+      const made = JSON.parse(message) as CallMessage;
+      return { tool: toolId(made), line: made.line, state };
+    });
+    return { row, calls };
   }
 
   /** How far a stored execution is. */

@@ -305,6 +305,11 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["--config", "gone.json"] },
     json: [{ argv: [] }],
   },
+  "executions show": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
   "executions wait": {
     success: { argv: [keptId], keeps: true },
     usage: { argv: [] },

@@ -46,8 +46,8 @@ describe("help", () => {
         call         Call one tool: server.tool name=value
         run          Run a task given in words; a small model picks and calls a tool
         exec         Run TypeScript that calls tools; print only what it returns
-        executions   Programs in the background, and programs that wait (list, wait,
-                     cancel)
+        executions   Programs in the background, and programs that wait (list, show,
+                     wait, cancel)
 
       For agents:
         serve        Run the MCP server that agents connect to (search_tools and

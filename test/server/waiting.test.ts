@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { openHost, type TestHost } from "../support/host.ts";
+import { openModernHost } from "../support/modern-host.ts";
 import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -172,4 +173,24 @@ describe("a call that needs approval", () => {
     await using host = await openHost(folder);
     expect(await execute(host, { code })).toContain("needs a person's confirmation, and nobody can be asked here");
   });
+});
+
+test("an agent of revision 2026-07-28 hears of the approval, comes back late, and gets the outcome", async () => {
+  folder.write("claudikins.json", {
+    mcpServers: { counting: { ...fixture("counting", counts), confirm: { act: "always" } } },
+    executions: { answerAfterMs: 20_000 },
+  });
+  const code = `const { count } = await counting.act({ name: "merge" }); return "done after " + count`;
+  const ask = async (args: object) => {
+    await using host = await openModernHost(folder);
+    const { content } = await host.callTool({ name: "execute_code", arguments: { ...args } });
+    return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  };
+  const text = await ask({ code });
+  expect(text).toContain("waits until a person approves or denies:\n- counting.act (line 1)");
+  await using approvals = new Approvals({ env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }) });
+  const [open] = await approvals.open({ execution: idIn(text) });
+  await approvals.decide(open!.id, { state: "approved", scope: "once", by: "page" });
+  expect(await ask({ resume: idIn(text) })).toStartWith("done after 1");
+  expect(called()).toEqual(["act merge"]);
 });

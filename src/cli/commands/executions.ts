@@ -1,7 +1,7 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
 import { ClaudikinsError } from "../../errors.ts";
 import type { Progress } from "../../execution/executions.ts";
-import { about, list as listOf, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
+import { about, list as listOf, number, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import type { StoredExecution } from "../../store/executions.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { visibleText } from "../../visible-text.ts";
@@ -28,6 +28,18 @@ interface Found {
   approvals: string[];
 }
 
+const listed = {
+  id: text,
+  state: about(
+    "stopped: its process has ended, and wait continues it. lost: its process has ended, and it cannot be continued",
+    oneOf(...states),
+  ),
+  startedAt: time,
+  "until?": about("When it wakes up", time),
+  approvals: about("Ids of the approvals that it waits for", texts),
+  "ok?": about("Whether an ended one succeeded", yesOrNo),
+};
+
 const executionArg = place("Id of an execution, or the end of its id", { required: true, complete: "kept" });
 
 export const list = command({
@@ -37,20 +49,7 @@ export const list = command({
   args: { ...configArgs },
   examples: ["claudikins executions list", "claudikins executions list --json"],
   json: record({
-    executions: listOf(
-      record({
-        id: text,
-        state: about(
-          "stopped: its process has ended, and wait continues it. lost: its process has ended, and it cannot be continued",
-          oneOf(...states),
-        ),
-        startedAt: time,
-        "until?": about("When it wakes up", time),
-        approvals: about("Ids of the approvals that it waits for", texts),
-        "ok?": about("Whether an ended one succeeded", yesOrNo),
-        code: about("The beginning of the program", text),
-      }),
-    ),
+    executions: listOf(record({ ...listed, code: about("The beginning of the program", text) })),
   }),
   async run(args, io) {
     await using toolbox = await openToolbox(io, args);
@@ -63,7 +62,7 @@ export const list = command({
         return { row, progress: await executions.progressOf(row), approvals };
       }),
     );
-    const json = { executions: found.map(jsonOf) };
+    const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each.row) })) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
     const rows = found.map((each) => [
       each.row.id,
@@ -74,6 +73,44 @@ export const list = command({
     return { json, text: table(["id", "started", "state", "code"], rows, io.stdout.columns) };
   },
 });
+
+export const show = command({
+  description: "Show an execution: its state, the calls that it waits for, and the whole program.",
+  args: { execution: executionArg, ...configArgs },
+  examples: ["claudikins executions show 0t80fs9gjc"],
+  json: record({
+    ...listed,
+    changedAt: about("When it was stored last", time),
+    calls: about(
+      "The calls that it waits for. made: the call has not left. sent: it may have left",
+      listOf(record({ tool: text, "line?": number, state: oneOf("made", "sent", "answered") })),
+    ),
+    code: text,
+  }),
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args);
+    const executions = await toolbox.executions();
+    const id = await idOf(args.execution, toolbox);
+    const { row, calls } = await executions.look(id, toolbox);
+    const approvals = (await toolbox.approvals.open({ execution: id })).map((each) => each.id);
+    const found: Found = { row, progress: await executions.progressOf(row), approvals };
+    const { source } = JSON.parse(row.request) as { source: string };
+    const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: source };
+    const lines = [
+      `${id}: ${stateText(found)}`,
+      `started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+      ...calls.map(
+        ({ tool, line, state }) =>
+          `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
+      ),
+      "",
+      visibleText(source).trimEnd(),
+    ];
+    return { json, text: `${lines.join("\n")}\n` };
+  },
+});
+
+const callWords = { made: "waits to call", sent: "has called", answered: "got an answer from" };
 
 export const wait = command({
   description:
@@ -144,7 +181,6 @@ function jsonOf({ row, progress, approvals }: Found) {
     ...(progress.state === "asleep" ? { until: progress.until } : {}),
     ...(progress.state === "ended" ? { ok: progress.ok } : {}),
     approvals,
-    code: codeOf(row),
   };
 }
 
