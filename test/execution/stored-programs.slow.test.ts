@@ -61,7 +61,7 @@ test("random programs that two processes run in turn have the outcome of those t
     // Generated programs have one statement on each line; the others are variants of handwritten ones.
     if (isFree.test(program) || !program.startsWith("let a: any")) continue;
     const source = program.replaceAll(/^try \{/gm, "await test.echo({});\ntry {");
-    const first = await plain.run(source, { timeoutMs: 2_000, cpuMs: 500 });
+    const first = await plain.run(source, { timeoutMs: 20_000, cpuMs: 500 });
     // A program that runs into a limit ends anywhere.
     if (!first.ok && first.reason !== "threw") continue;
     let outcome: Outcome | undefined;
