@@ -1,4 +1,5 @@
 /** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
+import { visible } from "./visible.ts";
 
 export interface Question {
   server: string;
@@ -141,17 +142,4 @@ function halves(text: string, most: number): { head: string; tail: string; leftO
 
 function countText(characters: number): string {
   return characters === 1 ? "1 character" : `${characters.toLocaleString("en")} characters`;
-}
-
-/**
- * Characters that are invisible, change the look of others, or push others out of sight: control characters, direction
- * marks, fillers and blanks, a third space in a row, and piled-up combining marks.
- */
-const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}|(?<= {2}) |(?<=\p{M}{4})\p{M}/gu;
-
-export function visible(text: string): string {
-  return text.replace(unseen, (found) => {
-    const code = found.codePointAt(0)!.toString(16);
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
-  });
 }

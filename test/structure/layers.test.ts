@@ -321,7 +321,7 @@ describe("imports", () => {
       ours ? typeOnly || /^ui\/browser\/|^policy\/question\.ts$/.test(to) : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
-    const carried = ["policy/question.ts", "ui/contract.ts"];
+    const carried = ["policy/visible.ts", "ui/contract.ts"];
     expect(imports.filter(({ from }) => carried.includes(from)).map(shown)).toEqual([]);
   });
 

@@ -21,7 +21,8 @@ import {
 } from "../../json-shape.ts";
 import { configOwner } from "../../logs/place.ts";
 import { counted } from "../../outcome-text.ts";
-import { questionText, visible, wholeQuestionText } from "../../policy/question.ts";
+import { questionText, wholeQuestionText } from "../../policy/question.ts";
+import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { Approval, ApprovalScope, Decision } from "../../store/approvals.ts";

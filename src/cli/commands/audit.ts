@@ -6,7 +6,7 @@ import { auditFolder } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../json-shape.ts";
 import { grouped } from "../../outcome-text.ts";
-import { visible } from "../../policy/question.ts";
+import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";
 import { command, option } from "../command.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";

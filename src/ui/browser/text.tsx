@@ -1,6 +1,6 @@
 /** Texts of servers, shown so that nothing hides in them; numbers and times in words. */
 import { useEffect, useState } from "preact/hooks";
-import { visible } from "../../policy/question.ts";
+import { visible } from "../../policy/visible.ts";
 
 /** A text of a server or of a file, on one line and in its own direction. */
 export function Text({ children }: { children: string }) {
