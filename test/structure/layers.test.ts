@@ -318,7 +318,7 @@ describe("imports", () => {
   test("by the page in the browser include only its library, its own files, types, and the escapes of invisible characters", () => {
     const browser = imports.filter(({ from }) => from.startsWith("ui/browser/"));
     const allowed = ({ to, ours, typeOnly }: Import) =>
-      ours ? typeOnly || /^ui\/browser\/|^policy\/question\.ts$/.test(to) : /^preact(?:\/hooks)?$/.test(to);
+      ours ? typeOnly || /^ui\/browser\/|^policy\/visible\.ts$/.test(to) : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
     const carried = ["policy/visible.ts", "ui/contract.ts"];
