@@ -583,13 +583,12 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
 
   test("a hidden page keeps no stream open, and is current when it is seen again", async () => {
     await using opened = await open();
-    const { page, requests } = opened;
-    const asked = () => requests.filter((each) => each.endsWith("api/state")).length;
-    const before = asked();
+    const { page } = opened;
+    const answered = page.waitForResponse((response) => response.url().endsWith("api/state"));
     await page.evaluate(
       'Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true }); document.dispatchEvent(new Event("visibilitychange"))',
     );
-    await until(async () => asked() > before);
+    await (await answered).finished();
     await scene.ask();
     await Bun.sleep(600);
     expect(await cards(page).count()).toBe(0);
