@@ -8,7 +8,7 @@ export interface Verified {
   sha256: string;
   /** The first problem. Undefined if the chain holds. */
   problem?: { file: string; problem: string } | undefined;
-  /** What is unusual, but no sign of a change. */
+  /** Unusual findings that do not show a change of the log. */
   notes: string[];
   /** Whether the wanted hash was found. Undefined if none was wanted. */
   contains?: boolean | undefined;

@@ -180,7 +180,7 @@ export class Executions implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Starts an execution. Its outcome never rejects. */
+  /** Starts an execution. The outcome rejects only with FILE_NOT_WRITABLE, if a background program cannot be stored. */
   start(
     request: Omit<ExecuteRequest, "id" | "kept">,
     parts: ExecutionParts,
@@ -221,7 +221,7 @@ export class Executions implements AsyncDisposable {
     const wait = async (): Promise<Outcome> => {
       for (;;) {
         const now = this.#rowOf(id, store);
-        if (now.outcome !== null) return JSON.parse(now.outcome) as Outcome;
+        if (now.state === "ended") return JSON.parse(store.outcome(id) ?? "") as Outcome;
         if (!(await this.#isAlive(now))) return (await this.follow(id, parts)).outcome;
         await Bun.sleep(lookMs);
       }
@@ -273,7 +273,7 @@ export class Executions implements AsyncDisposable {
   async progressOf(row: StoredExecution): Promise<Progress> {
     const running = this.#running.get(row.id);
     if (running) return running.progress();
-    if (row.state === "ended") return { state: "ended", ok: (JSON.parse(row.outcome ?? "{}") as Outcome).ok };
+    if (row.state === "ended") return { state: "ended", ok: row.isOk };
     if (!(await this.#isAlive(row))) {
       return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };
     }
@@ -291,7 +291,7 @@ export class Executions implements AsyncDisposable {
     const row = this.#rowOf(id, store);
     if (row.state === "ended") return false;
     if (await this.#isAlive(row)) store.askToCancel(id);
-    else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)));
+    else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)), false);
     else return this.cancel(id, parts);
     return true;
   }
@@ -317,9 +317,8 @@ export class Executions implements AsyncDisposable {
   ): Promise<void> {
     if (!existsSync(storeFile(this.#options.env))) return;
     const { store, engine } = await this.#open(parts);
-    for (const row of store.list(this.#options.config)) {
-      const isFit = row.state === "open" && row.unsaved === null && (row.isWanted || asked.includes(row.id));
-      if (row.isSaved && row.engine !== engine) continue;
+    for (const row of store.open(this.#options.config)) {
+      const isFit = (row.isWanted || asked.includes(row.id)) && (!row.isSaved || row.engine === engine);
       if (!isFit || this.#running.has(row.id) || (await this.#isAlive(row))) continue;
       const { cwd } = JSON.parse(row.request) as StoredRequest;
       await this.#takeOver(row, partsAt(cwd));
@@ -368,7 +367,8 @@ export class Executions implements AsyncDisposable {
       });
     }
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
-      hint: row.config === null ? "Add --demo." : `Add --config ${row.config}`,
+      hint:
+        row.config === null ? "It is the demo's: use it where no config file is found." : `Add --config ${row.config}`,
     });
   }
 

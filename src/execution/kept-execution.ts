@@ -20,7 +20,7 @@ export interface StoreAccess {
   engine: string;
 }
 
-/** What is stored of a program. */
+/** The stored form of a program. */
 export interface StoredProgram {
   execution: SavedExecution;
   /** What was recorded for `claudikins trace`. */
@@ -32,7 +32,7 @@ export interface KeptOptions {
   /** The config file; null for the demo. */
   config: string | null;
   startedAt: number;
-  /** JSON, see stored-request.ts. */
+  /** JSON, see executions.ts. */
   request: string;
   /** Largest program that is saved. */
   maxBytes: number;
@@ -183,7 +183,7 @@ export class KeptExecution implements Keeper {
         isWanted
           ? store.atomically(() => {
               this.#add(access!);
-              store.ended(id, JSON.stringify(outcome));
+              store.ended(id, JSON.stringify(outcome), outcome.ok);
             })
           : store.remove(id),
       access,

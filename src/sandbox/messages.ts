@@ -21,6 +21,8 @@ export interface PrepareMessage {
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
+  /** Whether further executions may follow. */
+  again: boolean;
 }
 
 export interface RunMessage {

@@ -5,7 +5,7 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
-import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
+import { changedRuns, type Run, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
 /** What the guest may call in the execution that runs. The context itself tells it the time. */
@@ -36,7 +36,7 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-/** The memory of a program that waits, as the compressed difference from a fresh context. */
+/** The memory of a program that waits, compressed: what differs from a fresh context, or all of it. */
 export interface SavedMemory {
   written: Uint8Array;
   /** The program's own time in milliseconds. */
@@ -126,22 +126,34 @@ export class ReusableContext implements Disposable {
   }
 
   /**
-   * The memory of an execution that only waits: its stack is empty, so its memory is the whole program. Undefined if the fresh state
-   * was not remembered. The execution continues in any fresh context that is like this one was before it.
+   * The memory of an execution that only waits: its stack is empty, so its memory is the whole program. Undefined if it was stopped
+   * within the engine. The execution continues in any fresh context that is like this one was before it.
    */
   save(): SavedMemory | undefined {
-    const fresh = this.#fresh;
-    if (!fresh || this.#torn) return undefined;
+    if (this.#torn) return undefined;
     const memory = new Uint8Array(this.#engine.memory.buffer);
+    const runs = this.#changedRuns(memory);
+    const written = Bun.zstdCompressSync(writeRuns([runs.length], runs, memory), { level: 1 });
+    return { written, now: this.#now, at: Date.now() };
+  }
+
+  /** Without the remembered state, everything counts as changed. */
+  #changedRuns(memory: Uint8Array): Run[] {
+    const fresh = this.#fresh;
+    const keptFrom = this.#keptFrom;
+    if (!fresh) {
+      return [
+        { start: 0, length: staticBytes },
+        { start: keptFrom, length: this.#end - keptFrom },
+      ];
+    }
     const freshEnd = this.#keptFrom + fresh.heap.length;
     const grown = new Uint8Array(Math.max(0, this.#end - freshEnd));
-    const runs = [
+    return [
       { from: 0, before: fresh.statics },
       { from: this.#keptFrom, before: fresh.heap },
       { from: freshEnd, before: grown },
     ].flatMap(({ from, before }) => changedRuns(before, memory.subarray(from, from + before.length), from));
-    const written = Bun.zstdCompressSync(writeRuns([runs.length], runs, memory), { level: 1 });
-    return { written, now: this.#now, at: Date.now() };
   }
 
   /** Makes a fresh context that of an execution that was saved. */

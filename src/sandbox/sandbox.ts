@@ -113,7 +113,7 @@ export class Sandbox implements Disposable {
 
   /** Starts a worker early. It is only useful for an execution with the same memory size. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push(readyWorker(memoryBytes));
+    if (this.#idle.length === 0) this.#idle.push(readyWorker(memoryBytes, this.#keptWorkers > 0));
   }
 
   /** Runs a program. Never rejects: everything that the program does is an outcome. */
@@ -201,7 +201,7 @@ export class Sandbox implements Disposable {
       // A saved copy of the program may still wait for this answer.
       if (isKept || isParking) call.answer = answer;
       else open.delete(message.call);
-      if (isKept && !calls.signal.aborted) keeper?.answered(answer);
+      if (!calls.signal.aborted) keeper?.answered(answer);
       program.send(answer);
     };
     const save = async ({ saved, wakeAt, open: ids }: Omit<CheckpointMessage, "type" | "calls">) => {
@@ -402,7 +402,7 @@ export class Sandbox implements Disposable {
   #take(memoryBytes: number): ReadyWorker {
     const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
     const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
-    const taken = idle ?? readyWorker(memoryBytes);
+    const taken = idle ?? readyWorker(memoryBytes, this.#keptWorkers > 0);
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -428,14 +428,14 @@ export class Sandbox implements Disposable {
   }
 }
 
-function readyWorker(memoryBytes: number): ReadyWorker {
+function readyWorker(memoryBytes: number, again: boolean): ReadyWorker {
   const worker = startWorker("./sandbox/worker.ts");
-  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes) };
+  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes, again) };
 }
 
-async function prepare(worker: Worker, memoryBytes: number): Promise<void> {
+async function prepare(worker: Worker, memoryBytes: number, again: boolean): Promise<void> {
   const engine = await compiledEngine();
-  worker.postMessage({ type: "prepare", engine, guest, memoryBytes } satisfies ToWorker);
+  worker.postMessage({ type: "prepare", engine, guest, memoryBytes, again } satisfies ToWorker);
 }
 
 /** The outcome of an execution whose worker could not report one. */

@@ -21,14 +21,14 @@ let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
 let current: Job | undefined;
 
-async function createContext({ engine: module, guest, memoryBytes }: PrepareMessage): Promise<ReusableContext> {
+async function createContext({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
   const made = new ReusableContext(engine, endAddress, (quickjs) => {
     if (fromSource || !restoreSnapshot(engine, quickjs, taken)) runGuest(quickjs, guest);
   });
-  made.remember();
+  if (again) made.remember();
   return made;
 }
 

@@ -36,6 +36,8 @@ const steps = [
      program BLOB,
      -- Why there is no program.
      unsaved TEXT,
+     -- Whether it succeeded. Null while it is open.
+     ok INTEGER,
      -- JSON: how it ended.
      outcome TEXT
    ) STRICT;

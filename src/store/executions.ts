@@ -28,8 +28,8 @@ export interface StoredExecution {
   isSaved: boolean;
   /** Why its program is not stored. */
   unsaved: string | null;
-  /** JSON. */
-  outcome: string | null;
+  /** Whether an ended one succeeded. */
+  isOk: boolean;
 }
 
 export interface StoredCall {
@@ -54,9 +54,9 @@ export interface SavedProgram {
 }
 
 const columns =
-  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, request, program IS NOT NULL AS isSaved, unsaved, outcome";
+  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, request, program IS NOT NULL AS isSaved, unsaved, ok AS isOk";
 
-type Flag = "isCancelled" | "isWanted" | "isSaved";
+type Flag = "isCancelled" | "isWanted" | "isSaved" | "isOk";
 type Row = Omit<StoredExecution, Flag> & Record<Flag, number>;
 
 export class ExecutionStore {
@@ -118,14 +118,15 @@ export class ExecutionStore {
   }
 
   /** `outcome` is JSON. */
-  ended(id: string, outcome: string): void {
+  ended(id: string, outcome: string, isOk: boolean): void {
     this.#database
       .transaction(() => {
         this.#run("DELETE FROM calls WHERE execution = ?", [id]);
         this.#run(
-          `UPDATE executions SET state = 'ended', owner = NULL, program = NULL, unsaved = NULL, wakeAt = NULL, outcome = ?, changedAt = ?
+          `UPDATE executions SET state = 'ended', owner = NULL, program = NULL, unsaved = NULL, wakeAt = NULL, outcome = ?, ok = ?,
+             changedAt = ?
            WHERE id = ?`,
-          [outcome, Date.now(), id],
+          [outcome, isOk ? 1 : 0, Date.now(), id],
         );
       })
       .immediate();
@@ -138,6 +139,24 @@ export class ExecutionStore {
   get(id: string): StoredExecution | undefined {
     const row = this.#database.query<Row, [string]>(`SELECT ${columns} FROM executions WHERE id = ?`).get(id);
     return row ? executionOf(row) : undefined;
+  }
+
+  /** The outcome of an ended one, as JSON. */
+  outcome(id: string): string | undefined {
+    const row = this.#database
+      .query<{ outcome: string | null }, [string]>("SELECT outcome FROM executions WHERE id = ?")
+      .get(id);
+    return row?.outcome ?? undefined;
+  }
+
+  /** Those that have not ended and whose program is not lost. */
+  open(config: string | null): StoredExecution[] {
+    return this.#database
+      .query<Row, [string | null]>(
+        `SELECT ${columns} FROM executions WHERE config IS ? AND state = 'open' AND unsaved IS NULL`,
+      )
+      .all(config)
+      .map(executionOf);
   }
 
   /** Newest first. Without a config, those of all configs. */
@@ -220,6 +239,7 @@ export class ExecutionStore {
   }
 }
 
-function executionOf({ isCancelled, isWanted, isSaved, ...row }: Row): StoredExecution {
-  return { ...row, isCancelled: isCancelled === 1, isWanted: isWanted === 1, isSaved: isSaved === 1 };
+function executionOf({ isCancelled, isWanted, isSaved, isOk, ...row }: Row): StoredExecution {
+  const flags = { isCancelled: isCancelled === 1, isWanted: isWanted === 1, isSaved: isSaved === 1, isOk: isOk === 1 };
+  return { ...row, ...flags };
 }

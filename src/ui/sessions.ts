@@ -1,4 +1,4 @@
-/** Who may use the page: a token that works once is exchanged for a session, which a cookie names. */
+/** The sessions of the page. The browser exchanges a token that works once for a session, and a cookie names the session. */
 import { createHash, randomBytes } from "node:crypto";
 
 export interface SessionTimes {

@@ -97,7 +97,7 @@ async function keepExecution(home: string): Promise<void> {
   const request = JSON.stringify({ source: "return 6 * 7" });
   store.add({ id: keptId, config: null, startedAt: Date.now(), request, owner: "none" });
   const receipt = { id: keptId, durationMs: 1, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 2 };
-  store.ended(keptId, JSON.stringify({ ok: true, value: 42, logs: [], display: [], receipt }));
+  store.ended(keptId, JSON.stringify({ ok: true, value: 42, logs: [], display: [], receipt }), true);
   database.close();
 }
 

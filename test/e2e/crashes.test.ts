@@ -1,4 +1,4 @@
-/** A few rounds of `bun run crash`: no call is lost, and none is made twice. */
+/** Runs a few rounds of `bun run crash`, which loses no call and makes no call twice. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { executable } from "../support/claudikins.ts";
 import { crashRound, planOf } from "./crashes.ts";

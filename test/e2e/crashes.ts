@@ -296,7 +296,9 @@ function storeProblems(executions: ExecutionStore, isWell: boolean, id: string |
   return [
     ...(isWell ? [] : ["the store is damaged"]),
     ...(executions.list().length === 1 ? [] : [`${executions.list().length} executions are stored`]),
-    ...(row?.state === "ended" && row.outcome !== null ? [] : [`the execution is stored as ${JSON.stringify(row)}`]),
+    ...(row?.state === "ended" && executions.outcome(row.id) !== undefined
+      ? []
+      : [`the execution is stored as ${JSON.stringify(row)}`]),
     ...(id !== undefined && executions.calls(id).length > 0 ? ["calls are left in the journal"] : []),
   ];
 }

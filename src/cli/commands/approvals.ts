@@ -160,7 +160,7 @@ export const deny = command({
   },
 });
 
-/** Without a store there is nothing, and none is made. */
+/** All approvals. If there is no store, this does not create one. */
 async function allOf(approvals: Approvals, { env }: Io): Promise<Approval[]> {
   return statsOf(storeFile(env)) === undefined ? [] : approvals.list();
 }
