@@ -1,12 +1,21 @@
-/** Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path]`. */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+/**
+ * Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path] [--released] [--version 1.2.3]`.
+ *
+ * A released executable is one that others download: it must not depend on the folder in which it was built. Any other executable knows
+ * the checkout that built it. Tests choose another version than that of package.json.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import manifest from "../package.json" with { type: "json" };
+import type { BuiltIn } from "../src/built-in.ts";
 import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
 import { madeFile } from "../src/sandbox/engine/made-files.ts";
 import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
+import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
 
 /** Below src. */
 const workers = [
@@ -22,12 +31,24 @@ const { values } = parseArgs({
   options: {
     target: { type: "string" },
     outfile: { type: "string", default: join(root, "dist", "claudikins") },
+    released: { type: "boolean", default: false },
+    version: { type: "string", default: manifest.version },
   },
 });
 const outfile = resolve(values.outfile);
-/** Files that the build generates, and that the executable contains instead of source files. */
-const made = { snapshot: `${outfile}.snapshot`, engine: `${outfile}.wasm` };
+const platform = platformFor(values.target);
+const builtIn: BuiltIn = {
+  version: values.version,
+  platform: platform.name,
+  checkout: values.released ? null : root,
+};
 mkdirSync(dirname(outfile), { recursive: true });
+
+function platformFor(wanted: string | undefined): Platform {
+  const found = wanted === undefined ? platformOf(process) : platforms.find(({ target }) => target === wanted);
+  if (!found) throw new Error(`claudikins is not released for ${wanted ?? `${process.platform}-${process.arch}`}`);
+  return found;
+}
 
 /** Files of builds that are older than this are removed. */
 const keptMs = 7 * 24 * 60 * 60 * 1_000;
@@ -45,13 +66,42 @@ function keep(path: string | undefined, bytes: Uint8Array): void {
   renameSync(temporary, path);
 }
 
-try {
+/** The engine takes its first random numbers from the clock, and they stay in its memory. */
+function atFixedTime<Args extends unknown[], Result>(work: (...args: Args) => Result, ...args: Args): Result {
+  const now = Date.now;
+  Date.now = () => 0;
+  try {
+    return work(...args);
+  } finally {
+    Date.now = now;
+  }
+}
+
+/**
+ * The runtime writes its bytecode in the order of addresses. With addresses that are the same in each process, two builds of a commit give
+ * the same bytes. Some containers forbid that; the executable then differs in its bytecode only.
+ */
+function buildWithFixedAddresses(): boolean {
+  const fixed = ["setarch", "--addr-no-randomize"];
+  if (process.platform !== "linux" || process.env["CLAUDIKINS_FIXED_ADDRESSES"] || !Bun.which("setarch")) return false;
+  if (!Bun.spawnSync([...fixed, "true"]).success) return false;
+  const { exitCode } = Bun.spawnSync([...fixed, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+    env: { ...process.env, CLAUDIKINS_FIXED_ADDRESSES: "1" },
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  process.exitCode = exitCode;
+  return true;
+}
+
+/** The files that the build generates are in the executable instead of source files. */
+async function build(folder: string): Promise<void> {
+  const made = { snapshot: join(folder, "guest.snapshot"), engine: join(folder, "engine.wasm") };
   const program = await programBytes();
   writeFileSync(made.engine, program);
   const engine = await compiledEngine();
   const endAddress = await findEndAddress(engine);
   const guest = guestScript();
-  const snapshot = takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guest);
+  const snapshot = atFixedTime(takeSnapshot, await createEngine(engine, 64 * 1_048_576), endAddress, guest);
   writeFileSync(made.snapshot, snapshot);
   keep(madeFile("engine"), program);
   keep(madeFile("guest", guest), snapshot);
@@ -65,11 +115,13 @@ try {
       autoloadDotenv: false,
       autoloadTsconfig: false,
       autoloadPackageJson: false,
-      ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
+      ...(values.target ? { target: platform.target } : {}),
     },
     // The program must not depend on the environment of the build.
     env: "disable",
-    define: { "process.env.NODE_ENV": '"production"' },
+    define: { "process.env.NODE_ENV": '"production"', BUILT_IN: JSON.stringify(builtIn), __dirname: '""' },
+    // The hash that Bun adds to a name differs from folder to folder.
+    naming: { asset: "[name].[ext]" },
     minify: true,
     bytecode: true,
     format: "esm",
@@ -90,6 +142,13 @@ try {
       },
     ],
   });
-} finally {
-  for (const file of Object.values(made)) rmSync(file, { force: true });
+}
+
+if (!values.released || !buildWithFixedAddresses()) {
+  const madeFolder = mkdtempSync(join(tmpdir(), "claudikins-made-"));
+  try {
+    await build(madeFolder);
+  } finally {
+    rmSync(madeFolder, { recursive: true, force: true });
+  }
 }

@@ -1,7 +1,8 @@
-/** The version of claudikins. It is defined only in package.json. */
+/** The version of claudikins. It is defined only in package.json; the build can choose another one for tests. */
 import manifest from "../package.json" with { type: "json" };
+import { builtIn } from "./built-in.ts";
 
-export const version: string = manifest.version;
+export const version: string = builtIn?.version ?? manifest.version;
 
 /** The address of the documentation. */
 export const documentation = "https://github.com/claudikins/claudikins/tree/main/docs";

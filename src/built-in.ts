@@ -1,0 +1,14 @@
+/** What scripts/build.ts has built into this executable. There is nothing when the program runs from source. */
+
+export interface BuiltIn {
+  version: string;
+  /** A name of `upgrade/platforms.ts`. */
+  platform: string;
+  /** The folder of the checkout that built it. Null in a released executable. */
+  checkout: string | null;
+}
+
+/** The build replaces the name with an object. */
+declare const BUILT_IN: BuiltIn;
+
+export const builtIn: BuiltIn | undefined = typeof BUILT_IN === "undefined" ? undefined : BUILT_IN;
