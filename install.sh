@@ -16,11 +16,14 @@ In a checkout, the script builds claudikins and installs it. Anywhere else, it
 downloads the latest release, verifies it and installs it. An existing
 installation is replaced only if the new program runs.
 
+A download is verified by its SHA-256 sum. If GitHub's command gh is installed
+and signed in, the script also verifies that the release workflow made it.
+
 Environment:
   CLAUDIKINS_INSTALL   folder to install to (default: ~/.local/bin)
   CLAUDIKINS_VERSION   release to download, such as 0.1.0 (default: the latest)
   CLAUDIKINS_BASE_URL  URL to download from instead; it must have SHA256SUMS and
-                       claudikins-<os>-<arch>[-musl].gz
+                       claudikins-<os>-<arch>[-musl].tar.gz
   CLAUDIKINS_NO_DEMO   1 skips the demo at the end
 END
 }
@@ -133,8 +136,8 @@ is_pinned() { [ "$("$1" --version 2>/dev/null </dev/null)" = "$pinned" ]; }
 
 download() {
   has curl || has wget || fail "neither curl nor wget is installed" "Install one of them, then run this again."
-  has gzip || fail "gzip is not installed" "Install it, then run this again."
-  name_artefact
+  has tar || fail "tar is not installed" "Install it, then run this again."
+  name_archive
   if [ -n "${CLAUDIKINS_BASE_URL:-}" ]; then
     base=${CLAUDIKINS_BASE_URL%/}
   elif [ -n "${CLAUDIKINS_VERSION:-}" ]; then
@@ -143,32 +146,68 @@ download() {
     base=$repository/releases/latest/download
   fi
 
-  say "Downloading $base/$artefact.gz"
+  say "Downloading $base/$archive"
   fetch SHA256SUMS --silent
-  expected=$(listed_sum "$artefact.gz" <"$tmp/SHA256SUMS")
-  [ -n "$expected" ] || fail "this release has no $artefact.gz (see $base/SHA256SUMS)" "Build from source: $from_source"
-  if [ -t 2 ]; then fetch "$artefact.gz" --progress-bar; else fetch "$artefact.gz" --silent; fi
-  actual=$(sha256 "$tmp/$artefact.gz")
+  expected=$(listed_sum "$archive" <"$tmp/SHA256SUMS")
+  [ -n "$expected" ] || fail "this release has no $archive (see $base/SHA256SUMS)" "Build from source: $from_source"
+  if [ -t 2 ]; then fetch "$archive" --progress-bar; else fetch "$archive" --silent; fi
+  actual=$(sha256 "$tmp/$archive")
   if [ "$actual" != "$expected" ]; then
     fail "the download is damaged or is not the released file: its SHA-256 is
   $actual, but $base/SHA256SUMS lists
   $expected" "Nothing was changed. Run this again. If it fails again, report it: $repository/issues"
   fi
+  if [ -z "${CLAUDIKINS_BASE_URL:-}" ]; then verify_origin; fi
 
   stage
-  gzip -dc "$tmp/$artefact.gz" >"$new" || fail "cannot unpack $artefact.gz to $folder" "Check that the disk is not full."
+  # Only the content of one file is read, so an archive can neither choose a path nor make a link.
+  tar -xzOf "$tmp/$archive" claudikins >"$new" ||
+    fail "cannot unpack $archive to $folder" "Check that gzip is installed and the disk is not full."
+  # Programs that download for a user, such as a sandboxed terminal, may mark files so that macOS refuses to run them.
+  if [ "$os" = darwin ] && has xattr; then xattr -d com.apple.quarantine "$new" 2>/dev/null || :; fi
   swap
 }
 
+# Asks GitHub whether the release workflow made the archive. Without gh, a sign-in or a network, there is only the sum.
+verify_origin() {
+  has gh && on_github attestation verify --help >/dev/null 2>&1 || return 0
+  on_github auth token >/dev/null 2>&1 || return 0
+  slug=${repository#https://github.com/}
+  status=$(on_github api --include "repos/$slug/attestations/sha256:$actual" 2>/dev/null | sed -n 1p)
+  case $status in
+    HTTP/*' 404'*)
+      fail "GitHub knows no attestation of $archive, so the release workflow did not make it" \
+        "Nothing was changed. Report it: $repository/issues"
+      ;;
+    HTTP/*' 200'*) ;;
+    *)
+      say "GitHub cannot be asked who made the download, so only its SHA-256 was verified"
+      return 0
+      ;;
+  esac
+  on_github attestation verify "$tmp/$archive" --repo "$slug" --signer-workflow "$slug/.github/workflows/release.yml" \
+    >"$tmp/answer" 2>&1 || {
+    cat -- "$tmp/answer" >&2
+    fail "the attestation of $archive is not valid" "Nothing was changed. Report it: $repository/issues"
+  }
+  say "GitHub attests that the release workflow made it"
+}
+
+on_github() { GH_HOST=github.com gh "$@" </dev/null; }
+
 from_source="git clone $repository && ./claudikins/install.sh"
 
-# Sets artefact to the name that scripts/release.ts gives to the program for this machine.
-name_artefact() {
+# Sets archive to the name that scripts/release.ts gives to the archive for this machine.
+name_archive() {
   system=$(uname -s) machine=$(uname -m)
   case $system in
     Linux) os=linux ;;
     Darwin) os=darwin ;;
-    *) fail "claudikins is not available for $system" "claudikins runs on Linux and macOS, and on Windows in WSL." ;;
+    MINGW* | MSYS* | CYGWIN* | Windows_NT)
+      fail "this script does not install claudikins on Windows" \
+        "Install it with npm: npm install --global claudikins. Inside WSL, this script works as on Linux."
+      ;;
+    *) fail "claudikins is not available for $system" "claudikins runs on Linux, macOS and Windows." ;;
   esac
   case $machine in
     x86_64 | amd64) arch=x64 ;;
@@ -177,8 +216,9 @@ name_artefact() {
   esac
   # A shell that is itself translated by Rosetta sees an Intel processor.
   if [ "$os-$arch" = darwin-x64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then arch=arm64; fi
-  artefact=claudikins-$os-$arch
-  if [ "$os" = linux ] && is_musl; then artefact=$artefact-musl; fi
+  platform=$os-$arch
+  if [ "$os" = linux ] && is_musl; then platform=$platform-musl; fi
+  archive=claudikins-$platform.tar.gz
 }
 
 # musl's ldd says so and fails. The loader alone proves little: Debian's package "musl" brings it to a glibc system.
@@ -265,9 +305,13 @@ stage() {
 # Puts the new program in the place of the old one, if it runs.
 swap() {
   chmod 755 "$new"
-  version=$("$new" --version </dev/null) ||
-    fail "the new program does not run on this machine; nothing was changed" \
-      "Report this with the output of uname -a: $repository/issues"
+  version=$("$new" --version </dev/null) || version=''
+  # A shell runs an empty file as a program that succeeds.
+  if [ -z "$version" ]; then
+    hint="Report this with the output of uname -a: $repository/issues"
+    case ${platform:-} in *-musl) hint="It needs libstdc++. In Alpine Linux: apk add libstdc++" ;; esac
+    fail "the new program does not run on this machine; nothing was changed" "$hint"
+  fi
   mv -f -- "$new" "$bin" || fail "cannot replace $bin" "Check who owns it: ls -l \"$bin\""
   new=''
 }

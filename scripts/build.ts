@@ -1,6 +1,8 @@
 /**
- * Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path] [--released] [--version 1.2.3]`.
+ * Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path] [--runtime path] [--released]
+ * [--version 1.2.3]`.
  *
+ * The runtime is the Bun that the executable contains; without one, Bun takes itself, or downloads the one of the target.
  * A released executable is one that others download: it must not depend on the folder in which it was built. Any other executable knows
  * the checkout that built it. Tests choose another version than that of package.json.
  */
@@ -16,21 +18,14 @@ import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
-
-/** Below src. */
-const workers = [
-  "sandbox/worker.ts",
-  "clients/decoding/worker.ts",
-  "registry/work/worker.ts",
-  "server/content/worker.ts",
-  "cli/signal-guard/worker.ts",
-];
+import { entries, sdkShims } from "./entries.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
   options: {
     target: { type: "string" },
     outfile: { type: "string", default: join(root, "dist", "claudikins") },
+    runtime: { type: "string" },
     released: { type: "boolean", default: false },
     version: { type: "string", default: manifest.version },
   },
@@ -106,8 +101,7 @@ async function build(folder: string): Promise<void> {
   keep(madeFile("engine"), program);
   keep(madeFile("guest", guest), snapshot);
   await Bun.build({
-    // Workers are separate entries, which the executable starts by their paths.
-    entrypoints: ["main.ts", ...workers].map((file) => join(root, "src", file)),
+    entrypoints: entries,
     compile: {
       outfile,
       // Files in the working directory must not run or change the program: see src/config/environment.ts.
@@ -116,6 +110,7 @@ async function build(folder: string): Promise<void> {
       autoloadTsconfig: false,
       autoloadPackageJson: false,
       ...(values.target ? { target: platform.target } : {}),
+      ...(values.runtime ? { executablePath: resolve(values.runtime) } : {}),
     },
     // The program must not depend on the environment of the build.
     env: "disable",
@@ -133,13 +128,7 @@ async function build(folder: string): Promise<void> {
           build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: made.engine }));
         },
       },
-      {
-        name: "sdk-shims",
-        setup(build) {
-          const path = join(import.meta.dir, "sdk-shims.ts");
-          build.onResolve({ filter: /^@modelcontextprotocol\/(?:client|server)\/_shims$/ }, () => ({ path }));
-        },
-      },
+      sdkShims,
     ],
   });
 }

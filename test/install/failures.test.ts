@@ -1,12 +1,12 @@
 /** After any failed download, the old program is still there, no other file is left, and the message names a next step. */
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { everyArtefact, fakeProgram, Machine, Release } from "./harness.ts";
+import { everyArchive, fakeProgram, Machine, packed, Release, sumsOf, tarOf } from "./harness.ts";
 
 const old = fakeProgram("1.0.0");
 const released = fakeProgram("2.0.0");
-const packed = Bun.gzipSync(released);
+const archive = packed(released);
 
 function machineWithOldProgram(): Machine {
   const machine = new Machine();
@@ -23,21 +23,25 @@ async function expectFailure(machine: Machine, env: Record<string, string>, mess
 }
 
 test.each([
-  ["a program that is not the listed one", Bun.gzipSync(fakeProgram("6.6.6")), /^error: the download is damaged/m],
-  ["a truncated file", packed.slice(0, -20), /^error: the download is damaged/m],
+  ["a program that is not the listed one", packed(fakeProgram("6.6.6")), /^error: the download is damaged/m],
+  ["a truncated file", archive.slice(0, -20), /^error: the download is damaged/m],
   ["an empty file", "", /^error: the download is damaged/m],
-  ["a missing file", 404, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
-  ["a server error", 503, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
+  ["a missing file", 404, /^error: cannot download \S+\/claudikins-\S+\.tar\.gz$/m],
+  ["a server error", 503, /^error: cannot download \S+\/claudikins-\S+\.tar\.gz$/m],
 ])("a download is refused: %s", async (_name, answer, message) => {
   using machine = machineWithOldProgram();
-  await using release = new Release(released, everyArtefact(answer));
+  await using release = new Release(released, everyArchive(answer));
   await expectFailure(machine, release.env, message);
 });
 
 test("a program that is not listed is not downloaded", async () => {
   using machine = machineWithOldProgram();
-  await using release = new Release(released, { SHA256SUMS: `${"0".repeat(64)}  claudikins-plan9-x64.gz\n` });
-  await expectFailure(machine, release.env, /^error: this release has no claudikins-\S+\.gz \(see .+\/SHA256SUMS\)$/m);
+  await using release = new Release(released, { SHA256SUMS: `${"0".repeat(64)}  claudikins-plan9-x64.tar.gz\n` });
+  await expectFailure(
+    machine,
+    release.env,
+    /^error: this release has no claudikins-\S+\.tar\.gz \(see .+\/SHA256SUMS\)$/m,
+  );
   expect(release.requests).toEqual(["SHA256SUMS"]);
 });
 
@@ -71,7 +75,7 @@ test("a connection that breaks during the download is an error", async () => {
     },
   });
   const env = { CLAUDIKINS_BASE_URL: `http://127.0.0.1:${dying.port}` };
-  await expectFailure(machine, env, /^error: cannot download \S+\/claudikins-\S+\.gz$/m);
+  await expectFailure(machine, env, /^error: cannot download \S+\/claudikins-\S+\.tar\.gz$/m);
 });
 
 test("a server that cannot be reached is an error", async () => {
@@ -80,12 +84,46 @@ test("a server that cannot be reached is an error", async () => {
   await expectFailure(machine, { CLAUDIKINS_BASE_URL: "http://127.0.0.1:9" }, /^error: cannot download/m);
 });
 
-test("a listed file that is not gzip is an error", async () => {
+test.each([
+  ["no archive", () => Buffer.from("no archive")],
+  ["a gzip file without an archive", () => Bun.gzipSync("no archive")],
+  ["a truncated archive", () => Bun.gzipSync(Bun.gunzipSync(archive).slice(0, 700))],
+  ["an archive without the program", (at: string) => tarOf(at, "LICENSE")],
+  ["an archive with a link in its place", (at: string) => tarOf(at, "claudikins", "LICENSE")],
+  ["an archive with another path to it", (at: string) => tarOf(at, "--absolute-names", join(at, "victim"))],
+  ["an archive with a folder in its place", (at: string) => tarOf(at, "--transform=s/folder/claudikins/", "folder")],
+])("a listed file is refused, and no other file is touched: %s", async (_name, make) => {
   using machine = machineWithOldProgram();
-  const sum = new Bun.CryptoHasher("sha256").update("no gzip").digest("hex");
-  const sums = Object.keys(everyArtefact(0)).map((name) => `${sum} *${name}`);
-  await using release = new Release(released, { ...everyArtefact("no gzip"), SHA256SUMS: sums.join("\n") });
-  await expectFailure(machine, release.env, /^error: cannot unpack claudikins-\S+\.gz to /m);
+  const folder = join(machine.root, "made");
+  mkdirSync(join(folder, "folder"), { recursive: true });
+  for (const name of ["LICENSE", "victim", "folder/inside"]) writeFileSync(join(folder, name), "as it was");
+  symlinkSync("victim", join(folder, "claudikins"));
+  const made = make(folder) as Uint8Array<ArrayBuffer>;
+  await using release = new Release(released, { ...everyArchive(made), SHA256SUMS: sumsOf(made) });
+  await expectFailure(
+    machine,
+    release.env,
+    /^error: (cannot unpack claudikins-\S+\.tar\.gz to |the new program does not run)/m,
+  );
+  expect(readFileSync(join(folder, "victim"), "utf8")).toBe("as it was");
+});
+
+test("files beside the program are not unpacked, wherever an archive wants them", async () => {
+  using machine = machineWithOldProgram();
+  const folder = join(machine.root, "made");
+  machine.write(join(folder, "claudikins"), released);
+  writeFileSync(join(folder, "extra"), "");
+  const made = tarOf(
+    folder,
+    "--absolute-names",
+    `--transform=s,^extra,${machine.root}/escaped,`,
+    "claudikins",
+    "extra",
+  );
+  await using other = new Release(released, { ...everyArchive(made), SHA256SUMS: sumsOf(made) });
+  expect(await machine.run({ env: other.env })).toMatchObject({ code: 0 });
+  expect(readFileSync(machine.program, "utf8")).toBe(released);
+  expect(existsSync(join(machine.root, "escaped"))).toBe(false);
 });
 
 test("a program that does not run on this machine is an error", async () => {
@@ -98,12 +136,18 @@ test("a program that does not run on this machine is an error", async () => {
   );
 });
 
-test.each(["curl or wget", "gzip", "something to check with"])("a machine without %s is refused", async (missing) => {
+test("a program that does not run on musl may lack a library", async () => {
+  using machine = machineWithOldProgram().fake("ldd", 'echo "musl libc (x86_64)" >&2; exit 1');
+  await using release = new Release("#!/bin/sh\nexit 127\n");
+  await expectFailure(machine, release.env, /\n\nhint: It needs libstdc\+\+\. In Alpine Linux: apk add libstdc\+\+\n$/);
+});
+
+test.each(["curl or wget", "tar", "something to check with"])("a machine without %s is refused", async (missing) => {
   using machine = machineWithOldProgram();
   const has = {
-    "curl or wget": ["gzip", "sha256sum", "shasum"],
-    gzip: ["curl"],
-    "something to check with": ["curl", "gzip"],
+    "curl or wget": ["tar", "sha256sum", "shasum"],
+    tar: ["curl"],
+    "something to check with": ["curl", "tar"],
   };
   machine.restrictTo("uname", "ldd", "mktemp", "mkdir", "dirname", "rm", ...has[missing as keyof typeof has]);
   await using release = new Release(released);
@@ -121,7 +165,7 @@ test.each([
     resolve();
     return new Promise<Response>(() => {});
   };
-  await using release = new Release(released, everyArtefact(never));
+  await using release = new Release(released, everyArchive(never));
   const installing = machine.start({ env: release.env });
   await asked;
   process.kill(-installing.pid, signal);

@@ -3,18 +3,30 @@ import { expect } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { platforms } from "../../src/upgrade/platforms.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 export const script = join(import.meta.dir, "..", "..", "install.sh");
 export const scriptText = readFileSync(script, "utf8");
 
-export const artefacts = [
-  "linux-x64",
-  "linux-arm64",
-  "linux-x64-musl",
-  "linux-arm64-musl",
-  "darwin-x64",
-  "darwin-arm64",
-].map((platform) => `claudikins-${platform}.gz`);
+/** One for each platform that the script installs on. */
+export const archives = platforms.filter(({ os }) => os !== "win32").map(({ name }) => `claudikins-${name}.tar.gz`);
+
+/** The archive of a release with this program. */
+export function packed(program: string): Uint8Array<ArrayBuffer> {
+  using folder = temporaryFolder();
+  folder.write("claudikins", program);
+  folder.write("LICENSE", "MIT License\n");
+  chmodSync(join(folder.path, "claudikins"), 0o755);
+  return tarOf(folder.path, "claudikins", "LICENSE");
+}
+
+/** A compressed archive of files in a folder. Options of tar may stand before the files. */
+export function tarOf(folder: string, ...words: string[]): Uint8Array<ArrayBuffer> {
+  const { stdout, stderr, success } = Bun.spawnSync(["tar", "-czf", "-", "-C", folder, ...words]);
+  if (!success) throw new Error(stderr.toString());
+  return Uint8Array.from(stdout);
+}
 
 /** A small program that runs anywhere: it prints its version, and its "demo" prints where it ran. */
 export function fakeProgram(version: string): string {
@@ -139,7 +151,7 @@ export class Machine implements Disposable {
 
 type Answer = Uint8Array | string | number | ((path: string) => Response | Promise<Response>);
 
-/** A release on a real HTTP server: `program` under every artefact's name, except files with other answers. */
+/** A release on a real HTTP server: `program` under every archive's name, except files with other answers. */
 export class Release implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly #server: Bun.Server<undefined>;
@@ -148,11 +160,8 @@ export class Release implements AsyncDisposable {
   /** With `tls`, over https. */
   constructor(program: string, files: Record<string, Answer> = {}, tls?: { key: string; cert: string }) {
     this.#scheme = tls ? "https" : "http";
-    const packed = Bun.gzipSync(program);
-    const sum = new Bun.CryptoHasher("sha256").update(packed).digest("hex");
-    const sums = artefacts.map((name) => `${sum}  ${name}`).join("\n");
-    const known: Record<string, Answer> = { ...Object.fromEntries(artefacts.map((name) => [name, packed])) };
-    Object.assign(known, { SHA256SUMS: sums }, files);
+    const archive = packed(program);
+    const known: Record<string, Answer> = { ...everyArchive(archive), SHA256SUMS: sumsOf(archive), ...files };
     this.#server = Bun.serve({
       port: 0,
       ...(tls ? { tls } : {}),
@@ -181,7 +190,13 @@ export class Release implements AsyncDisposable {
   }
 }
 
-/** The same answer for the program of every platform. */
-export function everyArtefact(answer: Answer): Record<string, Answer> {
-  return Object.fromEntries(artefacts.map((name) => [name, answer]));
+/** The same answer for the archive of every platform. */
+export function everyArchive(answer: Answer): Record<string, Answer> {
+  return Object.fromEntries(archives.map((name) => [name, answer]));
+}
+
+/** SHA256SUMS of a release that has the same archive for every platform. */
+export function sumsOf(archive: Uint8Array | string): string {
+  const sum = new Bun.CryptoHasher("sha256").update(archive).digest("hex");
+  return archives.map((name) => `${sum}  ${name}`).join("\n");
 }

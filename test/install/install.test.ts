@@ -2,10 +2,25 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { everyArtefact, fakeProgram, Machine, Release, script, scriptText } from "./harness.ts";
+import { everyArchive, fakeProgram, Machine, packed, Release, script, scriptText } from "./harness.ts";
 
 /** The programs that the script needs, except one for downloads and one for checksums. */
-const basics = ["sh", "uname", "ldd", "mktemp", "mkdir", "dirname", "sed", "gzip", "chmod", "mv", "rm", "cat", "ls"];
+const basics = [
+  "sh",
+  "uname",
+  "ldd",
+  "mktemp",
+  "mkdir",
+  "dirname",
+  "sed",
+  "tar",
+  "gzip",
+  "chmod",
+  "mv",
+  "rm",
+  "cat",
+  "ls",
+];
 
 describe("a fresh install", () => {
   test("downloads, checks, installs, prints the next steps and runs the demo", async () => {
@@ -74,7 +89,7 @@ To make the changes, and to undo them:
       // shasum is a Perl script.
       using machine = new Machine().restrictTo(...basics, "curl", tool, "perl");
       expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
-      await using other = new Release(fakeProgram("6.6.6"), everyArtefact(Bun.gzipSync(fakeProgram("7.7.7"))));
+      await using other = new Release(fakeProgram("6.6.6"), everyArchive(packed(fakeProgram("7.7.7"))));
       expect((await machine.run({ env: other.env })).stderr).toContain("damaged or is not the released file");
     },
   );
@@ -103,12 +118,12 @@ describe("an upgrade", () => {
     machine.write(machine.program, fakeProgram("1.0.0"));
     const old = lstatSync(machine.program).ino;
     let seen = "";
-    const packed = Bun.gzipSync(fakeProgram("2.0.0"));
+    const archive = packed(fakeProgram("2.0.0"));
     const answer = () => {
       seen = readFileSync(machine.program, "utf8");
-      return new Response(packed);
+      return new Response(archive);
     };
-    await using release = new Release(fakeProgram("2.0.0"), everyArtefact(answer));
+    await using release = new Release(fakeProgram("2.0.0"), everyArchive(answer));
     expect(await machine.run({ env: release.env })).toMatchObject({ code: 0 });
     expect(seen).toBe(fakeProgram("1.0.0"));
     expect(readFileSync(machine.program, "utf8")).toBe(fakeProgram("2.0.0"));

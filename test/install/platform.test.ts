@@ -21,7 +21,7 @@ test.each([
   machine.fake("uname", `[ "$1" = -s ] && echo ${system} || echo ${machineName}`).fake("ldd", ldd);
   machine.fake("sysctl", "exit 1");
   expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
-  expect(release.requests).toEqual(["SHA256SUMS", `claudikins-${platform}.gz`]);
+  expect(release.requests).toEqual(["SHA256SUMS", `claudikins-${platform}.tar.gz`]);
 });
 
 test("a shell that Rosetta translates gets the program for the real processor", async () => {
@@ -29,20 +29,18 @@ test("a shell that Rosetta translates gets the program for the real processor", 
   using machine = new Machine().fake("uname", '[ "$1" = -s ] && echo Darwin || echo x86_64');
   machine.fake("sysctl", '[ "$*" = "-n sysctl.proc_translated" ] && echo 1');
   await machine.run({ env: release.env });
-  expect(release.requests[1]).toBe("claudikins-darwin-arm64.gz");
+  expect(release.requests[1]).toBe("claudikins-darwin-arm64.tar.gz");
 });
 
+const windows = `this script does not install claudikins on Windows
+
+hint: Install it with npm: npm install --global claudikins. Inside WSL, this script works as on Linux.`;
+
 test.each([
-  [
-    "FreeBSD",
-    "amd64",
-    "claudikins is not available for FreeBSD\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
-  ],
-  [
-    "MINGW64_NT-10.0",
-    "x86_64",
-    "claudikins is not available for MINGW64_NT-10.0\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
-  ],
+  ["FreeBSD", "amd64", "claudikins is not available for FreeBSD\n\nhint: claudikins runs on Linux, macOS and Windows."],
+  ["MINGW64_NT-10.0-26100", "x86_64", windows],
+  ["MSYS_NT-10.0-26100", "x86_64", windows],
+  ["CYGWIN_NT-10.0", "x86_64", windows],
   [
     "Linux",
     "armv7l",

@@ -3,9 +3,24 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
-import { artefacts, fakeProgram, Machine, Release } from "./harness.ts";
+import { archives, fakeProgram, Machine, Release } from "./harness.ts";
 
-const basics = ["sh", "uname", "ldd", "mktemp", "mkdir", "dirname", "sed", "gzip", "chmod", "mv", "rm", "cat", "ls"];
+const basics = [
+  "sh",
+  "uname",
+  "ldd",
+  "mktemp",
+  "mkdir",
+  "dirname",
+  "sed",
+  "tar",
+  "gzip",
+  "chmod",
+  "mv",
+  "rm",
+  "cat",
+  "ls",
+];
 
 let folder: TemporaryFolder;
 let tls: { key: string; cert: string };
@@ -26,7 +41,7 @@ function machineWith(tool: string): Machine {
   return machine;
 }
 
-const names = ["SHA256SUMS", ...artefacts];
+const names = ["SHA256SUMS", ...archives];
 const redirecting = (address: (name: string) => string, status = 302) =>
   Object.fromEntries(
     names.map((name) => [name, () => new Response("", { status, headers: { Location: address(name) } })]),

@@ -1,0 +1,63 @@
+/** A local npm registry without any other behind it. */
+import { dirname, join } from "node:path";
+import { root } from "../support/claudikins.ts";
+import { freePort } from "../support/network.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+export class Registry implements AsyncDisposable {
+  readonly folder: TemporaryFolder = temporaryFolder();
+  readonly url: string;
+  readonly #process: Bun.Subprocess;
+
+  private constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}/`;
+    const config = {
+      storage: join(this.folder.path, "storage"),
+      packages: { "**": { access: "$all", publish: "$anonymous" } },
+      uplinks: {},
+      max_body_size: "500mb",
+      web: { enable: false },
+      log: { type: "stdout", format: "json", level: "error" },
+    };
+    const verdaccio = join(root, "node_modules", "verdaccio", "bin", "verdaccio");
+    this.#process = Bun.spawn(
+      ["node", verdaccio, "--config", this.folder.write("config.yaml", config), "--listen", this.url],
+      {
+        cwd: this.folder.path,
+        env: { ...this.env(this.home("registry")), NODE_ENV: "production" },
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    );
+  }
+
+  static async start(): Promise<Registry> {
+    const registry = new Registry(await freePort());
+    while (
+      !(await fetch(`${registry.url}-/ping`)
+        .then(({ ok }) => ok)
+        .catch(() => false))
+    ) {
+      if (registry.#process.exitCode !== null) throw new Error("the registry does not start");
+      await Bun.sleep(50);
+    }
+    return registry;
+  }
+
+  /** A home whose npm and Bun use this registry. It has nothing else. */
+  home(name: string): string {
+    const { host } = new URL(this.url);
+    // npm refuses to publish without a token, and the registry accepts any.
+    const settings = `registry=${this.url}\n//${host}/:_authToken=any\nupdate-notifier=false\nfund=false\naudit=false\n`;
+    return dirname(this.folder.write(join("homes", name, ".npmrc"), settings));
+  }
+
+  env(home: string): Record<string, string> {
+    return { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, NO_COLOR: "1", CLAUDIKINS_DAEMON: "off" };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill();
+    await this.#process.exited;
+    this.folder[Symbol.dispose]();
+  }
+}
