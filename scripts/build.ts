@@ -1,10 +1,11 @@
 /**
  * Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path] [--runtime path] [--released]
- * [--version 1.2.3]`.
+ * [--version 1.2.3] [--engine text]`.
  *
  * The runtime is the Bun that the executable contains; without one, Bun takes itself, or downloads the one of the target.
  * A released executable is one that others download: it must not depend on the folder in which it was built. Any other executable knows
- * the checkout that built it. Tests choose another version than that of package.json.
+ * the checkout that built it. Tests choose another version than that of package.json, and an engine that
+ * differs from every other one.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import manifest from "../package.json" with { type: "json" };
 import type { BuiltIn } from "../src/built-in.ts";
 import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
 import { madeFile } from "../src/sandbox/engine/made-files.ts";
+import { programSourcesDigest } from "../src/sandbox/engine/program-sources.ts";
 import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     runtime: { type: "string" },
     released: { type: "boolean", default: false },
     version: { type: "string", default: manifest.version },
+    engine: { type: "string", default: "" },
   },
 });
 const outfile = resolve(values.outfile);
@@ -35,6 +38,7 @@ const platform = platformFor(values.target);
 const builtIn: BuiltIn = {
   version: values.version,
   platform: platform.name,
+  programSources: programSourcesDigest() + values.engine,
   checkout: values.released ? null : root,
 };
 mkdirSync(dirname(outfile), { recursive: true });

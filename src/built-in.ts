@@ -4,6 +4,8 @@ export interface BuiltIn {
   version: string;
   /** A name of `upgrade/platforms.ts`. */
   platform: string;
+  /** Digest of the sources that a saved program depends on, see `sandbox/engine/program-sources.ts`. */
+  programSources: string;
   /** The folder of the checkout that built it. Null in a released executable. */
   checkout: string | null;
 }

@@ -10,9 +10,12 @@ export type ErrorCode = keyof typeof exitCodeOf;
 const exitCodeOf = {
   UNEXPECTED: 1,
   REGISTRY_STALE: 1,
+  UPGRADE_FAILED: 1,
   MODEL_REFUSED: 1,
   MODEL_ANSWER_INVALID: 1,
   USAGE: 2,
+  VERSION_TOO_OLD: 2,
+  VERSION_NOT_FOUND: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,
   CONFIG_NOT_TRUSTED: 2,

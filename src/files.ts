@@ -142,11 +142,16 @@ const firstLineBytes = 16_384;
 
 /** Returns the first line of a file, or undefined if the file is gone or cannot be read. */
 export function firstLineOf(path: string): string | undefined {
+  return firstCharactersOf(path)?.split("\n", 1)[0];
+}
+
+/** Returns the beginning of a file, or undefined if the file is gone or cannot be read. */
+export function firstCharactersOf(path: string): string | undefined {
   try {
     const file = openSync(path, "r");
     try {
       const bytes = Buffer.alloc(firstLineBytes);
-      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0)).split("\n", 1)[0];
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0));
     } finally {
       closeSync(file);
     }

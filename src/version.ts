@@ -4,5 +4,7 @@ import { builtIn } from "./built-in.ts";
 
 export const version: string = builtIn?.version ?? manifest.version;
 
+export const repository = "https://github.com/claudikins/claudikins";
+
 /** The address of the documentation. */
-export const documentation = "https://github.com/claudikins/claudikins/tree/main/docs";
+export const documentation = `${repository}/tree/main/docs`;

@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
 import { parsedJson, valueAt } from "../json-object.ts";
 import { withLock } from "../lock.ts";
+import { isNewer, writtenByNewer } from "../newer.ts";
 import { hashOf, writeThrough } from "../settings/file-text.ts";
 import type { AgentName } from "./supported/model.ts";
 
@@ -34,14 +35,15 @@ export class Journal {
     this.#folder = join(userDataFolder(env), "hosts");
   }
 
-  /** The changes, oldest first. Throws CONFIG_INVALID if the list is damaged. */
+  /** The changes, oldest first. Throws CONFIG_INVALID if the list is damaged, VERSION_TOO_OLD. */
   get changes(): Change[] {
     const text = readIfThere(this.#file);
     if (text === undefined) return [];
     const document = parsedJson(text);
     const changes = valueAt(document, ["changes"]);
     if (valueAt(document, ["version"]) === 1 && Array.isArray(changes) && changes.every(isChange)) return changes;
-    throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or was written by another version`, {
+    if (isNewer(document, 1)) throw writtenByNewer("the list of changed files");
+    throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged`, {
       hint: `The original files are in ${join(this.#folder, "before")}.`,
     });
   }

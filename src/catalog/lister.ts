@@ -14,7 +14,7 @@ import { writeBridge } from "../registry/bridge.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { assignNames, toFolderName } from "../registry/names.ts";
 import { noteOrigin } from "../registry/origin.ts";
-import { markAsked, type Written, writeServer } from "../registry/store.ts";
+import { markAsked, refuseNewer, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { version } from "../version.ts";
 import { type AboutServer, aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
@@ -121,6 +121,7 @@ export class Lister {
     const { store, config } = this.#options;
     store.rememberDenied(whole);
     const { registry } = config.folders;
+    refuseNewer(registry);
     if (ifChanged && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
       return { ...listing, server: before, files: noFiles };

@@ -48,6 +48,9 @@ export type Freshness =
   | "outdated"
   | "unknown";
 
+/** Codes of a registry that cannot be written, though the server has answered. */
+const unwritten: readonly string[] = ["FILE_NOT_WRITABLE", "VERSION_TOO_OLD"];
+
 export class ToolCatalog implements AsyncDisposable {
   readonly config: Config;
   readonly #options: CatalogOptions;
@@ -179,7 +182,8 @@ export class ToolCatalog implements AsyncDisposable {
       return (await this.refresh(server, signal, options)).whole;
     } catch (error) {
       const known = this.findWithDenied(server);
-      if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;
+      const isUnwritten = error instanceof ClaudikinsError && unwritten.includes(error.code);
+      if (known && isUnwritten) return known;
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { Command, CommandTable } from "./command.ts";
 
 export const commands: CommandTable = {
   serve: {
-    summary: "Run the MCP server that agents connect to (search_tools and execute_code)",
+    summary: "Run the MCP server that agents connect to",
     load: () => import("./commands/serve.ts"),
   },
   init: {
@@ -120,6 +120,15 @@ export const commands: CommandTable = {
     summary: "Check the whole setup and suggest fixes",
     load: () => import("./commands/doctor.ts"),
   },
+  upgrade: {
+    summary: "Replace this executable by the newest release",
+    load: () => import("./commands/upgrade.ts"),
+  },
+  "self-check": {
+    summary: "Run a small program that shows whether this executable works",
+    load: () => import("./commands/self-check.ts"),
+    hidden: true,
+  },
   skill: {
     summary: "Teach your agents to use claudikins (install, remove, status)",
     description:
@@ -208,7 +217,19 @@ export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec", "executions"],
   "For agents": ["serve", "skill", "hooks"],
-  Maintain: ["ui", "doctor", "trace", "approvals", "audit", "logs", "stats", "daemon", "completions", "demo"],
+  Maintain: [
+    "ui",
+    "doctor",
+    "trace",
+    "approvals",
+    "audit",
+    "logs",
+    "stats",
+    "daemon",
+    "upgrade",
+    "completions",
+    "demo",
+  ],
 };
 
 /** The names and summaries of the commands that are not hidden. */

@@ -8,12 +8,14 @@ import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.t
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
+import type { OtherBuilds } from "../execution/executions.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-file.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { Toolbox } from "../toolbox/toolbox.ts";
+import { digestOf, keptExecutable, removeUnneeded } from "../upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 
@@ -62,7 +64,31 @@ interface Ways extends Pick<PoolOptions, "openChannel" | "logs"> {
 export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
-  return new Toolbox(config, sandbox, { env: io.env, log, logs, credentialsFile: credentialsFile(io.env), ...ways });
+  const otherBuilds = otherBuildsOf(config.origin, io.env);
+  const usual = { env: io.env, log, logs, otherBuilds, credentialsFile: credentialsFile(io.env) };
+  return new Toolbox(config, sandbox, { ...usual, ...ways });
+}
+
+/** Executables that earlier upgrades have kept. Each runs as a daemon of its own. */
+function otherBuildsOf(origin: ConfigOrigin, env: Io["env"]): OtherBuilds {
+  const config = origin.kind === "demo" ? undefined : origin.file;
+  const failed = new Set<string>();
+  return {
+    has: (engine) => usesDaemon({}, env) && keptExecutable(env, engine) !== undefined && !failed.has(engine),
+    removeAllBut: (engines) => removeUnneeded(env, new Set(engines)),
+    async continue(engine, id) {
+      const command = usesDaemon({}, env) ? keptExecutable(env, engine) : undefined;
+      if (command === undefined) return false;
+      const { continueInOlderDaemon } = await import("../daemon/older-daemon.ts");
+      try {
+        return await continueInOlderDaemon(id, { engine: digestOf(engine), command, config, env });
+      } catch (error) {
+        // A daemon looks for such programs every few seconds.
+        failed.add(engine);
+        throw error;
+      }
+    },
+  };
 }
 
 /** The log files of the servers, or undefined if the config turns logs off. */

@@ -35,6 +35,12 @@ export const executionsFolder = inDataFolder("executions");
 /** The database of executions that wait and of approvals, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 
+/** The folder with earlier executables, which continue programs that they have stored. */
+export const keptExecutablesFolder = inDataFolder("executables");
+
+/** The folder with what `claudikins upgrade` remembers. */
+export const upgradeFolder = inDataFolder("upgrade");
+
 /** The folder with the locks of processes that run stored executions. */
 export const ownersFolder = inDataFolder("owners");
 

@@ -12,6 +12,9 @@ export interface Peer {
 /** A running daemon answers at once. */
 const answerMs = 2_000;
 
+/** A daemon starts a worker for each execution that it continues. */
+const adoptMs = 20_000;
+
 /** All daemons of this user that answer. */
 export async function findPeers(env: Environment): Promise<Peer[]> {
   const asked = allPlaces(env).map(async (place) => ({ place, status: await statusOf(place.socket) }));
@@ -29,14 +32,22 @@ export async function askToStop(socket: string, now: boolean): Promise<number | 
   return answer?.calls;
 }
 
-async function ask(socket: string, method: string, path: string, body?: object): Promise<unknown> {
+/** Lets a daemon continue executions. Returns those of them that it runs now. */
+export async function adoptAt(socket: string, executions: readonly string[]): Promise<readonly string[]> {
+  const answer = (await ask(socket, "POST", "/adopt", { executions }, adoptMs)) as
+    | { executions?: string[] }
+    | undefined;
+  return answer?.executions ?? [];
+}
+
+async function ask(socket: string, method: string, path: string, body?: object, limitMs = answerMs): Promise<unknown> {
   refuseForeign(socket);
   try {
     const answer = await fetch(`http://localhost${path}`, {
       unix: socket,
       method,
       keepalive: false,
-      signal: AbortSignal.timeout(answerMs),
+      signal: AbortSignal.timeout(limitMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return await answer.json();

@@ -50,9 +50,9 @@ export function placeAt(socket: string, env: Environment): Place {
   return { socket, lock: join(folder, `${name}.lock`), log: join(folder, `${name}.log`) };
 }
 
-/** The place of a daemon that has left its place to another one, and has not ended yet. */
-export function besides({ socket, lock, log }: Place, pid: number): Place {
-  const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${pid}${ending}`;
+/** The place of a daemon beside the usual one: one that has left its place to another and has not ended yet, or one of an earlier build. */
+export function besides({ socket, lock, log }: Place, name: number | string): Place {
+  const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${name}${ending}`;
   return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log };
 }
 

@@ -27,6 +27,22 @@ export interface ExecutionsOptions {
   /** The config file; null for the demo. */
   config: string | null;
   log: Log;
+  /** Without it, a program that another build has saved is lost here. */
+  otherBuilds?: OtherBuilds | undefined;
+}
+
+/** Executables of other builds, which continue the programs that they have saved. `engine` is the mark of a build. */
+export interface OtherBuilds {
+  has(engine: string): boolean;
+  /** Starts a process of that build, which continues the execution. False if it does not. Throws what starting throws. */
+  continue(engine: string, id: string): Promise<boolean>;
+  /** Removes executables that none of these builds has. */
+  removeAllBut(engines: readonly string[]): void;
+}
+
+/** Whether programs of both builds continue in each other. The version in the marks does not matter. */
+function isSameEngine(one: string | null, other: string): boolean {
+  return one?.split(" ").at(-1) === other.split(" ").at(-1);
 }
 
 /** What it takes to continue an execution, and to list it: the stored JSON. */
@@ -211,7 +227,15 @@ export class Executions implements AsyncDisposable {
     const { store } = await this.#open(parts);
     const row = this.#rowOf(id, store);
     if (row.state === "ended" || (await this.#isAlive(row))) return this.#followStored(row, store, parts);
+    if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, store, parts);
     return (await this.#takeOver(row, parts)) ?? this.follow(id, parts);
+  }
+
+  /** Whether another build has saved the program, and its executable runs it now. */
+  async #isContinuedElsewhere(row: StoredExecution, parts: ExecutionParts): Promise<boolean> {
+    const { engine } = await this.#open(parts);
+    if (!row.isSaved || row.engine === null || isSameEngine(row.engine, engine)) return false;
+    return (await this.#options.otherBuilds?.continue(row.engine, row.id)) === true;
   }
 
   /** Waits for an execution of another process, and continues it here if that process dies. */
@@ -275,9 +299,17 @@ export class Executions implements AsyncDisposable {
     if (running) return running.progress();
     if (row.state === "ended") return { state: "ended", ok: row.isOk };
     if (!(await this.#isAlive(row))) {
+      if (await this.#isOfLostBuild(row)) return { state: "lost", why: otherBuild };
       return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };
     }
     return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
+  }
+
+  /** Whether only another build can continue the program, and its executable is gone. */
+  async #isOfLostBuild({ isSaved, engine }: StoredExecution): Promise<boolean> {
+    const access = await this.#access;
+    if (!isSaved || engine === null || !access || isSameEngine(engine, access.engine)) return false;
+    return this.#options.otherBuilds?.has(engine) !== true;
   }
 
   /** Cancels an execution of this config, wherever it runs. Returns false if it has ended. Throws EXECUTION_NOT_FOUND. */
@@ -318,10 +350,24 @@ export class Executions implements AsyncDisposable {
     if (!existsSync(storeFile(this.#options.env))) return;
     const { store, engine } = await this.#open(parts);
     for (const row of store.open(this.#options.config)) {
-      const isFit = (row.isWanted || asked.includes(row.id)) && (!row.isSaved || row.engine === engine);
+      const isFit = row.isWanted || asked.includes(row.id);
       if (!isFit || this.#running.has(row.id) || (await this.#isAlive(row))) continue;
+      if (row.isSaved && !isSameEngine(row.engine, engine)) {
+        await this.#leaveToOtherBuild(row);
+        continue;
+      }
       const { cwd } = JSON.parse(row.request) as StoredRequest;
       await this.#takeOver(row, partsAt(cwd));
+    }
+  }
+
+  async #leaveToOtherBuild({ engine, id }: StoredExecution): Promise<void> {
+    const { otherBuilds, log } = this.#options;
+    if (engine === null || !otherBuilds?.has(engine)) return;
+    try {
+      await otherBuilds.continue(engine, id);
+    } catch (error) {
+      log.warn(`Cannot continue ${id} with the version that has saved it: ${messageOf(error)}`);
     }
   }
 
@@ -377,13 +423,9 @@ export class Executions implements AsyncDisposable {
     const { store, owner, engine } = access;
     const { id, startedAt } = row;
     if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
-    if (row.isSaved && row.engine !== engine) {
+    if (row.isSaved && !isSameEngine(row.engine, engine)) {
       const [version] = row.engine?.split(" ") ?? [];
-      throw lost(
-        row,
-        "another build of claudikins has saved it",
-        `Continue it with that build, of version ${version}.`,
-      );
+      throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }
     if (!store.claim(id, owner, row.owner)) return undefined;
     const { source, asked, limits, check, isForAgent, host } = JSON.parse(row.request) as StoredRequest;
@@ -443,6 +485,7 @@ export class Executions implements AsyncDisposable {
     for (const row of store.old(Date.now() - config.executions.keepDays * dayMs)) {
       if (!(await this.#isAlive(row))) store.remove(row.id);
     }
+    this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
     this.#watch ??= setInterval(() => this.#look(store, owner.name), lookMs).unref();
     const end = () => {
       owner[Symbol.dispose]();
@@ -477,6 +520,8 @@ function openCallOf({ call, message, state, repeatable, answer }: StoredCall): O
   };
   return { message: made, answer: { type: "settle", call, error } };
 }
+
+const otherBuild = "another build of claudikins has saved it";
 
 function whyLost(unsaved: string): string {
   return `its process has ended, and its program was not saved: ${unsaved}`;

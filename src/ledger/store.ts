@@ -5,9 +5,10 @@
  */
 import { appendFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { systemCodeOf } from "../errors.ts";
+import { ClaudikinsError, systemCodeOf } from "../errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { withLock } from "../lock.ts";
+import { isNewer, writtenByNewer } from "../newer.ts";
 import { counted } from "../outcome-text.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 
@@ -73,7 +74,7 @@ export async function foldLedger(folder: string, now: Date): Promise<void> {
   await withLock(join(folder, lockName), "the ledger", () => fold(folder, now), lockWaitMs);
 }
 
-/** Reads all counts, and sums up past hours first if possible. Throws FILE_NOT_FOUND if they cannot be read. */
+/** Reads all counts, and sums up past hours first if possible. Throws FILE_NOT_FOUND if they cannot be read, VERSION_TOO_OLD. */
 export async function readLedger(folder: string, now: Date): Promise<LedgerContent> {
   if (namesIn(folder).length === 0) return { periods: new Map(), problems: [] };
   const problems: string[] = [];
@@ -163,11 +164,14 @@ function readTotals(folder: string, problems: string[]): Totals {
   const text = readIfThere(join(folder, totalsName));
   if (text === undefined) return { periods: new Map(), summed: [], isDamaged: false };
   try {
-    const { version, summed, periods } = JSON.parse(text);
+    const totals = JSON.parse(text);
+    if (isNewer(totals, 1)) throw writtenByNewer("the ledger");
+    const { version, summed, periods } = totals;
     if (version !== 1) throw new Error("of another version");
     const read = (periods as [string, CountsJson][]).map(([name, json]): [string, Counts] => [name, Counts.from(json)]);
     return { periods: new Map(read), summed: summed.filter((name: string) => hourName.test(name)), isDamaged: false };
-  } catch {
+  } catch (error) {
+    if (error instanceof ClaudikinsError) throw error;
     problems.push(
       `The ledger file ${totalsName} was damaged or has an unknown version. It was kept as ${damagedTotals}`,
     );

@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../errors.ts";
 import {
   changeMode,
   changeTime,
+  firstCharactersOf,
   isAbandoned,
   namesIn,
   readIfThere,
@@ -16,20 +17,32 @@ import {
   writeWhenChanged,
 } from "../files.ts";
 import { isObject, parsedJson } from "../json-object.ts";
+import { isNewer, writtenByNewer } from "../newer.ts";
 import { type EmittedFile, emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
 
-/** Undefined if nothing was generated yet. Throws REGISTRY_INVALID if the file is damaged. */
+/** The form of the index and of the observed shapes. */
+const form = 1;
+
+/** Undefined if nothing was generated yet. Throws REGISTRY_INVALID if the file is damaged, VERSION_TOO_OLD. */
 export function readIndex(folder: string): RegistryIndex | undefined {
   const path = join(folder, indexFileName);
   const text = readIfThere(path);
   if (text === undefined) return undefined;
   const index = parsedJson(text);
   if (isIndex(index)) return index;
+  if (isNewer(index, form)) throw writtenByNewer("the registry");
   throw new ClaudikinsError("REGISTRY_INVALID", `${path} is damaged or from another version`, {
     hint: "Regenerate it: claudikins gen",
   });
+}
+
+/** Call it before files are written. Throws VERSION_TOO_OLD if a newer version has written the registry. */
+export function refuseNewer(folder: string): void {
+  // The number is at the beginning of a file that may be large.
+  const [, number] = /^\s*{\s*"version":\s*(\d+)/.exec(firstCharactersOf(join(folder, indexFileName)) ?? "") ?? [];
+  if (number !== undefined && Number(number) > form) throw writtenByNewer("the registry");
 }
 
 /** Checks the main parts of the index. The rest was written with them. */

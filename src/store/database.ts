@@ -3,9 +3,10 @@
  * each user, which several processes use at once.
  */
 import type { Database } from "bun:sqlite";
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { writtenByNewer } from "../newer.ts";
 
 /** Time that a process waits for another one that writes. */
 const busyMs = 10_000;
@@ -91,8 +92,8 @@ const steps = [
 ];
 
 /**
- * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, also if a newer claudikins
- * has changed its schema.
+ * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
+ * VERSION_TOO_OLD if a newer claudikins has changed its schema.
  */
 export async function openDatabase(file: string): Promise<Database> {
   const sqlite = await import("bun:sqlite");
@@ -121,6 +122,18 @@ export async function openDatabase(file: string): Promise<Database> {
   }
 }
 
+/** Whether a newer version has changed the schema. Changes nothing. */
+export async function isNewerDatabase(file: string): Promise<boolean> {
+  if (!existsSync(file)) return false;
+  const sqlite = await import("bun:sqlite");
+  using database = new sqlite.Database(file, { readonly: true });
+  return versionOf(database) > steps.length;
+}
+
+function versionOf(database: Database): number {
+  return database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+}
+
 /** SQLite does not wait for other processes that open a new database at the same moment. */
 async function useWal(database: Database): Promise<void> {
   for (const deadline = performance.now() + busyMs; ; ) {
@@ -136,15 +149,12 @@ async function useWal(database: Database): Promise<void> {
 }
 
 function migrate(database: Database): void {
-  const versionNow = () => database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (versionNow() === steps.length) return;
+  if (versionOf(database) === steps.length) return;
   database
     .transaction(() => {
-      const version = versionNow();
+      const version = versionOf(database);
       if (version > steps.length) {
-        throw new ClaudikinsError("FILE_NOT_WRITABLE", "A newer claudikins has changed the store of executions", {
-          hint: "Use that version of claudikins.",
-        });
+        throw writtenByNewer("the store of executions");
       }
       for (const step of steps.slice(version)) database.run(step);
       database.run(`PRAGMA user_version = ${steps.length}`);

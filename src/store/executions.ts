@@ -53,6 +53,14 @@ export interface SavedProgram {
   calls: readonly StoredCall[];
 }
 
+/** Programs that can be continued, of one config and one build. */
+export interface WaitingPrograms {
+  config: string | null;
+  engine: string | null;
+  isWanted: boolean;
+  count: number;
+}
+
 const columns =
   "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, request, program IS NOT NULL AS isSaved, unsaved, ok AS isOk";
 
@@ -157,6 +165,17 @@ export class ExecutionStore {
       )
       .all(config)
       .map(executionOf);
+  }
+
+  /** The saved programs of all configs that have not ended. */
+  waiting(): WaitingPrograms[] {
+    return this.#database
+      .query<Omit<WaitingPrograms, "isWanted"> & { isWanted: number }, []>(
+        `SELECT config, engine, isWanted, count(*) AS count FROM executions
+         WHERE state = 'open' AND program IS NOT NULL GROUP BY config, engine, isWanted`,
+      )
+      .all()
+      .map((row) => ({ ...row, isWanted: row.isWanted === 1 }));
   }
 
   /** Newest first. Without a config, those of all configs. */

@@ -7,7 +7,7 @@ import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { toClaudikinsError } from "../errors.ts";
-import type { Executions } from "../execution/executions.ts";
+import type { Executions, OtherBuilds } from "../execution/executions.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
 import { stampOf } from "../files.ts";
 import { giveBackMemory } from "../give-back-memory.ts";
@@ -20,6 +20,8 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 export interface ToolboxOptions extends PoolOptions {
   /** Time without calls until workers end and memory is given back. Default one minute. */
   restAfterMs?: number;
+  /** Continues programs that other builds of claudikins have saved. */
+  otherBuilds?: OtherBuilds | undefined;
 }
 
 const hourMs = 3_600_000;
@@ -89,9 +91,9 @@ export class Toolbox implements AsyncDisposable {
 
   async #newExecutions(): Promise<Executions> {
     const { Executions } = await import("../execution/executions.ts");
-    const { env, log } = this.#options;
+    const { env, log, otherBuilds } = this.#options;
     const { origin } = this.config;
-    return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log });
+    return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log, otherBuilds });
   }
 
   #desk(): ApprovalDesk {

@@ -5,6 +5,8 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstLineOf, isAbandoned, namesIn, readIfThere, removeFile, statsOf } from "../files.ts";
+import { parsedJson } from "../json-object.ts";
+import { isNewer, writtenByNewer } from "../newer.ts";
 import { isId, timeOf } from "./id.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
@@ -78,9 +80,10 @@ function summaryOf(line: string): Summary {
   return summary;
 }
 
-/** Undefined if there is no readable record. Throws FILE_NOT_FOUND. */
+/** Undefined if there is no readable record. Throws FILE_NOT_FOUND, VERSION_TOO_OLD. */
 export function readRecord(folder: string, id: string): ExecutionRecord | undefined {
   const [first = "", second = ""] = (readIfThere(fileOf(folder, id)) ?? "").split("\n");
+  if (isNewer(parsedJson(first), 1)) throw writtenByNewer("this record");
   try {
     return { ...summaryOf(first), ...JSON.parse(second) };
   } catch {

@@ -1,4 +1,5 @@
 /** For every command, a call that succeeds, one with wrong usage, and one that fails. `every-command.test.ts` runs them. */
+import { join } from "node:path";
 import { fixture } from "../support/servers.ts";
 import type { CliOptions } from "./in-memory.ts";
 
@@ -46,6 +47,7 @@ const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fi
 const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
 /** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
+const newerRelease = { CLAUDIKINS_BASE_URL: `file://${join(import.meta.dir, "../fixtures/release")}` };
 const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
 const crash = fixture("crash-on-start");
@@ -265,6 +267,17 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["now"] },
     failure: { argv: [], files: broken, options },
     json: [{ argv: ["--no-servers"], files: { "claudikins.json": "{" } }],
+  },
+  upgrade: {
+    success: { argv: ["--check"], options: { env: newerRelease } },
+    usage: { argv: ["--to", "new"] },
+    failure: { argv: ["--to", "98.0.0"], options: { env: newerRelease } },
+    json: [{ argv: [], options: { env: newerRelease } }],
+  },
+  "self-check": {
+    success: { argv: [] },
+    usage: { argv: ["now"] },
+    failure: undefined,
   },
   "skill install": {
     success: { argv: ["--host", "claude"] },

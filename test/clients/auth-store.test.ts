@@ -88,7 +88,7 @@ describe("the file of sign-ins", () => {
     expect(store.read(far)).toBeUndefined();
   });
 
-  test.each(["", "{", "null", "[]", '{"version":2,"servers":{}}', '{"version":1,"servers":null}'])(
+  test.each(["", "{", "null", "[]", '{"version":0,"servers":{}}', '{"version":1,"servers":null}'])(
     "is kept aside and replaced if it is damaged: %j",
     async (text) => {
       mkdirSync(join(folder.path, "data"));

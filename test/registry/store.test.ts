@@ -186,7 +186,7 @@ describe("the index", () => {
     ["empty", ""],
     ["null", "null"],
     ["a list", "[]"],
-    ["another version", JSON.stringify({ version: 2, servers: [] })],
+    ["another version", JSON.stringify({ version: 0, servers: [] })],
     ["no servers", JSON.stringify({ version: 1 })],
     ["an invalid server", JSON.stringify({ version: 1, servers: [null] })],
     ["a server without tools", JSON.stringify({ version: 1, servers: [{ ...good, tools: undefined }] })],

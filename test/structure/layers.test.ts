@@ -57,7 +57,20 @@ const below: Record<string, string[]> = {
     "policy",
     "config",
   ],
-  doctor: ["daemon", "sign-in", "agents", "settings", "catalog", "registry", "clients", "policy", "config"],
+  doctor: [
+    "daemon",
+    "sign-in",
+    "agents",
+    "settings",
+    "catalog",
+    "registry",
+    "clients",
+    "ledger",
+    "store",
+    "upgrade",
+    "policy",
+    "config",
+  ],
   daemon: ["toolbox", "execution", "sandbox", "registry", "clients", "ledger", "policy", "config"],
   ui: [
     "toolbox",
@@ -148,6 +161,7 @@ const leaves: Record<string, string[]> = {
   "token-estimate.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],
+  "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
   "outcome-text.ts": ["sandbox"],
   "bundled-script.ts": [],
@@ -427,7 +441,7 @@ describe("only one place", () => {
     expect(having(/process\.exitCode/)).toEqual([bridge, "main.ts"]);
   });
 
-  test("starts processes: servers in a group, the watchdog, a browser, an editor, the daemon, and programs asked for their version", () => {
+  test("starts processes: servers in a group, the watchdog, a browser, an editor, the daemon, programs asked for their version, and upgrades", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
       "cli/commands/config.ts",
@@ -435,6 +449,7 @@ describe("only one place", () => {
       "clients/watchdog.ts",
       "daemon/launch.ts",
       "doctor/executable.ts",
+      "upgrade/run.ts",
     ]);
   });
 });

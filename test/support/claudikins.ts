@@ -17,27 +17,32 @@ export const root = join(import.meta.dir, "..", "..");
 /** `bun src/main.ts`. */
 export const fromSource: [string, ...string[]] = [process.execPath, join(root, "src", "main.ts")];
 
-let built: string | undefined;
+const built = new Map<string, string>();
 
-/** The path of the executable, alone in its folder. */
-export function executable(): string {
-  if (built) return built;
+/** The path of the executable, alone in its folder. `options` are those of scripts/build.ts. */
+export function executable(...options: string[]): string {
+  const key = options.join(" ");
+  const known = built.get(key);
+  if (known) return known;
   removeLeftBuilds();
   const folder = mkdtempSync(join(tmpdir(), `claudikins-build-${process.pid}-`));
-  built = join(folder, "claudikins");
-  copyFileSync(builtFromSource(), built);
+  const path = join(folder, "claudikins");
+  copyFileSync(builtFromSource(options), path);
   process.on("exit", () => Bun.spawnSync(["rm", "-rf", folder]));
-  return built;
+  built.set(key, path);
+  return path;
 }
 
 /** Built once for all processes of a test run, and kept until the source changes. */
-function builtFromSource(): string {
+function builtFromSource(options: readonly string[]): string {
   const cache = join(root, "node_modules", ".cache", "claudikins");
-  const kept = join(cache, `executable-${sourceHash()}`);
+  const other = options.length === 0 ? "" : `-${Bun.hash(options.join(" ")).toString(16)}`;
+  const kept = join(cache, `executable-${sourceHash()}${other}`);
   if (existsSync(kept)) return kept;
   removeOldBuilds(cache);
   const outfile = `${kept}.${process.pid}`;
-  const build = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts"), "--outfile", outfile]);
+  const command = [process.execPath, join(root, "scripts", "build.ts"), ...options, "--outfile", outfile];
+  const build = Bun.spawnSync(command);
   if (!build.success) throw new Error(`the build failed: ${build.stderr.toString()}`);
   renameSync(outfile, kept);
   return kept;

@@ -72,7 +72,7 @@ test("damaged records and those of another version are skipped", async () => {
   const [good, bad, other] = [recordOf({}), recordOf({}), recordOf({})];
   await writeRecord(path, good);
   writeFileSync(join(path, `${bad.id}.json`), '{"version":1,"id":');
-  writeFileSync(join(path, `${other.id}.json`), '{"version":2}\n{}\n');
+  writeFileSync(join(path, `${other.id}.json`), '{"version":0}\n{}\n');
   expect(ids()).toEqual([good.id]);
   expect([readRecord(path, bad.id), readRecord(path, other.id), readRecord(path, newId(0))]).toEqual([
     undefined,

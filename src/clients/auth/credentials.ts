@@ -8,6 +8,7 @@ import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { isObject, parsedJson } from "../../json-object.ts";
 import { withLock } from "../../lock.ts";
+import { isNewer, writtenByNewer } from "../../newer.ts";
 
 /** The guarded thing, as errors name it. */
 const guarded = "the credentials";
@@ -77,13 +78,13 @@ export class CredentialStore {
     this.#warn = warn;
   }
 
-  /** The stored sign-in. Undefined if there is none. */
+  /** The stored sign-in. Undefined if there is none. Throws VERSION_TOO_OLD. */
   read(server: NetworkServer): SignInRecord | undefined {
     const record = ownRecord(this.#contents() ?? nothing(), server);
     return record && isOfConfig(record, server) ? record : undefined;
   }
 
-  /** Changes the stored sign-in of one server, based on the current file. Throws FILE_NOT_WRITABLE. */
+  /** Changes the stored sign-in of one server, based on the current file. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
   async update(
     server: NetworkServer,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
@@ -112,7 +113,9 @@ export class CredentialStore {
   /** Undefined if the file is damaged. */
   #contents(): Contents | undefined {
     if (!existsSync(this.#file)) return nothing();
-    const contents = parsed(this.#text());
+    const text = this.#text();
+    const contents = parsed(text);
+    if (!contents && isNewer(parsedJson(text), 1)) throw writtenByNewer("the sign-ins");
     if (!contents && !this.#isWarned) this.#warn(`${this.#file} is damaged: all servers count as signed out`);
     this.#isWarned = contents === undefined;
     return contents;

@@ -4,6 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { withLock } from "../../lock.ts";
+import { isNewer, writtenByNewer } from "../../newer.ts";
 import type { Environment } from "../environment.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
@@ -33,7 +34,7 @@ const maxStates = 20;
 
 /**
  * Returns the trusted states by the path of each config, newest first. A file that cannot be read, or that others can write, trusts
- * nothing.
+ * nothing. Throws VERSION_TOO_OLD.
  */
 export function readTrust(env: Environment): Map<string, Trusted[]> {
   const file = trustFile(env);
@@ -46,6 +47,7 @@ export function readTrust(env: Environment): Map<string, Trusted[]> {
     return new Map();
   }
   const { version, configs } = Object(value) as { version?: unknown; configs?: unknown };
+  if (isNewer(value, 1)) throw writtenByNewer("the list of trusted configs");
   if (version !== 1 || typeof configs !== "object" || configs === null) return new Map();
   return new Map(
     Object.entries(configs).map(([path, states]) => [path, Array.isArray(states) ? states.filter(isState) : []]),

@@ -1,6 +1,8 @@
 /** Stores the observed shapes of results in one file beside the index. */
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
+import { parsedJson } from "../../json-object.ts";
+import { isNewer } from "../../newer.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import type { Observed } from "./observe.ts";
 import { bounded, merge, readShape, type Shape, shownShape } from "./shape.ts";
@@ -9,6 +11,8 @@ export const observedFileName = "observed.json";
 
 /** The lock of the file. It stays, empty, when it is released. */
 export const observedLockName = ".observed.lock";
+
+const form = 1;
 
 /** Shapes by server and tool. They are valid for one config entry and one schema of arguments. */
 export type AllObserved = Map<string, { fingerprint: string; tools: Map<string, ObservedTool> }>;
@@ -24,7 +28,7 @@ export function readObserved(folder: string): AllObserved {
   const all: AllObserved = new Map();
   try {
     const { version, servers } = JSON.parse(readIfThere(join(folder, observedFileName)) ?? "{}");
-    if (version !== 1) return all;
+    if (version !== form) return all;
     for (const { name, fingerprint, tools } of servers) {
       all.set(name, { fingerprint, tools: new Map(tools.map((tool: StoredTool) => [tool.name, readTool(tool)])) });
     }
@@ -42,15 +46,17 @@ function readTool({ stamp, shape }: StoredTool): ObservedTool {
   return { stamp: String(stamp), shape: readShape(shape) };
 }
 
-/** Writes sorted, so that the file changes only with new shapes. Throws FILE_NOT_WRITABLE. */
+/** Writes sorted, so that the file changes only with new shapes. A newer version's file stays. Throws FILE_NOT_WRITABLE. */
 export function writeObserved(folder: string, all: AllObserved): void {
+  const path = join(folder, observedFileName);
+  if (isNewer(parsedJson(readIfThere(path) ?? ""), form)) return;
   const servers = sorted(all).map(([name, { fingerprint, tools }]) => ({
     name,
     fingerprint,
     tools: sorted(tools).map(([tool, { stamp, shape }]) => ({ name: tool, stamp, shape })),
   }));
   const lines = servers.map((server) => JSON.stringify(server));
-  writeWhenChanged(join(folder, observedFileName), `{"version":1,"servers":[\n${lines.join(",\n")}\n]}\n`);
+  writeWhenChanged(path, `{"version":1,"servers":[\n${lines.join(",\n")}\n]}\n`);
 }
 
 /** Forgets tools that the servers no longer have. Throws FILE_NOT_WRITABLE. */

@@ -1,7 +1,9 @@
 /** What a saved program depends on: it continues only over the memory of an engine that was made in exactly the same way. */
+import { builtIn } from "../../built-in.ts";
 import { version } from "../../version.ts";
 import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
 import { madeFile } from "./made-files.ts";
+import { programSourcesDigest } from "./program-sources.ts";
 import { programBytes } from "./wasm.ts";
 
 /** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
@@ -11,10 +13,11 @@ export async function snapshotFor(guest: string): Promise<Uint8Array> {
   return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
 }
 
-/** Names the build. The first word is the version of claudikins. */
+/** Names the build: the version of claudikins, for people, and a digest, which several versions can have in common. */
 export async function buildMark(guest: string): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
-  // The snapshot follows from the other two.
-  for (const part of [Bun.version, await programBytes(), guest]) hash.update(part);
+  const sources = builtIn?.programSources ?? programSourcesDigest();
+  // The snapshot follows from the others.
+  for (const part of [Bun.version, await programBytes(), guest, sources]) hash.update(part);
   return `${version} ${hash.digest("hex").slice(0, 32)}`;
 }

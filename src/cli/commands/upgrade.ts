@@ -1,0 +1,217 @@
+/** `claudikins upgrade`: replaces this executable by another version, the way it was installed. */
+import { existsSync } from "node:fs";
+import { storeFile } from "../../config/locations.ts";
+import type { Peer } from "../../daemon/peers.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
+import { counted } from "../../outcome-text.ts";
+import { shellWord } from "../../shell-word.ts";
+import type { WaitingPrograms } from "../../store/executions.ts";
+import type { Installation } from "../../upgrade/installation.ts";
+import { digestOf } from "../../upgrade/kept-executables.ts";
+import { ownInstallation } from "../../upgrade/own-installation.ts";
+import { installCommand, projectCommand } from "../../upgrade/packages.ts";
+import { runningServes } from "../../upgrade/processes.ts";
+import { findVersion, isReplaceable, upgrade } from "../../upgrade/upgrade.ts";
+import { compareVersions, isVersion } from "../../upgrade/versions.ts";
+import { repository, version } from "../../version.ts";
+import { type Answer, command, flag, option } from "../command.ts";
+import type { Io } from "../io.ts";
+import { saying } from "../progress.ts";
+
+export default command({
+  description:
+    "Replace this executable by the newest release, the way it was installed: by download, with npm, bun, pnpm or yarn, or from its checkout. " +
+    "The new one is tried out first. If it does not work, the old one stays.",
+  args: {
+    check: flag("Only say whether there is a newer version"),
+    to: option("Install this version, which may be older", { valueHint: "version", parse: wantedVersion }),
+  },
+  examples: ["claudikins upgrade", "claudikins upgrade --check", "claudikins upgrade --to 0.1.0"],
+  json: record({
+    from: about("The version of this executable", text),
+    to: about("The newest version, or that of --to", text),
+    available: about("Whether to is another version than from, and was asked for or is newer", yesOrNo),
+    upgraded: yesOrNo,
+    installed: about("How this executable was installed", oneOf("script", "package", "project", "cache", "checkout")),
+    path: about("This executable", text),
+    "command?": about("What to run, where claudikins cannot replace itself", text),
+    "agents?": about(
+      "Processes of agents that use the old version until they are restarted; null if unknown",
+      either(number, nothing),
+    ),
+    "daemons?": about("Daemons of the old version that were asked to end", number),
+    "waiting?": about("Programs that wait", number),
+    "kept?": about(
+      "The old executable, which is kept to continue programs; null if it is not needed",
+      either(text, nothing),
+    ),
+    "notes?": list(text),
+  }),
+  async run(args, io) {
+    const installation = ownInstallation();
+    const to = await saying(
+      io.stderr,
+      "Looking for releases",
+      findVersion(installation, args.to, io.env, io.interrupted),
+    );
+    const order = compareVersions(to, version);
+    const available = order > 0 || (args.to !== undefined && order !== 0);
+    const about = {
+      from: version,
+      to,
+      available,
+      upgraded: false,
+      installed: installation.kind,
+      path: installation.path,
+    };
+    if (!available) return upToDate(about, order);
+    const how = isReplaceable(installation) ? undefined : commandFor(installation, to);
+    if (args.check) {
+      const next = how ?? `claudikins upgrade${args.to === undefined ? "" : ` --to ${to}`}`;
+      const news = order > 0 ? "There is a newer version" : "There is an older version";
+      return {
+        json: { ...about, command: how },
+        text: `${news}: ${to} (this is ${version})\n`,
+        note: `To install it: ${next}\n`,
+      };
+    }
+    if (!isReplaceable(installation)) {
+      const why = reasonFor(installation);
+      return { json: { ...about, command: how }, text: `${why}\n`, note: `To get claudikins ${to}: ${how}\n` };
+    }
+    return replace({ installation, to, about }, io);
+  },
+});
+
+function wantedVersion(given: string, name: string): string {
+  const wanted = given.replace(/^v/, "");
+  if (isVersion(wanted)) return wanted;
+  throw new ClaudikinsError("USAGE", `${name} takes a version such as ${version}`);
+}
+
+interface About {
+  from: string;
+  to: string;
+}
+
+function upToDate(about: About, order: number): Answer {
+  const text =
+    order === 0
+      ? `claudikins ${version} is already installed.\n`
+      : `This is claudikins ${version}, which is newer than the newest release, ${about.to}.\n`;
+  const note = order === 0 ? undefined : `To go back to it: claudikins upgrade --to ${about.to}\n`;
+  return { json: about, text, ...(note === undefined ? {} : { note }) };
+}
+
+/** The command that a person has to run. */
+function commandFor(installation: Installation, to: string): string {
+  switch (installation.kind) {
+    case "cache":
+      return `${installation.runner} claudikins@${to}`;
+    case "project":
+      return `cd ${shellWord(installation.folder)} && ${projectCommand(installation.manager, to)}`;
+    case "package":
+      return installCommand(installation, to).map(shellWord).join(" ");
+    default:
+      return existsSync(installation.path) && "folder" in installation
+        ? `git -C ${shellWord(installation.folder)} pull --ff-only && sh ${shellWord(`${installation.folder}/install.sh`)}`
+        : `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`;
+  }
+}
+
+function reasonFor(installation: Installation): string {
+  switch (installation.kind) {
+    case "cache":
+      return `${installation.runner} runs claudikins out of its cache, so there is nothing to replace.`;
+    case "project":
+      return `This claudikins belongs to the project ${installation.folder}, whose files pin its version for everyone who works on it.`;
+    case "package":
+      return "Windows does not let a package be replaced while its program runs.";
+    default:
+      return "This claudikins runs from a checkout, which git changes.";
+  }
+}
+
+async function replace(
+  {
+    installation,
+    to,
+    about,
+  }: { installation: Parameters<typeof upgrade>[0]["installation"]; to: string; about: About },
+  io: Io,
+): Promise<Answer> {
+  const { env, interrupted: signal, stderr } = io;
+  const { Sandbox } = await import("../../sandbox/sandbox.ts");
+  const engine = await new Sandbox({ keptWorkers: 0 }).buildMark();
+  const agents = await runningServes(installation.path, env, signal);
+  const onStep = (step: string) => void (stderr.isTerminal && stderr.write(`${step}\n`));
+  const { findPeers } = await import("../../daemon/peers.ts");
+  const peers = await findPeers(env);
+  const { kept } = await upgrade({ installation, from: version, to, engine, env, signal, onStep });
+  const daemons = peers.length;
+  const waiting = await handOver(peers, io);
+  const own = waiting.filter((each) => each.engine !== null && digestOf(each.engine) === digestOf(engine));
+  const count = own.reduce((sum, each) => sum + each.count, 0);
+  const notes = [
+    ...(agents
+      ? [
+          `${counted(agents, "agent")} still ${agents === 1 ? "uses" : "use"} ${version}: restart ${agents === 1 ? "it" : "them"} to use ${to}.`,
+        ]
+      : []),
+    ...(agents === undefined ? [`Agents that run use ${version} until they are restarted.`] : []),
+    ...(daemons > 0
+      ? [
+          `${counted(daemons, "daemon")} of ${version} ${daemons === 1 ? "ends" : "end"} when ${daemons === 1 ? "its" : "their"} calls are done.`,
+        ]
+      : []),
+    ...(count > 0
+      ? [
+          `${counted(count, "program")} ${count === 1 ? "waits" : "wait"}, and ${count === 1 ? "is" : "are"} continued by ${kept === undefined ? to : version}${kept === undefined ? "" : ", which is kept for that"}.`,
+        ]
+      : []),
+  ];
+  return {
+    json: { ...about, upgraded: true, agents: agents ?? null, daemons, waiting: count, kept: kept ?? null, notes },
+    text: `Upgraded claudikins from ${version} to ${to}: ${installation.path}\n`,
+    note: [...notes, `What is new: ${repository}/releases/tag/v${to}`].map((line) => `${line}\n`).join(""),
+  };
+}
+
+/**
+ * Asks the daemons to end, and starts new ones for programs that wait, which it returns. The new executable is in its place already; a
+ * daemon that has seen that is ending by itself.
+ */
+async function handOver(peers: readonly Peer[], { env }: Io): Promise<WaitingPrograms[]> {
+  const [{ askToStop }, { usesDaemon }] = await Promise.all([
+    import("../../daemon/peers.ts"),
+    import("../config-flags.ts"),
+  ]);
+  await Promise.all(peers.map(({ place }) => askToStop(place.socket, false)));
+  const waiting = await waitingPrograms(env);
+  if (usesDaemon({}, env)) {
+    const { DaemonClient } = await import("../../daemon/client.ts");
+    const configs = new Set(waiting.filter(({ isWanted }) => isWanted).map(({ config }) => config));
+    for (const config of configs) {
+      // The next command does the same, if a daemon cannot be started now.
+      try {
+        await new DaemonClient(config ?? undefined, env).post("/adopt", { executions: [] });
+      } catch {}
+    }
+  }
+  return waiting;
+}
+
+async function waitingPrograms(env: Io["env"]): Promise<WaitingPrograms[]> {
+  if (!existsSync(storeFile(env))) return [];
+  const [{ openDatabase }, { ExecutionStore }] = await Promise.all([
+    import("../../store/database.ts"),
+    import("../../store/executions.ts"),
+  ]);
+  const database = await openDatabase(storeFile(env));
+  try {
+    return new ExecutionStore(database).waiting();
+  } finally {
+    database.close();
+  }
+}

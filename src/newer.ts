@@ -1,0 +1,19 @@
+/** Data that a newer version of claudikins has written. An older one must not use it, and must not replace it. */
+import { ClaudikinsError } from "./errors.ts";
+import { isObject } from "./json-object.ts";
+import { version } from "./version.ts";
+
+/** Whether a document has the form of a later version than this one knows. */
+export function isNewer(document: unknown, known: number): boolean {
+  const form = isObject(document) ? document["version"] : undefined;
+  return typeof form === "number" && form > known;
+}
+
+/** `what` is a noun with its article, such as "the ledger". */
+export function writtenByNewer(what: string): ClaudikinsError {
+  return new ClaudikinsError(
+    "VERSION_TOO_OLD",
+    `claudikins ${version} is too old for ${what}, which a newer version has written`,
+    { hint: "Nothing was changed. To upgrade: claudikins upgrade" },
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * Earlier executables. A program that waits is the memory of one build of the engine, which a build with another engine cannot continue.
+ * So an upgrade keeps the executable of the earlier engine, for as long as a stored program needs it.
+ */
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "../config/environment.ts";
+import { keptExecutablesFolder } from "../config/locations.ts";
+import { namesIn } from "../files.ts";
+import { linkOrCopy } from "./swap.ts";
+
+const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
+
+/** An agent that still runs the earlier version may store programs until it ends. */
+const keptMs = 30 * 86_400_000;
+
+/** The digest in the mark of an engine. Versions with the same digest continue each other's programs. */
+export function digestOf(engine: string): string {
+  return /[0-9a-f]+$/.exec(engine)?.[0] ?? "unknown";
+}
+
+const folderOf = (env: Environment, engine: string) => join(keptExecutablesFolder(env), digestOf(engine));
+
+/** The executable of this engine, if it was kept. */
+export function keptExecutable(env: Environment, engine: string): string | undefined {
+  const file = join(folderOf(env, engine), fileName);
+  return existsSync(file) ? file : undefined;
+}
+
+/** Keeps the executable. Throws the system's errors. */
+export function keepExecutable(env: Environment, engine: string, path: string): string {
+  const folder = folderOf(env, engine);
+  const file = join(folder, fileName);
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `${process.pid}.tmp`);
+  rmSync(temporary, { force: true });
+  linkOrCopy(path, temporary);
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, file);
+  utimesSync(folder, new Date(), new Date());
+  return file;
+}
+
+/** Removes executables that no stored program needs. `needed` are the marks of programs that are not ended. */
+export function removeUnneeded(env: Environment, needed: ReadonlySet<string>, now = Date.now()): void {
+  const folders = new Set([...needed].map((engine) => folderOf(env, engine)));
+  for (const name of namesIn(keptExecutablesFolder(env))) {
+    const folder = join(keptExecutablesFolder(env), name);
+    const age = now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now);
+    if (folders.has(folder) || age < keptMs) continue;
+    // A program that still runs cannot be removed on Windows.
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {}
+  }
+}
