@@ -2,7 +2,7 @@
  * Replaces the running executable by another version, the way it was installed. Whatever happens, the path has an executable that works:
  * the new one is proven before it takes the place of the old one, or the old one comes back.
  */
-import { existsSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { upgradeFolder } from "../config/locations.ts";
@@ -16,7 +16,7 @@ import { findPackage, installedCommand, installPackage } from "./packages.ts";
 import { ownPlatform } from "./platforms.ts";
 import { prove, type SelfCheck } from "./proof.ts";
 import { downloadFile, findRelease, type Limits, usualLimits } from "./releases.ts";
-import { checkWritable, discard, linkOrCopy, removeLeftOvers, type Staged, stage, swap } from "./swap.ts";
+import { checkWritable, discard, removeLeftOvers, type Staged, stage, swap } from "./swap.ts";
 
 /** An installation that this process can replace. */
 export type Replaceable = Extract<Installation, { kind: "script" | "package" | "checkout" }>;
@@ -164,24 +164,25 @@ async function byCheckout(options: Of<"checkout">): Promise<Upgraded> {
   } catch (thrown) {
     throw await rolledBack(thrown, from, async () => {
       await checkout.back(commit);
-      await swapBack(before, target);
+      await putBack(before, target);
     });
   } finally {
     rmSync(before, { force: true });
   }
 }
 
-/** The executable as it was. Nothing if it was not touched. */
-async function swapBack(before: string, target: string): Promise<void> {
+/** The executable as it was, whatever is in its place now. */
+async function putBack(before: string, target: string): Promise<void> {
   const staged = stage(await Bun.file(before).bytes(), target);
-  await swap(staged, target, async () => {});
+  renameSync(staged.path, target);
 }
 
 /** A copy of the old executable in the data folder. */
 function copyOf(path: string, { env }: Upgrade): string {
   const copy = join(upgradeFolder(env), `${basename(path)}.before`);
   rmSync(copy, { force: true });
-  linkOrCopy(path, copy);
+  // Not a link: the file may be written to.
+  copyFileSync(path, copy);
   return copy;
 }
 

@@ -127,7 +127,7 @@ describe("an older version neither uses nor replaces", () => {
     await refuses(path, "the list of changed files", () => new Journal(env()).changes);
   });
 
-  test("the ledger, to which it goes on to add", async () => {
+  test("the ledger; new counts are still added", async () => {
     const path = file("ledger/totals.json", newer({ summed: [], periods: [] }));
     const ledger = join(data, "ledger");
     const now = new Date("2026-11-21T12:00:00Z");
