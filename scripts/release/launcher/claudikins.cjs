@@ -56,19 +56,20 @@ function executableFor(platform) {
 function run(executable, args) {
   if (canReplace(executable)) process.execve(executable, [executable, ...args], process.env);
 
-  const child = require("node:child_process").spawn(executable, args, { stdio: "inherit" });
-  child.on("error", (error) =>
-    fail(`cannot run ${executable} (${error.code})`, "Install claudikins again: npm install --global claudikins"),
-  );
-  const { signals } = require("node:os").constants;
-  const { isatty } = require("node:tty");
   // A terminal sends its signals to the executable too, which would take a second one as an order to end at once.
+  const { isatty } = require("node:tty");
   const hasTerminal = isatty(0) || isatty(1) || isatty(2);
+  const { signals } = require("node:os").constants;
   const forwarded = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGBREAK"].filter((signal) => signal in signals);
   const forward = (signal) => {
     if (signal === "SIGTERM" || !hasTerminal) child.kill(signal);
   };
   for (const signal of forwarded) process.on(signal, forward);
+
+  const child = require("node:child_process").spawn(executable, args, { stdio: "inherit" });
+  child.on("error", (error) =>
+    fail(`cannot run ${executable} (${error.code})`, "Install claudikins again: npm install --global claudikins"),
+  );
   child.on("exit", (code, signal) => {
     for (const each of forwarded) process.off(each, forward);
     if (signal) process.kill(process.pid, signal);
