@@ -31,5 +31,5 @@ export async function archive(files: readonly ArchivedFile[]): Promise<Uint8Arra
     }),
   );
   // The header of this gzip has no name, no time and no system.
-  return Bun.gzipSync(Buffer.concat(chunks));
+  return Bun.gzipSync(Buffer.concat(chunks), { library: "libdeflate", level: 6 });
 }

@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 
 /** The text between the heading of the version and the next one. Throws if there is none. */
 export function notesOf(changelog: string, version: string): string {
-  const sections = changelog.split(/^(?=## )/m).slice(1);
+  const sections = changelog.split(/^(?=## )/m);
   const section = sections.find((text) => /^## \[?([^\]\s]+)/.exec(text)?.[1] === version);
   if (section === undefined) throw new Error(`CHANGELOG.md has no section "## ${version}"`);
   const notes = section.slice(section.indexOf("\n")).trim();
