@@ -2,6 +2,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
 import { agents } from "../src/agents/supported/agents.ts";
 import { commands } from "../src/cli/command-table.ts";
 import { root } from "./support/claudikins.ts";
@@ -91,5 +92,13 @@ test("the two commands of a newcomer are the ones that CI runs", () => {
   const newcomer = blocks("sh").at(-1)?.trim().split("\n");
   expect(newcomer).toEqual(["./install.sh", "npm test"]);
   for (const command of newcomer ?? []) expect(ci).toContain(command);
-  expect(blocks("sh")[0]?.trim().split("\n").at(-1)).toBe("./install.sh");
+});
+
+test("the first commands install the npm package, and the script of the latest release", () => {
+  const [, repository = ""] = /^repository=(.+)$/m.exec(pageOf("install.sh")) ?? [];
+  const script = `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`;
+  const [first, second] = blocks("sh").map((block) => block.trim());
+  expect({ first, second }).toEqual({ first: `npm install --global ${manifest.name}`, second: script });
+  const shown = blocks("console", pageOf("docs/getting-started.md")).map((block) => block.trim());
+  expect(shown.slice(0, 2)).toEqual([`$ ${first}`, `$ ${script}`]);
 });

@@ -48,7 +48,7 @@ describe("the notes of a release", () => {
   test.each([
     ["0.2.0", "### Added\n- A thing.\n\n### Changed\n- Another thing.\n"],
     ["0.1.1", "- The first.\n"],
-  ])("of %s are the section of the changelog", (version, notes) => {
+  ])("for %s are the section of the changelog", (version, notes) => {
     expect(notesOf(changelog, version)).toBe(notes);
   });
 
@@ -56,11 +56,11 @@ describe("the notes of a release", () => {
     ["0.1", 'CHANGELOG.md has no section "## 0.1"'],
     ["0.1.10", 'the section "## 0.1.10" of CHANGELOG.md is empty'],
     ["Unreleased", 'the section "## Unreleased" of CHANGELOG.md is empty'],
-  ])("of %s are an error", (version, message) => {
+  ])("for %s are an error if there are none", (version, message) => {
     expect(() => notesOf(changelog, version)).toThrow(message);
   });
 
-  test("that are missing are an error with a next step", async () => {
+  test("cannot be printed if they are missing, and the error has a next step", async () => {
     const script = join(root, "scripts", "release", "notes.ts");
     expect(await runProgram([process.execPath, script, "0.0.0"])).toEqual({
       exitCode: 1,
@@ -140,7 +140,7 @@ describe("the packages for npm", () => {
     expect(listed(made.content)).toContain(`-rwxr-xr-x 0/0 10 1985-10-26 08:15:00 package/bin/${platform.executable}`);
   });
 
-  test("of this checkout cannot be published by mistake", () => {
+  test("are made from the checkout, whose own package cannot be published by mistake", () => {
     expect(manifest.private).toBe(true);
   });
 
