@@ -22,7 +22,7 @@ export type Runner = "npx" | "bunx" | "pnpm dlx" | "yarn dlx";
 /** The folders of runners' caches, and of executables whose path has their version. Agents must not be given such paths. */
 const runners: readonly [RegExp, Runner][] = [
   [/\/_npx\//, "npx"],
-  [/\/bunx-[^/]*\//, "bunx"],
+  [/\/\.?bunx-[^/]*\//, "bunx"],
   [/\/(?:pnpm\/)?dlx\/|\/dlx-[^/]+\/node_modules\/\.pnpm\//, "pnpm dlx"],
   [/\/dlx-\d+\//, "yarn dlx"],
 ];

@@ -35,6 +35,7 @@ describe("an executable", () => {
     [inPackage("/home/a/.config/yarn/global"), "package yarn /home/a/.config/yarn/global"],
     [inPackage("/home/a/.npm/_npx/0a1b2c"), "cache npx"],
     [inPackage("/tmp/bunx-1000-claudikins@latest"), "cache bunx"],
+    [inPackage("/home/me/.bun/install/cache/.bunx-1000/claudikins@latest"), "cache bunx"],
     [
       inPackage("/home/a/.cache/pnpm/dlx/abc/def").replace("/node_modules/", "/node_modules/.pnpm/x/node_modules/"),
       "cache pnpm dlx",
