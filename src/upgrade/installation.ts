@@ -30,7 +30,7 @@ const runners: readonly [RegExp, Runner][] = [
 /** Folders of global packages: the part of the path before `node_modules`. */
 const globals: readonly [RegExp, PackageManager][] = [
   [/\/install\/global$/, "bun"],
-  [/\/global\/v?\d+(?:\/[^/]+)?$/, "pnpm"],
+  [/\/global\/v?\d+(?:\/[^/]+)?$|\/store\/v\d+\/links\//, "pnpm"],
   [/\/yarn\/(?:Data\/)?global$/i, "yarn"],
 ];
 

@@ -32,10 +32,14 @@ describe("an executable", () => {
       ),
       "package pnpm /home/a/.local/share/pnpm/global/5",
     ],
+    [
+      inPackage("/home/a/.local/share/pnpm/store/v11/links/@claudikins/linux-x64/0.1.0/9fc5"),
+      "package pnpm /home/a/.local/share/pnpm/store/v11/links/@claudikins/linux-x64/0.1.0/9fc5",
+    ],
     [inPackage("/home/a/.config/yarn/global"), "package yarn /home/a/.config/yarn/global"],
     [inPackage("/home/a/.npm/_npx/0a1b2c"), "cache npx"],
     [inPackage("/tmp/bunx-1000-claudikins@latest"), "cache bunx"],
-    [inPackage("/home/me/.bun/install/cache/.bunx-1000/claudikins@latest"), "cache bunx"],
+    [inPackage("/home/a/.bun/install/cache/.bunx-1000/claudikins@latest"), "cache bunx"],
     [
       inPackage("/home/a/.cache/pnpm/dlx/abc/def").replace("/node_modules/", "/node_modules/.pnpm/x/node_modules/"),
       "cache pnpm dlx",
