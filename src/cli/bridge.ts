@@ -13,6 +13,7 @@ import { configFileName, programsOnPath, userDataFolder } from "../config/locati
 import { startDaemon } from "../daemon/launch.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
+import { addressOf } from "../daemon/transport/address.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Given } from "../execution/call-arguments.ts";
 import { isObject, parsedJson } from "../json-object.ts";
@@ -140,7 +141,9 @@ async function answerTo(body: string): Promise<Answer> {
 function ask({ socket }: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
   refuseSockets(socket);
   const { promise, resolve, reject } = Promise.withResolvers<Answer | undefined>();
-  const connection = createConnection(socket);
+  const address = addressIn(socket);
+  if (address === undefined) return Promise.resolve(undefined);
+  const connection = createConnection(address);
   const chunks: Buffer[] = [];
   const head = [
     `${route} HTTP/1.1`,
@@ -166,10 +169,20 @@ function ask({ socket }: Place, route: string, body: string, version?: string): 
   return promise;
 }
 
+/** Undefined if no daemon has listened there. */
+function addressIn(socket: string): string | undefined {
+  try {
+    return addressOf(socket);
+  } catch (error) {
+    if (isNobody(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Others could answer instead of the daemon. */
 function refuseSockets(socket: string): void {
   try {
-    if (process.platform !== "win32") refuseForeign(dirname(socket));
+    refuseForeign(dirname(socket));
     refuseForeign(socket);
   } catch (error) {
     const { message, hint } = error as ClaudikinsError;

@@ -97,8 +97,6 @@ export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
   if (isOn === undefined) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON must be on or off; it is "${word}"`);
   }
-  // The daemon's sockets are untested on Windows, and a failed start takes half a minute.
-  if (process.platform === "win32") return false;
   // Without a home folder there is no private place for the socket.
   const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
   return isOn && hasPlace && !args["no-daemon"];

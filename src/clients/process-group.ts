@@ -1,9 +1,10 @@
-/** A child process with its own process group. No process of the group outlives this process. */
+/** A child process with its own process group; on Windows, with its own job object. No process of either outlives this process. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { atMost } from "../time-limit.ts";
 import { resolveCommand } from "./command.ts";
+import { JobObject } from "./job-object.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
 /** Time for a group to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
@@ -15,7 +16,7 @@ export interface SpawnOptions {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Called if no watchdog could be started, so that the group would survive if this process were killed. */
+  /** Called if the group would survive if this process were killed, because it has no watchdog or no job object. */
   warn?: (message: string) => void;
 }
 
@@ -33,6 +34,8 @@ type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
 
 export class ProcessGroup implements AsyncDisposable {
   readonly #child: Child;
+  /** Undefined if this is not Windows, or if the process cannot be put into a job. */
+  readonly #job: JobObject | undefined;
   #stopping: Promise<void> | undefined;
 
   /** Throws SERVER_UNAVAILABLE if the command cannot be started, CONFIG_INVALID if its arguments cannot be passed on. */
@@ -60,11 +63,13 @@ export class ProcessGroup implements AsyncDisposable {
       notStarted();
       throw startError(options, cause);
     }
+    if (isWindows) this.#job = jobAround(this.#child, options);
     watch(this.#child.pid);
     alive.add(this);
     void this.#child.exited.then(() => {
       // Processes that the leader leaves behind, such as children of `npx` or `sh -c`, belong to the group.
       this.signal("SIGKILL");
+      this.#job?.close();
       alive.delete(this);
       unwatch(this.#child.pid);
     });
@@ -89,14 +94,12 @@ export class ProcessGroup implements AsyncDisposable {
     );
   }
 
-  /**
-   * Sends a signal to every process of the group, if any. Windows has neither groups nor signals: there, SIGKILL ends the
-   * process and its descendants while it is running, and other signals do nothing. A server whose parent was killed sees
-   * the end of its stdin.
-   */
+  /** Sends a signal to every process of the group, if any. Windows has no signals: there, SIGKILL ends the job, and others do nothing. */
   signal(name: NodeJS.Signals): void {
     if (isWindows) {
-      if (name === "SIGKILL" && this.#child.exitCode === null) endTree(this.#child.pid);
+      if (name !== "SIGKILL") return;
+      if (this.#job) this.#job.kill();
+      else this.#child.kill("SIGKILL");
       return;
     }
     try {
@@ -132,11 +135,14 @@ export class ProcessGroup implements AsyncDisposable {
   }
 }
 
-function endTree(pid: number): void {
+/** Undefined if the process has ended already, or if the system refuses. */
+function jobAround(child: Child, { command, warn }: SpawnOptions): JobObject | undefined {
   try {
-    Bun.spawnSync(["taskkill", "/pid", String(pid), "/T", "/F"], { stdio: ["ignore", "ignore", "ignore"] });
-  } catch {
-    process.kill(pid, "SIGKILL");
+    return JobObject.around(child.pid);
+  } catch (cause) {
+    const why = `it could not be put into a job object: ${messageOf(cause)}`;
+    if (child.exitCode === null) warn?.(`${command} may outlive claudikins if it is killed: ${why}`);
+    return undefined;
   }
 }
 

@@ -74,7 +74,7 @@ export function beforeStart(warn?: (message: string) => void): Record<string, st
 }
 
 function startWatchdog(warn?: (message: string) => void): void {
-  // Windows has neither this shell nor groups. If this process is killed there, servers only see the end of their stdin.
+  // Windows has neither this shell nor groups. There, job-object.ts does the same.
   if (watchdog || isUnavailable || process.platform === "win32") return;
   try {
     const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", `${process.pid}`, `${loadedAt}`], {

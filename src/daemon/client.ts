@@ -6,6 +6,7 @@ import { ClaudikinsError, type ErrorCode } from "../errors.ts";
 import { version } from "../version.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "./place.ts";
 import { isLeaving, type ProblemCode } from "./protocol.ts";
+import { requestDaemon } from "./transport/connect.ts";
 
 export interface Problem {
   error: string;
@@ -67,7 +68,7 @@ export class DaemonClient {
   /** Throws FILE_NOT_WRITABLE if the socket, or its folder, belongs to somebody else. */
   refuseForeign(): void {
     refuseForeign(this.place.socket);
-    if (process.platform !== "win32") refuseForeign(dirname(this.place.socket));
+    refuseForeign(dirname(this.place.socket));
   }
 
   /** Undefined if no daemon is running, so that nothing was sent. */
@@ -76,11 +77,8 @@ export class DaemonClient {
     const silence = new AbortController();
     const watch = setInterval(() => void this.#listen(silence), silenceMs);
     try {
-      const answer = await fetch(`http://localhost${path}`, {
-        unix: this.place.socket,
+      const answer = await requestDaemon(this.place.socket, path, {
         method: "POST",
-        keepalive: false,
-        timeout: false,
         headers: { "claudikins-version": version },
         signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
         body,

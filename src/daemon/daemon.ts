@@ -1,6 +1,6 @@
 /** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
 import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { onAbort } from "../clients/abort.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
@@ -21,6 +21,8 @@ import { adoptionIn, bodyOf, callIn, executionIn, problem, valueAnswer } from ".
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
+import type { Listener } from "./transport/contract.ts";
+import { listen } from "./transport/listen.ts";
 
 export interface DaemonOptions {
   place: Place;
@@ -90,19 +92,14 @@ const lookMs = 3_000;
 
 const lastAnswerMs = 5_000;
 
-/** Larger arguments would be refused by servers anyway. */
-const maxBodyBytes = 256 * 1_048_576;
-
-const isWindows = process.platform === "win32";
-
 class Daemon {
   readonly #toolbox: Toolbox;
   /** Released as soon as another daemon may use the socket. */
   readonly #lock: Lock;
   readonly #options: DaemonOptions;
-  readonly #server: Bun.Server<SocketState>;
+  readonly #listener: Listener;
   readonly #sockets: ServerSockets;
-  readonly #own: Stats | undefined;
+  readonly #own: Stats;
   readonly #madeOf: string;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
@@ -128,9 +125,6 @@ class Daemon {
     this.#options = options;
     this.#madeOf = stampsOf(options.madeOf);
     const { socket } = options.place;
-    // The socket gets its name when it listens. It replaces an older one, and nobody finds a socket that does not answer.
-    const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
-    rmSync(made, { force: true });
     this.#sockets = new ServerSockets({
       servers: toolbox.config.servers,
       held: options.held,
@@ -141,16 +135,11 @@ class Daemon {
         toolbox.restTimer.restart();
       },
     });
-    this.#server = Bun.serve<SocketState>({
-      unix: made,
-      maxRequestBodySize: maxBodyBytes,
-      fetch: (request, server) => this.#answer(request, server),
-      websocket: this.#sockets.handler,
+    this.#listener = listen<SocketState>(socket, {
+      answer: (request, upgrade) => this.#answer(request, upgrade),
+      handler: this.#sockets.handler,
     });
-    if (!isWindows) {
-      renameSync(made, socket);
-      this.#own = statSync(socket);
-    }
+    this.#own = statSync(socket);
     toolbox.restTimer.restart();
     void toolbox.executions().then((executions) => {
       this.#executions = executions;
@@ -166,7 +155,7 @@ class Daemon {
     if (this.#isLeaving) return;
     void this.#adopt();
     const isUsed =
-      this.#running > 0 || this.#server.pendingWebSockets > 0 || (this.#executions?.size ?? 0) > 0 || this.#isPageOpen;
+      this.#running > 0 || this.#listener.openPeers > 0 || (this.#executions?.size ?? 0) > 0 || this.#isPageOpen;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
@@ -176,9 +165,9 @@ class Daemon {
     await this.#left.promise;
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
-    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
+    while (this.#listener.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#closePage();
-    await this.#server.stop(true);
+    await this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
   }
@@ -211,14 +200,14 @@ class Daemon {
 
   /** Whether no other daemon has replaced the socket. */
   #ownsSocket(): boolean {
-    const found = isWindows ? undefined : statSync(this.#options.place.socket, { throwIfNoEntry: false });
-    return found !== undefined && found.ino === this.#own?.ino && found.dev === this.#own.dev;
+    const found = statSync(this.#options.place.socket, { throwIfNoEntry: false });
+    return found?.ino === this.#own.ino && found.dev === this.#own.dev;
   }
 
   /** With an open page, the daemon can still be found and stopped while another one takes its place. */
   #moveAside(): void {
     const { place } = this.#options;
-    if (isWindows || !this.#ownsSocket()) return;
+    if (!this.#ownsSocket()) return;
     const aside = besides(place, process.pid);
     writeFileSync(aside.lock, "", { mode: 0o600 });
     renameSync(place.socket, aside.socket);
@@ -227,7 +216,7 @@ class Daemon {
 
   #endWhenDone(): void {
     // Programs that wait are continued by the next daemon.
-    const isDone = this.#running === 0 && this.#server.pendingWebSockets === 0 && !this.#executions?.isCalling;
+    const isDone = this.#running === 0 && this.#listener.openPeers === 0 && !this.#executions?.isCalling;
     if (isDone && this.#isPageOpen) void this.#giveUpExecutions();
     if ((isDone && !this.#isPageOpen) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
@@ -240,7 +229,7 @@ class Daemon {
     for (const toolbox of [...this.#others.values(), this.#toolbox]) await executions?.endOf(toolbox);
   }
 
-  async #answer(request: Request, server: Bun.Server<SocketState>): Promise<Response | undefined> {
+  async #answer(request: Request, upgrade: (state: SocketState) => boolean): Promise<Response | undefined> {
     const route = `${request.method} ${new URL(request.url).pathname}`;
     try {
       switch (route) {
@@ -256,7 +245,7 @@ class Daemon {
         case "GET /status":
           return Response.json(this.#status());
         case "GET /servers":
-          if (server.upgrade(request, { data: { calls: new Set() } })) return undefined;
+          if (upgrade({ calls: new Set() })) return undefined;
           throw new ClaudikinsError("USAGE", "GET /servers needs an upgrade to a WebSocket");
         case "POST /ui":
           return await this.#ui(request);

@@ -3,6 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import { readIfThere } from "../files.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
+import { requestDaemon } from "./transport/connect.ts";
 
 export interface Peer {
   place: Place;
@@ -43,10 +44,8 @@ export async function adoptAt(socket: string, executions: readonly string[]): Pr
 async function ask(socket: string, method: string, path: string, body?: object, limitMs = answerMs): Promise<unknown> {
   refuseForeign(socket);
   try {
-    const answer = await fetch(`http://localhost${path}`, {
-      unix: socket,
+    const answer = await requestDaemon(socket, path, {
       method,
-      keepalive: false,
       signal: AbortSignal.timeout(limitMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -30,7 +30,7 @@ function runFolder(env: Environment): string {
 }
 
 export interface Place {
-  /** A path; on Windows the name of a pipe. */
+  /** The path of the socket; on Windows, of the file with the name of the pipe: see `transport/address.ts`. */
   socket: string;
   /** The lock that a daemon must hold to listen. */
   lock: string;
@@ -44,9 +44,9 @@ export function placeOf(config: string | undefined, env: Environment): Place {
 }
 
 /** The place of a daemon whose socket the user has chosen. */
-export function placeAt(socket: string, env: Environment): Place {
+export function placeAt(socket: string): Place {
   const name = basename(socket, ".sock").replace(/^claudikins-/, "");
-  const folder = isWindows ? runFolder(env) : dirname(resolve(socket));
+  const folder = dirname(resolve(socket));
   return { socket, lock: join(folder, `${name}.lock`), log: join(folder, `${name}.log`) };
 }
 
@@ -64,7 +64,7 @@ export function allPlaces(env: Environment): Place[] {
 }
 
 function placeNamed(name: string, env: Environment): Place {
-  return placeAt(isWindows ? `\\\\.\\pipe\\claudikins-${name}` : join(runFolder(env), `${name}.sock`), env);
+  return placeAt(join(runFolder(env), `${name}.sock`));
 }
 
 /**

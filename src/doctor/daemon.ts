@@ -42,7 +42,7 @@ async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
     const text = "A daemon holds the lock but does not answer";
     return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: tail ${shellWord(log)}`)];
   }
-  if (isWindows || !existsSync(socket)) return [];
+  if (!existsSync(socket)) return [];
   const text = `A killed daemon left a stale socket behind: ${socket}`;
   return [warning("daemon.socket", text, `rm ${shellWord(socket)}`)];
 }

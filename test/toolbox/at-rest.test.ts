@@ -178,7 +178,7 @@ test("the daemon rests before its first call and after each one", async () => {
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
   await using held = new HeldServers(silentLog, undefined);
-  const place = placeAt(join(folder.path, "d.sock"), env);
+  const place = placeAt(join(folder.path, "d.sock"));
   const first = nextRest();
   await using toolbox = new Toolbox(config, new Sandbox(), {
     env,

@@ -224,9 +224,10 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     });
 
     test("is no longer offered when it expires", async () => {
-      await scene.ask({ expiresAt: Date.now() + 1_500 });
+      const id = await scene.ask();
       await using opened = await open();
       await cards(opened.page).waitFor();
+      await scene.expire(id);
       await cards(opened.page).waitFor({ state: "detached" });
     });
   });

@@ -100,6 +100,13 @@ export class Scene implements AsyncDisposable {
     return (await this.approvals.ask(asking(row))).id;
   }
 
+  /** Lets the time of an open approval be over. */
+  async expire(id: string): Promise<void> {
+    const database = await openDatabase(storeFile(this.env));
+    database.run("UPDATE approvals SET expiresAt = ? WHERE id = ?", [Date.now(), id]);
+    database.close();
+  }
+
   /** The rows with these ids. */
   async rows(...ids: string[]): Promise<Approval[]> {
     const all = await this.approvals.list();

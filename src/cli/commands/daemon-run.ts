@@ -40,7 +40,7 @@ export default command({
     });
     const { origin, folders } = config;
     const file = origin.kind === "demo" ? undefined : origin.file;
-    const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
+    const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket);
     const cwd = dirname(file ?? folders.registry);
     // The demo's folder may not exist yet.
     if (file === undefined) mkdirSync(cwd, { recursive: true });

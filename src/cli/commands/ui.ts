@@ -1,7 +1,6 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { DaemonClient } from "../../daemon/client.ts";
-import { ClaudikinsError } from "../../errors.ts";
 import { about, record, text, yesOrNo } from "../../json-shape.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { command, flag } from "../command.ts";
@@ -21,9 +20,6 @@ export default command({
     opened: about("Whether a browser was started; never with --json", yesOrNo),
   }),
   async run(args, io) {
-    if (process.platform === "win32") {
-      throw new ClaudikinsError("USAGE", "The page needs the daemon, which does not run on Windows");
-    }
     const choice = { flag: args.config, trust: args.trust, cwd: io.cwd, env: io.env };
     const origin = await askingForTrust(args, io, async () => checkTrust(choice));
     const file = origin.kind === "demo" ? undefined : origin.file;

@@ -11,6 +11,7 @@ import { version } from "../../version.ts";
 import type { DaemonClient, Problem } from "../client.ts";
 import type { OpenRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
+import { connectToDaemon } from "../transport/connect.ts";
 import type { PortEnd } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
@@ -87,7 +88,7 @@ function opened(
   signal: AbortSignal,
 ): Promise<{ channel: Channel } | Problem | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem | undefined>();
-  const socket = new WebSocket(`ws+unix://${path}:/servers`);
+  const socket = connectToDaemon(path, "/servers");
   let isOpen = false;
   let pid: number | undefined;
   const transport = new SharedTransport({

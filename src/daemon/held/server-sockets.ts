@@ -1,4 +1,4 @@
-/** The daemon's WebSockets. Over each one, another process uses one held server. */
+/** The daemon's connections for messages. Over each one, another process uses one held server. */
 import {
   type JSONRPCMessage,
   type JSONRPCNotification,
@@ -12,6 +12,7 @@ import { parsedJson } from "../../json-object.ts";
 import { version } from "../../version.ts";
 import { openingIn } from "../messages.ts";
 import { entryMark, isOlder, type ProblemCode } from "../protocol.ts";
+import type { Peer, PeerHandler } from "../transport/contract.ts";
 import type { HeldServer, Port } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
 
@@ -34,12 +35,6 @@ export interface SocketState {
   isOver?: boolean;
 }
 
-/** Maximum bytes of one message, the same as for servers. Four times as much may be unread. */
-const maxBytes = 256 * 1_048_576;
-
-/** Seconds after which a client that does not answer pings is gone. Long, because a computer may have slept meanwhile. */
-const silenceSeconds = 960;
-
 export class ServerSockets {
   readonly #options: ServerSocketsOptions;
   readonly #states = new Set<SocketState>();
@@ -55,11 +50,7 @@ export class ServerSockets {
     return this.#states.values().reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
-  readonly handler: Bun.WebSocketHandler<SocketState> = {
-    maxPayloadLength: maxBytes,
-    backpressureLimit: 4 * maxBytes,
-    perMessageDeflate: false,
-    idleTimeout: silenceSeconds,
+  readonly handler: PeerHandler<SocketState> = {
     open: ({ data }) => void this.#states.add(data),
     message: (socket, text) => {
       const { user, calls, isOver } = socket.data;
@@ -150,7 +141,7 @@ export class ServerSockets {
   }
 }
 
-type Socket = Bun.ServerWebSocket<SocketState>;
+type Socket = Peer<SocketState>;
 
 function refuse(socket: Socket, code: ProblemCode, error: string, suggestion?: string): void {
   socket.data.isOver = true;

@@ -50,7 +50,8 @@ async function step({ id, source }: Step): Promise<Stepped> {
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("given up"))));
   };
   const stop = new AbortController();
-  const limits = someLimits({ timeoutMs: 20_000, cpuMs: 500 });
+  // The programs have ended within half a second elsewhere. A machine that is busy with something else may need longer.
+  const limits = someLimits({ timeoutMs: 20_000, cpuMs: 10_000 });
   const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, keeper: kept };
   const options = { ...given, bindings: bindingsWith(call) };
   const running = program
