@@ -5,7 +5,7 @@ import { statusOf } from "../daemon/peers.ts";
 import { allPlaces, type Place, placeOf } from "../daemon/place.ts";
 import { isOlder, type Status } from "../daemon/protocol.ts";
 import { isHeld } from "../lock.ts";
-import { shellWord } from "../shell-word.ts";
+import { inShell, shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -40,7 +40,8 @@ async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
   if (status) return [running(status)];
   if (await isHeld(lock, "the daemon")) {
     const text = "A daemon holds the lock but does not answer";
-    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: tail ${shellWord(log)}`)];
+    const read = `${inShell("tail", "Get-Content -Tail 10")} ${shellWord(log)}`;
+    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: ${read}`)];
   }
   if (!existsSync(socket)) return [];
   const text = `A killed daemon left a stale socket behind: ${socket}`;

@@ -4,7 +4,7 @@ import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import type { Environment } from "../config/environment.ts";
 import { isProgram, programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
-import { shellWord } from "../shell-word.ts";
+import { inShell, shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -48,8 +48,9 @@ async function onPath({ env, signal }: Scene): Promise<Finding[]> {
 function namedByVariable({ env }: Scene): Finding[] {
   const named = env["CLAUDIKINS_EXECUTABLE"];
   if (!named || isProgram(named)) return [];
+  const unset = inShell("unset CLAUDIKINS_EXECUTABLE", "Remove-Item Env:CLAUDIKINS_EXECUTABLE");
   const text = `CLAUDIKINS_EXECUTABLE does not name a program: ${named}`;
-  return [problem("executable.variable", text, "FILE_NOT_FOUND", "unset CLAUDIKINS_EXECUTABLE")];
+  return [problem("executable.variable", text, "FILE_NOT_FOUND", unset)];
 }
 
 /** The version of the program; undefined if it is this version. */
@@ -60,8 +61,11 @@ async function otherVersion(path: string, env: Environment, signal: AbortSignal)
 }
 
 function intoPath(): string {
-  if (Bun.isStandaloneExecutable) return `export PATH=${shellWord(dirname(ownProgram))}:"$PATH"`;
-  return `sh ${shellWord(join(dirname(ownProgram), "..", "install.sh"))}`;
+  const folder = dirname(ownProgram);
+  const forUser = `[Environment]::GetEnvironmentVariable('Path', 'User') + ${shellWord(`;${folder}`)}`;
+  const powerShell = `[Environment]::SetEnvironmentVariable('Path', ${forUser}, 'User')`;
+  if (Bun.isStandaloneExecutable) return inShell(`export PATH=${shellWord(folder)}:"$PATH"`, powerShell);
+  return `sh ${shellWord(join(folder, "..", "install.sh"))}`;
 }
 
 const patienceMs = 5_000;

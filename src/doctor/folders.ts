@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { sharedWorkspace, userDataFolder } from "../config/locations.ts";
 import { namesIn } from "../files.ts";
 import { linkOnTheWay } from "../guarded-folders.ts";
-import { shellWord } from "../shell-word.ts";
+import { inShell, shellWord } from "../shell-word.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("folders");
@@ -77,5 +77,5 @@ function freeBytes(path: string): number | undefined {
 export function spaceFindings(free: number | undefined, path: string): Finding[] {
   if (free === undefined || free >= fewBytes) return [];
   const text = `The workspace's disk has only ${Math.floor(free / 1_048_576)} MB left: ${path}`;
-  return [warning("folder.space", text, `df -h ${shellWord(nearest(path))}`)];
+  return [warning("folder.space", text, inShell(`df -h ${shellWord(nearest(path))}`, "Get-PSDrive"))];
 }

@@ -9,7 +9,7 @@ import { bridgeDifferences } from "../registry/bridge.ts";
 import { indexFileName, type RegistryServer } from "../registry/model.ts";
 import { originOf } from "../registry/origin.ts";
 import { differencesOf, notExecutable } from "../registry/store.ts";
-import { shellWord } from "../shell-word.ts";
+import { inShell, shellWord } from "../shell-word.ts";
 import { ownProgram, versionOf } from "./executable.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
@@ -121,7 +121,9 @@ async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
   const [own] = programsOnPath(claudikinsName, env);
   if (found.length === 0 && own !== undefined) return ok(id, `Generated files run with claudikins itself: ${own}`);
   const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
-  const repair = Bun.isStandaloneExecutable ? `BUN_BE_BUN=1 ${shellWord(ownProgram)} FILE` : "npm install -g bun";
+  const program = shellWord(ownProgram);
+  const withOwn = inShell(`BUN_BE_BUN=1 ${program} FILE`, `$env:BUN_BE_BUN=1; & ${program} FILE`);
+  const repair = Bun.isStandaloneExecutable ? withOwn : "npm install -g bun";
   return warning(id, `Bun, which runs generated files, is not on the PATH${old}`, repair);
 }
 

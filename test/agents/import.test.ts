@@ -158,6 +158,20 @@ test.each([
   ]);
 });
 
+test("on Windows, %VAR% becomes a variable if it is set, and stays as it is otherwise", async () => {
+  using other = temporaryFolder();
+  const entry = { command: "git-server", args: ["%appdata%\\repos", "--format=%H%n", "${HOME}"] };
+  other.write(".cursor/mcp.json", { mcpServers: { x: entry } });
+  const env = { HOME: other.path, APPDATA: join(other.path, "AppData") };
+  const argsOn = async (platform: NodeJS.Platform) => {
+    const { files } = await findServers(agents, { platform, cwd: "/", env, project: false });
+    const [server] = files.find(({ agent }) => agent.name === "cursor")?.servers ?? [];
+    return server?.entry.args;
+  };
+  expect(await argsOn("win32")).toEqual(["${APPDATA}\\repos", "--format=%H%n", "${HOME}"]);
+  expect(await argsOn("linux")).toEqual(entry.args);
+});
+
 describe("the settings files", () => {
   const paths = (platform: NodeJS.Platform, env: Record<string, string>) =>
     agents.map((agent) => [agent.name, agent.files({ platform, cwd: "/nowhere", env })[0]?.path]);

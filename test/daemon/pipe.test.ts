@@ -74,6 +74,17 @@ test("a request arrives whole, and so does its answer", async () => {
   await until(() => listener.pendingRequests === 0);
 });
 
+test("a connection ends with its answer, as callers with HTTP of their own expect", async () => {
+  listener = listenOnPipe(name, options);
+  const caller = createConnection(name);
+  const chunks: Buffer[] = [];
+  caller.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const gone = new Promise((resolve) => caller.on("close", resolve));
+  caller.write("POST /call HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc");
+  await gone;
+  expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 418 [\s\S]*"body":"abc"\}$/);
+});
+
 test("a request fails as with nobody there if nobody listens", async () => {
   listener = listenOnPipe(name, options);
   const error = await requestOverPipe(`${name}-none`, "/status", {}).catch((reason) => reason);

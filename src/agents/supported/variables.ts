@@ -30,7 +30,13 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
   const note = (text: string) => {
     if (!notes.includes(text)) notes.push(text);
   };
-  const text = (value: string, key?: string): string => {
+  const text = (value: string, key?: string): string => ofWindows(ofSyntax(value, key));
+  const standIn = (path: string) => {
+    folder = path;
+  };
+  return { text, notes, supplied, obstacles, standIn };
+
+  function ofSyntax(value: string, key: string | undefined): string {
     if (syntax === "editor")
       return value.replace(/\$\{([^{}]+)\}/g, (whole, name) => ofEditor(whole, name, value, key));
     if (syntax === "gemini") return ofGemini(value);
@@ -45,11 +51,17 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
       }
     }
     return value;
-  };
-  const standIn = (path: string) => {
-    folder = path;
-  };
-  return { text, notes, supplied, obstacles, standIn };
+  }
+
+  /** `%VAR%`, if the variable is set: other texts may contain `%` as well, such as addresses and formats of dates. */
+  function ofWindows(value: string): string {
+    if (scene.platform !== "win32") return value;
+    const set = new Map(Object.keys(scene.env).map((name) => [name.toUpperCase(), name]));
+    return value.replace(/%([A-Za-z_]\w*)%/g, (whole, name: string) => {
+      const own = set.get(name.toUpperCase());
+      return own === undefined ? whole : `\${${own}}`;
+    });
+  }
 
   function ofEditor(whole: string, name: string, value: string, key: string | undefined): string {
     const [, kind = "", argument = ""] = /^([^:]*):?(.*)$/s.exec(name) ?? [];
@@ -99,9 +111,7 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
   }
 
   function ofGemini(value: string): string {
-    const dollars = value.replace(/\$(?!\{)([A-Za-z_]\w*)/g, (_, name: string) => `\${${name}}`);
-    if (scene.platform !== "win32") return dollars;
-    return dollars.replace(/%([A-Za-z_]\w*)%/g, (_, name: string) => `\${${name}}`);
+    return value.replace(/\$(?!\{)([A-Za-z_]\w*)/g, (_, name: string) => `\${${name}}`);
   }
 }
 

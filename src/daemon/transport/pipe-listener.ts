@@ -39,8 +39,11 @@ export function listenOnPipe<State>(name: string, { answer, handler }: ListenOpt
     const body = await bodyOf(incoming);
     if (body === undefined) return void outgoing.writeHead(413, { connection: "close" }).end();
     const response = await answer(requestOf(incoming, body, closed.signal), () => false);
-    outgoing.writeHead(response?.status ?? 404, Object.fromEntries(response?.headers ?? []));
-    outgoing.end(await response?.text());
+    const text = (await response?.text()) ?? "";
+    const headers = { ...Object.fromEntries(response?.headers ?? []), "content-length": Buffer.byteLength(text) };
+    outgoing.writeHead(response?.status ?? 404, { ...headers, connection: "close" });
+    // Bun does not end a connection that was handed to it.
+    outgoing.end(text, () => incoming.socket.end());
   }
 
   server.on("upgrade", async (incoming: IncomingMessage, stream: Duplex) => {

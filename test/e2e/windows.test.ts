@@ -1,0 +1,166 @@
+/** The executable for Windows, under Wine. docs/windows.md says what this shows and what it does not. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { processesWith } from "../support/process.ts";
+import { noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
+
+setDefaultTimeout(120_000);
+
+const modules = join(import.meta.dir, "..", "..", "node_modules", "@modelcontextprotocol");
+const program = (server: string) => windowsPath(join(modules, server, "dist", "index.js"));
+
+if (noWine !== undefined) console.error(`test/e2e/windows.test.ts is skipped: it ${noWine}`);
+
+describe.skipIf(noWine !== undefined)("on Windows", () => {
+  let machine: WindowsMachine;
+  /** The config as Windows sees it. */
+  let config: string;
+
+  beforeAll(async () => {
+    machine = await WindowsMachine.create();
+    // As npm makes them: a batch file that is found by PATHEXT and starts the program.
+    machine.write("my tools/everything.cmd", `@echo off\n"%~dp0claudikins.exe" "${program("server-everything")}" %*\n`);
+    const asBun = { BUN_BE_BUN: "1" };
+    const file = machine.write("project/claudikins.json", {
+      mcpServers: {
+        everything: { command: "everything", args: ["stdio"], env: asBun },
+        files: {
+          command: windowsPath(machine.executable),
+          args: [program("server-filesystem"), "${USERPROFILE}"],
+          env: asBun,
+        },
+      },
+    });
+    config = windowsPath(file);
+  });
+  afterAll(async () => {
+    await machine[Symbol.asyncDispose]();
+  });
+
+  const servers = () => processesWith(machine.path.replaceAll("/", "\\")).length;
+  const runs = (...args: string[]) => machine.run([...args, "--config", config, "--trust"]);
+
+  test("a program calls a server and returns its value", async () => {
+    const code = "const { total } = await demo.list_orders(); return total";
+    const { code: exit, stdout, stderr } = await machine.run(["exec", "--no-daemon", "-e", code]);
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "2400\n" });
+    expect(stderr).toContain("[1 call");
+  });
+
+  test("servers are found by PATHEXT and started through batch files, and arguments keep every character", async () => {
+    const code = `const message = '100 % & "quoted" %PATH% ^ <x> ö';
+return [(await everything.echo({ message })) === "Echo: " + message, await everything.get_sum({ a: 1, b: 2 })]`;
+    const { stdout, stderr } = await runs("exec", "--no-daemon", "-e", code);
+    expect(JSON.parse(stdout || JSON.stringify(stderr))).toEqual([true, "The sum of 1 and 2 is 3."]);
+  });
+
+  test("variables of Windows work in a config", async () => {
+    const { stdout } = await runs("exec", "--no-daemon", "-e", "return await files.list_allowed_directories()");
+    expect(stdout).toMatch(/C:\\+users\\+/i);
+  });
+
+  test("no server is left when a program ends, is killed, or runs out of time", async () => {
+    await runs("exec", "--no-daemon", "-e", "return await everything.get_sum({ a: 1, b: 2 })");
+    expect(servers()).toBe(0);
+    const waiting = "await everything.get_sum({ a: 1, b: 2 }); await new Promise(() => {})";
+    const { child } = machine.start(["exec", "--no-daemon", "-e", waiting, "--config", config, "--trust"]);
+    // claudikins, cmd.exe, and the server behind the batch file.
+    while (servers() < 3) await Bun.sleep(50);
+    child.kill("SIGKILL");
+    while (servers() > 0) await Bun.sleep(50);
+    const { code } = await runs("exec", "--no-daemon", "--timeout", "3", "-e", waiting);
+    expect(code).not.toBe(0);
+    expect(servers()).toBe(0);
+  });
+
+  test("one daemon listens on a named pipe, serves every command, and leaves nothing when it is stopped", async () => {
+    const code = "return await everything.get_sum({ a: 1, b: 2 })";
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+    }
+    const folder = join(machine.home, ".local", "share", "claudikins", "run");
+    const socket = readdirSync(folder).find((name) => name.endsWith(".sock")) ?? "";
+    expect(readFileSync(join(folder, socket), "utf8")).toMatch(/^\\\\\.\\pipe\\claudikins-[0-9a-f]{32}$/);
+    const status = await machine.run(["daemon", "status", "--json"]);
+    expect(JSON.parse(status.stdout).daemons).toMatchObject([{ calls: { done: 2 }, config }]);
+    const { stdout } = await runs("call", "everything.get-sum", "a:=2", "b:=3");
+    expect(stdout).toContain("The sum of 2 and 3 is 5.");
+    expect((await machine.run(["daemon", "stop", "--all"])).code).toBe(0);
+    while (servers() > 0) await Bun.sleep(50);
+    expect(existsSync(join(folder, socket))).toBeFalse();
+  });
+
+  test("a killed daemon is replaced by the next command, and its servers end", async () => {
+    const code = "return await everything.get_sum({ a: 1, b: 2 })";
+    await runs("exec", "-e", code);
+    const [daemon] = processesWith("daemon run --config").filter((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(windowsPath(machine.path)),
+    );
+    process.kill(daemon ?? 0, "SIGKILL");
+    while (servers() > 0) await Bun.sleep(50);
+    expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+    await machine.run(["daemon", "stop", "--all"]);
+  });
+
+  test("an agent is served over stdio", async () => {
+    const initialize = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    };
+    const stdin = [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: initialize },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 2, method: "tools/list" },
+    ];
+    const text = stdin.map((each) => `${JSON.stringify(each)}\n`).join("");
+    const { stdout } = await machine.run(["serve", "--no-daemon"], { stdin: text });
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ id, result }) => [id, result.tools?.map(({ name }: { name: string }) => name)])).toEqual([
+      [1, undefined],
+      [2, ["search_tools", "execute_code"]],
+    ]);
+  });
+
+  test("a generated file is a program that calls its tool through the daemon", async () => {
+    expect((await runs("setup")).code).toBe(0);
+    const file = join(machine.path, "project", ".claudikins", "registry", "other", "everything", "get_sum.ts");
+    await machine.run(["trust", config, "--yes"]);
+    const env = { BUN_BE_BUN: "1", CI: "true" };
+    const { stdout, stderr } = await machine.run([windowsPath(file), "a:=4", "b:=5"], { env });
+    expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringContaining("The sum of 4 and 5 is 9.") });
+    await machine.run(["daemon", "stop", "--all"]);
+  });
+
+  test("init finds Claude Desktop and puts claudikins in the place of its servers; restore undoes it", async () => {
+    const file = join(machine.home, "AppData", "Roaming", "Claude", "claude_desktop_config.json");
+    const settings = {
+      mcpServers: {
+        files: { command: "npx.cmd", args: ["-y", "@modelcontextprotocol/server-filesystem", "%APPDATA%"] },
+      },
+    };
+    const before = JSON.stringify(settings, null, 2);
+    await Bun.write(file, before);
+    const { code, stderr } = await machine.run(["init", "--apply"]);
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    const { mcpServers } = JSON.parse(readFileSync(file, "utf8"));
+    expect(Object.keys(mcpServers)).toEqual(["claudikins"]);
+    expect(mcpServers.claudikins.command).toBe(windowsPath(machine.executable));
+    const own = readFileSync(join(machine.home, ".config", "claudikins", "claudikins.json"), "utf8");
+    expect(own).toContain('"${APPDATA}"');
+    expect((await machine.run(["restore"])).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
+  test("the daemon serves the local page", async () => {
+    const { stdout } = await machine.run(["ui", "--json"]);
+    const { url } = JSON.parse(stdout);
+    const response = await fetch(new URL(url));
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("<title>")]);
+    await machine.run(["daemon", "stop", "--all", "--now"]);
+  });
+});
