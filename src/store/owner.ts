@@ -1,6 +1,7 @@
 /** A process that runs stored executions. Others can tell whether it is alive, because the kernel releases the lock of a dead one. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { systemCodeOf } from "../errors.ts";
 import { isHeld, type Lock, takeLock } from "../lock.ts";
 
 const guarded = "the executions of this process";
@@ -27,8 +28,8 @@ export class Owner implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(fileOf(this.#folder, this.name), { force: true });
     this.#lock.release();
+    remove(fileOf(this.#folder, this.name));
   }
 }
 
@@ -42,6 +43,15 @@ export async function isOwnerAlive(folder: string, name: string): Promise<boolea
     // Others look at the same moment, and the first one removes the lock.
     if (existsSync(file)) throw error;
   }
-  rmSync(file, { force: true });
+  remove(file);
   return false;
+}
+
+/** Windows removes no file that is open, and another process may look at it. What cannot be removed is a lock that nobody holds. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    if (systemCodeOf(error) !== "EBUSY") throw error;
+  }
 }

@@ -156,6 +156,13 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
+  test("a detached program runs in the daemon, and is waited for by its id", async () => {
+    const { stdout } = await machine.run(["exec", "--detach", "--json", "-e", "await sleep(200); return 7"]);
+    const { execution } = JSON.parse(stdout);
+    expect((await machine.run(["executions", "wait", execution])).stdout).toBe("7\n");
+    await machine.run(["daemon", "stop", "--all"]);
+  });
+
   test("the daemon serves the local page", async () => {
     const { stdout } = await machine.run(["ui", "--json"]);
     const { url } = JSON.parse(stdout);

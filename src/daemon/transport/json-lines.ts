@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines, each of which is one JSON text. */
+/** Cuts a stream of bytes into lines. Each line is a JSON text. */
 import { PendingLine } from "../../clients/pending-line.ts";
 
 const newline = 0x0a;

@@ -1,6 +1,6 @@
 /**
- * HTTP over a named pipe, which Bun.serve does not offer. A connection for messages begins with an upgrade, as a WebSocket does, and
- * then carries one JSON text a line in each direction.
+ * HTTP over a named pipe, which Bun.serve does not offer. A connection for messages begins with an upgrade, as a WebSocket does. From
+ * then on, each line is a JSON text.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
