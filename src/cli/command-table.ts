@@ -15,7 +15,7 @@ export const commands: CommandTable = {
     load: () => import("./commands/restore.ts"),
   },
   add: {
-    summary: "Add a server: a catalog name, a command, a URL or a pasted entry",
+    summary: "Add a server: by name, a command, a URL or a pasted entry",
     load: () => import("./commands/add.ts"),
   },
   trust: {

@@ -1,4 +1,5 @@
 /** Addresses of servers on the network: the keys that have one, its transport, and what is wrong with it. */
+import { isLoopback } from "../loopback.ts";
 
 /** `auto` tries streamable HTTP first, and then the older HTTP with SSE. */
 export type NetworkTransport = "auto" | "http" | "sse" | "websocket";
@@ -49,4 +50,22 @@ export function addressProblem(url: string, transport: NetworkTransport): string
 /** Returns the same address with the scheme of HTTP, if it has the scheme of WebSockets. */
 export function httpForm(url: URL): URL {
   return new URL(url.href.replace(/^ws/, "http"));
+}
+
+/** The name of the registry at registry.modelcontextprotocol.io. */
+export const officialRegistry = "official";
+
+/** Returns what is wrong with the address of a registry, without its text; undefined if nothing is. */
+export function registryProblem(address: string): string | undefined {
+  if (address === officialRegistry) return undefined;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return `expected "${officialRegistry}" or an address that starts with https://`;
+  }
+  if (url.username !== "" || url.password !== "") return "must not contain a password: use headers";
+  if (url.search !== "" || url.hash !== "") return "must not contain ? or #";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return "must start with https://: without TLS, anyone on the way could change the answers";
+  }
+  return undefined;
 }

@@ -94,6 +94,7 @@ function wayTo(entry: Node): { addressKey?: string; problem?: Problem & { key: s
  */
 function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean {
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
+  if (key === "registries") return true;
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
   return key === "headers" || addressKeys.includes(String(key));
 }
@@ -128,6 +129,10 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
   look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);
+  const registries = findNodeAtLocation(root, ["registries"]);
+  for (const at of (registries?.type === "array" && registries.children?.keys()) || []) {
+    look(findNodeAtLocation(root, ["registries", at]), [`registries[${at}]`], knownKeys.registries, true);
+  }
   const policy = findNodeAtLocation(root, ["policy"]);
   look(policy, ["policy"], knownKeys.policy, true);
   look(policy && findNodeAtLocation(policy, ["confirm"]), ["policy", "confirm"]);

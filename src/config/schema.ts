@@ -11,6 +11,7 @@ import {
   headerValue,
   type NetworkTransport,
   networkTypes,
+  registryProblem,
   transportOf,
 } from "./address.ts";
 import {
@@ -201,6 +202,24 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
   }
 });
 
+/** Where `claudikins add` finds servers. Only the user's own config is asked for it: see `server-registries/registries.ts`. */
+const registryFields = {
+  /** `official`, or the part of the address before `/v0.1/servers`. */
+  url: z.string().superRefine((url, context) => {
+    const message = registryProblem(url);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  }),
+  headers: headers.optional(),
+  /** Time limit of all requests of one command. */
+  timeoutMs: z.int().min(1).max(60_000).optional(),
+};
+
+/** An address alone is short for an object. */
+const registrySchema = z.preprocess(
+  (entry) => (typeof entry === "string" ? { url: entry } : entry),
+  z.object(registryFields),
+);
+
 /** The rules for tools of all servers. Patterns are `server.tool`, for example `github.delete_*` and `*.delete_*`. */
 const policySchema = (servers: readonly string[]) =>
   z
@@ -249,6 +268,8 @@ const configFields = {
   llm: llmSchema.optional(),
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(defaultSettings.executeTask),
+  /** The registries that `claudikins add` asks for servers, in this order. An empty list turns registries off. */
+  registries: z.array(registrySchema).max(20).optional(),
   approvals: approvalsSchema.default(defaultApprovals),
   /**
    * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
@@ -275,6 +296,7 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
 };
 /** A stdio entry has a `command`, a network entry has a `url`. */
 export type ServerEntry = StdioEntry | NetworkEntry;
+export type RegistryEntry = z.infer<typeof registrySchema>;
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
@@ -287,6 +309,7 @@ export const knownKeys = {
   approvals: Object.keys(approvalsSchema.shape),
   policy: [...policyKeys],
   llm: Object.keys(llmFields),
+  registries: Object.keys(registryFields),
 };
 
 /** Keys that other agents use. They resemble our keys, but must not be reported as misspelt. */

@@ -4,7 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import { variablesIn } from "../config/expand.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { withTexts } from "../json-object.ts";
-import type { CatalogServer } from "../registry/server-catalog.ts";
+import type { CatalogAnswer, CatalogServer } from "../registry/server-catalog.ts";
 import type { PortableEntry } from "./config-file.ts";
 
 export interface NewServer {
@@ -26,15 +26,17 @@ export interface VariableOptions {
   lenient: boolean;
 }
 
-/** The server of the catalog. Throws SERVER_NOT_FOUND with similar names. */
-export async function catalogServer(name: string): Promise<CatalogServer> {
-  const { findInCatalog } = await import("../registry/server-catalog.ts");
-  const { server, ...rest } = findInCatalog(name);
-  if (server) return server;
-  const near = "near" in rest ? rest.near : [];
-  throw new ClaudikinsError("SERVER_NOT_FOUND", `The catalog has no server called "${name}"`, {
+/** The server of the catalog, or similar names. */
+export async function findInCatalog(name: string): Promise<CatalogAnswer> {
+  return (await import("../registry/server-catalog.ts")).findInCatalog(name);
+}
+
+/** The error for a name that is not in the catalog, while no registry was asked for it. */
+export function notInCatalog(name: string, near: readonly string[], more?: string): ClaudikinsError {
+  return new ClaudikinsError("SERVER_NOT_FOUND", `The catalog has no server called "${name}"`, {
     hint: [
       near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined,
+      more,
       `To add any other server: claudikins add ${JSON.stringify(name)} -- <command>, or claudikins add ${JSON.stringify(name)} <address>`,
     ]
       .filter(Boolean)

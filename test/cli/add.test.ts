@@ -252,7 +252,7 @@ describe("add with the name of a server in the catalog", () => {
       --- stderr
       error: The catalog has no server called "gihub"
 
-      hint: Did you mean github? To add any other server: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
+      hint: Did you mean github? To look in the official MCP registry: claudikins add --search "gihub". To add any other server: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
       --- exit code 2
       "
     `);

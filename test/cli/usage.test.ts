@@ -31,7 +31,7 @@ describe("help", () => {
         setup        Create folders, fetch tools and report what is left to do
         init         Import your agents' MCP servers and put claudikins in their place
         restore      Undo init: give your agents their original settings back
-        add          Add a server: a catalog name, a command, a URL or a pasted entry
+        add          Add a server: by name, a command, a URL or a pasted entry
         remove       Remove servers and their generated files
         disable      Turn off servers or single tools without removing them
         enable       Turn servers or single tools back on

@@ -1,4 +1,4 @@
-/** `claudikins add`: adds a server to the config: a catalog name, a command, a URL or a pasted entry. */
+/** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
 import { haveSecrets } from "../../agents/secrets.ts";
 import { isPasted, readPasted } from "../../agents/supported/pasted.ts";
@@ -6,14 +6,14 @@ import { networkTypeOf } from "../../config/address.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { about, exactly, list, number, record, text, texts } from "../../json-shape.ts";
+import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../json-shape.ts";
 import { counted } from "../../outcome-text.ts";
 import {
   type CatalogVariable,
   type Checked,
   catalogEntry,
-  catalogServer,
   checkNew,
+  findInCatalog,
   type NewServer,
 } from "../../settings/add-server.ts";
 import {
@@ -25,9 +25,11 @@ import {
 } from "../../settings/config-file.ts";
 import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
-import { command, flag, option, place, repeatable, several } from "../command.ts";
+import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
+import { givenFlags, type RegistryFlags, registryArgs } from "../from-registry/flags.ts";
+import { foundShape, reviewShape } from "../from-registry/shapes.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
@@ -35,12 +37,15 @@ import { toolboxOf } from "../session.ts";
 
 export default command({
   description:
-    "Add a server to claudikins.json: a well-known server by name, a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works.",
+    "Add a server to claudikins.json: a well-known server by name, a server from an MCP registry, a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works. A server from a registry is shown first, and you are asked whether to add it.",
   args: {
-    name: place("Name of the server, or an entry as JSON or TOML (- reads it from standard input)", {
-      required: false,
-      complete: "catalog",
-    }),
+    name: place(
+      "Name of the server (in a registry: name@version for a certain version), or an entry as JSON or TOML (- reads it from standard input)",
+      {
+        required: false,
+        complete: "catalog",
+      },
+    ),
     what: place("URL, entry, or command and arguments after --; leave out for a catalog server", {
       required: false,
       complete: "file",
@@ -59,28 +64,51 @@ export default command({
     user: flag("Add the server to your own config, even inside a project"),
     force: flag("Replace an existing server of this name"),
     "no-check": flag("Do not start the server or ask for its variables"),
+    ...registryArgs,
     ...configArgs,
   },
   examples: [
     "claudikins add github",
+    "claudikins add --search weather",
+    "claudikins add io.github.owner/weather",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
-  json: record({
-    config: text,
-    added: list(
+  json: either(
+    named(
+      "Added",
       record({
-        server: text,
-        "tools?": number,
-        "needs?": about("Variables that are not set; the server was not started", texts),
-        "signIn?": about("The server requires a sign-in: claudikins auth login", exactly(true)),
-        "notes?": texts,
+        config: text,
+        added: list(
+          record({
+            server: text,
+            "tools?": number,
+            "needs?": about("Variables that are not set; the server was not started", texts),
+            "signIn?": about("The server requires a sign-in: claudikins auth login", exactly(true)),
+            "notes?": texts,
+          }),
+        ),
+        "restart?": about("The config file is new: restart agents that already run claudikins", exactly(true)),
       }),
     ),
-    "restart?": about("The config file is new: restart agents that already run claudikins", exactly(true)),
-  }),
+    named(
+      "FoundServers",
+      about(
+        "With --search",
+        record({
+          servers: list(foundShape),
+          "failed?": about("Registries that did not answer", list(record({ registry: text, error: problem }))),
+        }),
+      ),
+    ),
+  ),
+  jsonFailure: {
+    "review?": about("The server of the registry that was not added", reviewShape),
+    "matches?": about("The servers that the words match", list(foundShape)),
+  },
   async run(args, io) {
+    if (args.search !== undefined) return search(args.search, args, io);
     const which = whichConfig(args, io);
     const answer = { flag: args.config, trust: args.trust, cwd: io.cwd, env: io.env };
     if (!args.user && !isAnsweredFor(answer)) await askingForTrust(args, io, () => checkTrust(answer));
@@ -93,7 +121,19 @@ export default command({
       type: args.type,
     };
     const isAsked = isChecked && configFile.kind === "user" && canAsk(io) && !args.json;
-    const servers = await newServers(args.name, args.what, details, { isChecked, isAsked }, io);
+    const how: HowToAdd = {
+      isChecked,
+      isAsked,
+      registryFlags: givenFlags(args),
+      skipsCatalog: args.registry.length > 0,
+      findPublished: async (name, near) => {
+        const { addPublished } = await import("../from-registry/add-published.ts");
+        const checkFreeKey = (key: string) => checkFree(key, configFile, args.force === true, "--as");
+        return addPublished(name, { args, near, configFile, env: details.env, isChecked, checkFree: checkFreeKey }, io);
+      },
+    };
+    const servers = await newServers(args.name, args.what, details, how, io);
+    if ("answer" in servers) return servers.answer;
     let text = configFile.text;
     for (const { name, entry } of servers) {
       checkFree(name, configFile, args.force === true);
@@ -143,18 +183,41 @@ interface Details {
   type: string | undefined;
 }
 
-/** Throws USAGE, CONFIG_INVALID, SERVER_NOT_FOUND or NEEDS_VARIABLE. */
+interface HowToAdd {
+  isChecked: boolean;
+  isAsked: boolean;
+  /** Flags that only apply to a server from a registry. */
+  registryFlags: string[];
+  /** Whether `--registry` names registries, so that the catalog is not meant. */
+  skipsCatalog: boolean;
+  findPublished(name: string, near: string[]): Promise<NewServer | { answer: Answer }>;
+}
+
+/** Throws USAGE, CONFIG_INVALID, SERVER_NOT_FOUND, NEEDS_VARIABLE and the errors of registries. */
 async function newServers(
   name: string | undefined,
   words: string[],
   details: Details,
-  { isChecked, isAsked }: { isChecked: boolean; isAsked: boolean },
+  how: HowToAdd,
   io: Io,
-): Promise<NewServer[]> {
+): Promise<NewServer[] | { answer: Answer }> {
+  const {
+    isChecked,
+    isAsked,
+    registryFlags: [registryFlag],
+    skipsCatalog,
+    findPublished,
+  } = how;
   const [first, ...rest] = words;
   if (name === undefined) {
     throw new ClaudikinsError("USAGE", "No server given", {
       hint: "Example: claudikins add github. For all forms: claudikins add --help",
+    });
+  }
+  const isNamed = first === undefined && name !== "-" && !isPasted(name) && !isAddress(name);
+  if (registryFlag && !isNamed) {
+    throw new ClaudikinsError("USAGE", `${registryFlag} only applies to a server from a registry`, {
+      hint: "See claudikins add --help",
     });
   }
   if (name === "-" || isPasted(name)) {
@@ -182,10 +245,19 @@ async function newServers(
     return [{ name, entry, notes: [] }];
   }
   if (isAddress(name) && details.headers.size > 0) throw noName(name, "USAGE");
-  refuse([], { ...details, env: new Map() }, "a server of the catalog");
-  const server = await catalogServer(name).catch((error: unknown) => {
-    throw isAddress(name) && URL.canParse(name) ? noName(name, "SERVER_NOT_FOUND") : error;
-  });
+  refuse([], { ...details, env: new Map() }, "a server by its name");
+  const found = skipsCatalog ? { near: [] } : await findInCatalog(name);
+  if (!("server" in found) || !found.server) {
+    if (isAddress(name) && URL.canParse(name)) throw noName(name, "SERVER_NOT_FOUND");
+    const published = await findPublished(name, found.near);
+    return "answer" in published ? published : [published];
+  }
+  const { server } = found;
+  if (registryFlag) {
+    throw new ClaudikinsError("USAGE", `${registryFlag} does not apply to ${server.title}, which is in the catalog`, {
+      hint: "To look in a registry instead: --registry official",
+    });
+  }
   const entry = await catalogEntry(server, {
     given: details.env,
     env: io.env,
@@ -207,6 +279,17 @@ async function newServers(
       notes: [...server.notes],
     },
   ];
+}
+
+async function search(words: string, args: RegistryFlags & { name?: string | undefined }, io: Io): Promise<Answer> {
+  const [other] = [args.name, ...givenFlags({ ...args, registry: [] })].filter((each) => each !== undefined);
+  if (other !== undefined) {
+    throw new ClaudikinsError("USAGE", `${JSON.stringify(other)} cannot be used with --search`, {
+      hint: "Put several words into quotes: claudikins add --search 'weather forecast'",
+    });
+  }
+  const { searchServers } = await import("../from-registry/search-servers.ts");
+  return searchServers(words, args.registry, io);
 }
 
 function pastedServers(text: string, name: string | undefined, io: Io): NewServer[] {
@@ -251,10 +334,12 @@ function typeOf({ type }: Details): { type?: string } {
   throw new ClaudikinsError("USAGE", `--type takes http, sse or ws; got "${type}"`);
 }
 
-function checkFree(name: string, { entries, file }: ConfigFile, force: boolean): void {
+function checkFree(name: string, { entries, file }: ConfigFile, force: boolean, flag?: string): void {
   if (!entries.has(name) || force) return;
+  const other =
+    flag === undefined ? "give the new server another name" : `give the new server another name with ${flag}`;
   throw new ClaudikinsError("USAGE", `${file} already has a server called "${name}"`, {
-    hint: "To replace it, add --force. To keep both, give the new server another name.",
+    hint: `To replace it, add --force. To keep both, ${other}.`,
   });
 }
 

@@ -23,21 +23,26 @@ const resolveName: Resolve = async (hostname) => (await lookup(hostname, { all: 
 
 /** Throws NetworkFailure with PROTOCOL_ERROR if `server` must not send the client to `url`. */
 export async function checkReach(url: URL, server: URL, resolve: Resolve = resolveName): Promise<void> {
-  if (url.hostname === server.hostname) return;
-  const [target, own] = await Promise.all([kindsOf(url, resolve), kindsOf(server, resolve)]);
-  // A server with a public address counts as one on the internet.
-  const from = order.find((kind) => own.includes(kind)) ?? "public";
-  if (target.every((kind) => allowed[from].includes(kind))) return;
+  if (await mayReach(url, server, resolve)) return;
   throw new NetworkFailure(`its sign-in points to ${url.origin}, which only this machine or its network can reach`, {
     code: "PROTOCOL_ERROR",
     hint: 'A remote server must not do this. If you trust it, add a token to its "headers" in the config.',
   });
 }
 
+/** Whether `server` may name `url`. A server on the internet may not name an address of this machine or its network. */
+export async function mayReach(url: URL, server: URL, resolve: Resolve = resolveName): Promise<boolean> {
+  if (url.hostname === server.hostname) return true;
+  const [target, own] = await Promise.all([kindsOfHost(url, resolve), kindsOfHost(server, resolve)]);
+  // A server with a public address counts as one on the internet.
+  const from = order.find((kind) => own.includes(kind)) ?? "public";
+  return target.every((kind) => allowed[from].includes(kind));
+}
+
 const order: readonly Kind[] = ["public", "forbidden", "private", "loopback"];
 
 /** Empty if the name cannot be resolved: behind a proxy that is normal, and otherwise nothing can be sent there. */
-async function kindsOf({ hostname }: URL, resolve: Resolve): Promise<Kind[]> {
+export async function kindsOfHost({ hostname }: URL, resolve: Resolve = resolveName): Promise<Kind[]> {
   const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   if (isIP(host) > 0) return [kindOf(host)];
   if (/(?:^|\.)localhost$/.test(host)) return ["loopback"];

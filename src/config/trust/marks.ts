@@ -43,6 +43,8 @@ const harmlessOfConfig = [
   "logs",
   // A call waits longer, or fails earlier. It is never allowed by this.
   "approvals",
+  // They count in the user's own config only.
+  "registries",
 ];
 
 export function marksOf(config: ParsedConfig): Marks {

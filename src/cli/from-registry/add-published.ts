@@ -1,0 +1,285 @@
+/** Adds a server that a registry describes: finds it, shows it, asks once, and makes its entry. */
+import type { ServerPolicy } from "../../config/policy.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import type { ValueOf } from "../../json-shape.ts";
+import { checkAddress, entryOf } from "../../server-registries/entry.ts";
+import type { Kind } from "../../server-registries/kinds.ts";
+import type { Found } from "../../server-registries/lookup.ts";
+import type { Registry } from "../../server-registries/registries.ts";
+import { Refused, type Wanted } from "../../server-registries/templates.ts";
+import type { Way } from "../../server-registries/way.ts";
+import { wantedOfWay, waysOf } from "../../server-registries/ways.ts";
+import { type NewServer, notInCatalog } from "../../settings/add-server.ts";
+import { type ConfigFile, configAsText, withServer } from "../../settings/config-file.ts";
+import type { Answer } from "../command.ts";
+import type { Io } from "../io.ts";
+import { canAsk, choose, confirm } from "../prompt.ts";
+import {
+  type Chosen,
+  findServer,
+  isPublishedName,
+  registriesFor,
+  severalError,
+  type Wish,
+  wishOf,
+  withoutRegistries,
+} from "./find-server.ts";
+import type { RegistryFlags } from "./flags.ts";
+import { type Review, reviewJson, reviewText } from "./review.ts";
+import type { foundShape } from "./shapes.ts";
+import { allValues, type Given, knownValues } from "./values.ts";
+
+/** What the command line says, and what the config allows. */
+export interface Setting {
+  args: RegistryFlags & { json?: boolean | undefined };
+  /** Similar names in the catalog. */
+  near: readonly string[];
+  configFile: ConfigFile;
+  /** The values of `--env`. */
+  env: Given["env"];
+  /** Whether the server will be started, and its values asked for. */
+  isChecked: boolean;
+  /** Throws USAGE if the key is taken. */
+  checkFree(name: string): void;
+}
+
+/**
+ * Returns the server that the name or the words mean, or the answer of a command that may not add it. Throws SERVER_NOT_FOUND, USAGE,
+ * NEEDS_VARIABLE, CANCELLED and the errors of registries.
+ */
+export async function addPublished(text: string, setting: Setting, io: Io): Promise<NewServer | { answer: Answer }> {
+  const wish = wishOf(text);
+  const registries = await registriesFor({ flags: setting.args.registry, isExplicit: isPublishedName(wish) }, io);
+  if (registries.length === 0) throw notInCatalog(text, setting.near, await withoutRegistries(text, io));
+  const isAsked = canAsk(io) && !setting.args.json;
+  const found = await findServer(wish, registries, { near: setting.near, isAsked }, io);
+  if ("several" in found) {
+    const failure = severalError(wish, found.several);
+    return notAdded(failure, { matches: found.several.map(foundJson) }, found.notes, setting, io);
+  }
+  try {
+    return await reviewed(found, wish, { ...setting, isAsked }, io);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw new ClaudikinsError("USAGE", `${found.server.name} cannot be added: ${error.message}`);
+  }
+}
+
+/** Tells people why nothing is added; scripts get the rest beside it. */
+async function notAdded(
+  failure: ClaudikinsError,
+  beside: object,
+  notes: readonly string[],
+  { args }: Pick<Setting, "args">,
+  io: Io,
+): Promise<{ answer: Answer }> {
+  if (args.json) return { answer: { failure, beside } };
+  await io.stderr.write(notes.join(""));
+  throw failure;
+}
+
+async function reviewed(
+  found: Chosen,
+  wish: Wish,
+  { args, configFile, env, isChecked, checkFree, isAsked }: Setting & { isAsked: boolean },
+  io: Io,
+): Promise<NewServer | { answer: Answer }> {
+  const { server, registry } = found;
+  const { via, yes = false, json = false } = args;
+  if (server.status === "deleted") throw deleted(found);
+  const { ways, refused } = await usableWays(found);
+  const way = await chosenWay(found, ways, refused, { via, yes, isAsked, isChecked }, io);
+  const name = args.as ?? keyFor(server.name);
+  checkFree(name);
+  const wanted = wantedOfWay(way);
+  const known = knownValues(wanted, { set: args.set, env }, io);
+  const extra = extraVariables(way, wanted, env);
+  const policy = await policyFor(name, configFile, io);
+  const review: Review = { server, registry, way, ways, refused, values: known, name, policy };
+  const failure = yes ? unclear(found, wish, isAsked) : isAsked ? undefined : needsPerson(found);
+  if (failure) {
+    if (!json) await io.stdout.write(reviewText(review));
+    return notAdded(failure, { review: reviewJson(review) }, found.notes, { args }, io);
+  }
+  if (!json) await io.stderr.write(`${found.notes.join("")}\n${reviewText(review)}`);
+  if (!yes) {
+    await io.stdin.dropTyped();
+    if (!(await confirm(io, "Add it?"))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
+  }
+  const takesSecrets = configFile.kind === "user";
+  const values = await allValues(wanted, known, { isAsked, takesSecrets, lenient: !isChecked }, io);
+  const entry = entryOf(way, values);
+  if ("url" in way) await checkAddress(String(entry["url"]), registry);
+  return { name, entry: { ...entry, ...(extra.length > 0 ? { env: withMore(entry["env"], extra) } : {}) }, notes: [] };
+}
+
+/** The rules that will apply to the server's tools. */
+async function policyFor(name: string, configFile: ConfigFile, { env }: Io): Promise<ServerPolicy | undefined> {
+  const text = withServer(configFile, configFile.text, name, { command: "x" });
+  return (await configAsText(configFile, text, env)).servers.get(name)?.policy;
+}
+
+/** Variables of `--env` that the server does not name. Throws USAGE where the server could not get them. */
+function extraVariables(way: Way, wanted: readonly Wanted[], env: Given["env"]): [string, string][] {
+  const extra = [...env].filter(([key]) => !wanted.some(({ name, isVariable }) => isVariable && name === key));
+  if (extra[0] && ("url" in way || way.kind === "oci")) {
+    const names = wanted.map(({ name }) => name).join(", ") || "none";
+    throw new ClaudikinsError("USAGE", `${extra[0][0]} is not a variable of the server`, {
+      hint: `Its values: ${names}`,
+    });
+  }
+  return extra.map(([key, value]) => [key, value ?? `\${${key}}`]);
+}
+
+function withMore(env: unknown, extra: [string, string][]): JsonObject {
+  return { ...(isObject(env) ? env : {}), ...Object.fromEntries(extra) };
+}
+
+/** A server in a list. */
+export function foundJson({ server, registry }: Found): ValueOf<typeof foundShape> {
+  const { name, title, description, version, status } = server;
+  return { name, ...(title === undefined ? {} : { title }), description, version, status, registry: registry.url };
+}
+
+/** Without a terminal, the person must have named what was reviewed, and no registry may be in doubt. */
+function unclear(
+  { server, unsure }: Chosen,
+  { version, isFullName }: Wish,
+  isAsked: boolean,
+): ClaudikinsError | undefined {
+  if (isAsked) return undefined;
+  if (!isFullName || version === undefined) {
+    return new ClaudikinsError("USAGE", "Without a terminal, --yes needs the exact name and version of the server", {
+      hint: `For the version shown: claudikins add ${server.name}@${server.version} --yes`,
+    });
+  }
+  const [first] = unsure;
+  if (!first) return undefined;
+  return new ClaudikinsError(
+    first.error.code,
+    `${first.error.message}, so it is not clear whether it has ${server.name}`,
+    {
+      hint: "Choose a registry with --registry.",
+    },
+  );
+}
+
+function needsPerson({ server }: Chosen): ClaudikinsError {
+  return new ClaudikinsError(
+    "POLICY_DENIED",
+    "Only a person can add a server from a registry, and this command has no terminal",
+    {
+      // The way without a person is in the documentation only: an agent would follow a hint.
+      hint: `Run it in your own terminal: claudikins add ${server.name}`,
+    },
+  );
+}
+
+function deleted({ server, registry }: Chosen): ClaudikinsError {
+  const why = server.statusMessage === undefined ? "" : `: ${server.statusMessage}`;
+  return new ClaudikinsError(
+    "SERVER_NOT_FOUND",
+    `${server.name} ${server.version} was deleted from ${registry.name}${why}`,
+    {
+      hint: "A deleted version is often harmful or broken. Look for another server: claudikins add --search '…'",
+    },
+  );
+}
+
+/** The ways whose addresses the registry may name. Throws SERVER_NOT_FOUND if there is none. */
+async function usableWays({ server, registry }: Chosen): Promise<{ ways: Way[]; refused: string[] }> {
+  const { ways: all, refused } = waysOf(server);
+  const ways: Way[] = [];
+  for (const way of all) {
+    const problem = "url" in way ? await addressProblem(way, registry) : undefined;
+    if (problem === undefined) ways.push(way);
+    else refused.push(`its address: ${problem}`);
+  }
+  if (ways.length > 0) return { ways, refused };
+  const where = server.websiteUrl ?? server.repository?.url;
+  const what = refused.length === 0 ? "its description names no package and no address" : refused.join("; ");
+  throw new ClaudikinsError("SERVER_NOT_FOUND", `${server.name} ${server.version} cannot be added: ${what}`, {
+    hint: [
+      where === undefined ? undefined : `Its page may say how it is set up: ${where}`,
+      "To add it by hand: claudikins add NAME -- COMMAND, or claudikins add NAME ADDRESS",
+    ]
+      .filter(Boolean)
+      .join(" "),
+  });
+}
+
+async function addressProblem(
+  { url }: Extract<Way, { url: unknown }>,
+  registry: Registry,
+): Promise<string | undefined> {
+  const [only, second] = url;
+  if (typeof only !== "string" || second !== undefined) return undefined;
+  try {
+    await checkAddress(only, registry);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refused) return error.message;
+    throw error;
+  }
+}
+
+/** The runtimes as people install them. */
+const homes = {
+  npx: "Node.js (https://nodejs.org)",
+  uvx: "uv (https://docs.astral.sh/uv)",
+  dnx: "the .NET 10 SDK (https://dotnet.microsoft.com)",
+  docker: "Docker (https://docs.docker.com)",
+};
+
+/** The way that `--via` names, that the person chooses, or the first that works here. Throws USAGE, SERVER_UNAVAILABLE and CANCELLED. */
+async function chosenWay(
+  { server }: Chosen,
+  ways: readonly Way[],
+  refused: readonly string[],
+  { via, yes, isAsked, isChecked }: { via: Kind | undefined; yes: boolean; isAsked: boolean; isChecked: boolean },
+  io: Io,
+): Promise<Way> {
+  const wanted = via === undefined ? ways : ways.filter(({ kind }) => kind === via);
+  if (wanted.length === 0) {
+    const why = refused.find((reason) => reason.includes(`${via} `));
+    throw new ClaudikinsError(
+      "USAGE",
+      `${server.name} cannot be used by --via ${via}${why === undefined ? "" : `: ${why}`}`,
+      {
+        hint: `Its ways: ${[...new Set(ways.map(({ kind }) => kind))].join(", ")}`,
+      },
+    );
+  }
+  const here = wanted.filter((way) => "url" in way || Bun.which(way.runtime, { PATH: io.env["PATH"] ?? "" }) !== null);
+  // An entry that is not started may be for another machine.
+  const usable = here.length > 0 || isChecked ? here : wanted;
+  const [first, second] = usable;
+  if (!first) {
+    const runtimes = [...new Set(wanted.flatMap((way) => ("url" in way ? [] : [way.runtime])))];
+    throw new ClaudikinsError(
+      "SERVER_UNAVAILABLE",
+      `${server.name} needs ${runtimes.join(" or ")}, which is not in your PATH`,
+      {
+        hint: `Install ${runtimes.map((runtime) => homes[runtime]).join(" or ")}, or add --no-check to add it anyway.`,
+      },
+    );
+  }
+  if (!second || yes || !isAsked || via !== undefined) return first;
+  return usable[await choose(io, `${server.name} can be used in several ways:`, usable.map(wayLine))]!;
+}
+
+function wayLine(way: Way): string {
+  if (!("url" in way)) return `${way.kind}: start ${way.spec} with ${way.runtime}`;
+  const address = way.url.map((part) => (typeof part === "string" ? part : `<${part.name}>`)).join("");
+  return `${way.kind}: connect to ${address}`;
+}
+
+/** A short key: `io.github.owner/weather-mcp-server` becomes `weather`, and `com.stripe/mcp` becomes `stripe`. */
+export function keyFor(fullName: string): string {
+  const [namespace = "", last = ""] = fullName.split("/");
+  const short = last.replace(/^(?:mcp-server|server|mcp)[-_.]/i, "").replace(/[-_.](?:mcp-server|mcp|server)$/i, "");
+  const again = short.replace(/[-_.]mcp$/i, "");
+  const isPlain = /^(?:mcp|server|mcp-server)$/i.test(again) || !/[A-Za-z0-9]/.test(again);
+  return isPlain ? (namespace.split(".").at(-1) ?? last) : again;
+}

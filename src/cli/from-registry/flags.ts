@@ -1,0 +1,34 @@
+/** The flags of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
+import { kinds } from "../../server-registries/kinds.ts";
+import { type Args, flag, option, repeatable, type Values } from "../command.ts";
+import { oneWordOf } from "../flags.ts";
+
+export const registryArgs = {
+  search: option("Find servers by these words in the catalog and the registries, and add nothing", {
+    valueHint: "words",
+  }),
+  registry: option(
+    'Use this registry instead of the catalog and the registries in your config: its address, or "official" (repeatable)',
+    { valueHint: "url", ...repeatable },
+  ),
+  set: option("Value for a server from a registry: a variable, a header or an argument (repeatable)", {
+    valueHint: "name=value",
+    ...repeatable,
+  }),
+  via: option("How to start or reach a server from a registry (default: the first way that works here)", {
+    valueHint: "kind",
+    ...oneWordOf(kinds),
+  }),
+  as: option("Name in your config for a server from a registry", { valueHint: "name" }),
+  yes: flag("Add a server from a registry without asking; without a terminal, give its exact version", { short: "y" }),
+} as const satisfies Args;
+
+export type RegistryFlags = Values<typeof registryArgs>;
+
+/** The given flags that only apply to a server from a registry. */
+export function givenFlags({ registry, set, via, as, yes }: RegistryFlags): string[] {
+  const given = { registry: registry.length > 0, set: set.length > 0, via, as, yes };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : [`--${name}`],
+  );
+}

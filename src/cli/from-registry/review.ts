@@ -1,0 +1,160 @@
+/** What a person sees of a published server before it is added: what it is, what it runs or reaches, and what it needs. */
+import type { ServerPolicy } from "../../config/policy.ts";
+import type { ValueOf } from "../../json-shape.ts";
+import { visible } from "../../policy/visible.ts";
+import { entryOf } from "../../server-registries/entry.ts";
+import type { PublishedServer } from "../../server-registries/published.ts";
+import type { Registry } from "../../server-registries/registries.ts";
+import { shownTemplate, type Values, type Wanted } from "../../server-registries/templates.ts";
+import type { Way } from "../../server-registries/way.ts";
+import { wantedOfWay } from "../../server-registries/ways.ts";
+import type { reviewShape } from "./shapes.ts";
+
+export interface Review {
+  server: PublishedServer;
+  registry: Registry;
+  way: Way;
+  /** All usable ways. */
+  ways: readonly Way[];
+  refused: readonly string[];
+  /** The values that are known so far. */
+  values: Values;
+  /** The key in the config. */
+  name: string;
+  policy: ServerPolicy | undefined;
+}
+
+export function reviewJson({ server, registry, way, ways, refused, values }: Review): ValueOf<typeof reviewShape> {
+  const { name, version, title, description, status, statusMessage, publishedOn, repository, websiteUrl } = server;
+  const optional = { title, statusMessage, publishedOn, repository: repository?.url, website: websiteUrl };
+  return {
+    name,
+    version,
+    description,
+    registry: registry.url,
+    status,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    via: way.kind,
+    ...("url" in way ? { url: addressText(way) } : { command: commandOf(way, values) }),
+    needs: wantedOfWay(way).map((each) => ({
+      name: each.name,
+      required: each.isRequired,
+      secret: each.isSecret,
+      ...(each.description === undefined ? {} : { description: each.description }),
+      ...(each.default === undefined ? {} : { default: each.default }),
+      ...(each.choices === undefined ? {} : { choices: [...each.choices] }),
+      ...(isFromEnvironment(each, values) ? { fromEnvironment: true as const } : {}),
+    })),
+    warnings: [...way.warnings],
+    others: ways.filter((each) => each !== way).map((each) => each.kind),
+    refused: [...refused],
+  };
+}
+
+/** Ends with an empty line. Texts of the registry are escaped, so that they cannot imitate our lines. */
+export function reviewText(review: Review): string {
+  const { server, registry, way, ways, refused, name, policy } = review;
+  const { description, title, version, status, statusMessage, publishedOn, repository, websiteUrl } = server;
+  const namespace = server.name.slice(0, server.name.indexOf("/"));
+  const others = ways.filter((each) => each !== way).map((each) => each.kind);
+  const facts: [string, string | undefined][] = [
+    ["", [title, description].filter(Boolean).join(": ") || "It has no description."],
+    [
+      "registry",
+      `${registry.name}${registry.name === "official" ? ", which anyone may publish to" : ` (${registry.url})`}`,
+    ],
+    ["publisher", `${namespace}${publishedOn === undefined ? "" : `, ${publishedOn}`}`],
+    ["source", repository?.url ?? websiteUrl ?? "not given"],
+    ["status", statusText(status, statusMessage)],
+  ];
+  const lines = [
+    `${server.name} ${version}`,
+    ...facts.flatMap(([label, fact]) =>
+      fact === undefined ? [] : [`  ${label === "" ? "" : `${label}: `}${visible(fact)}`],
+    ),
+    "",
+    ...("url" in way
+      ? [
+          "It connects to:",
+          `  ${visible(addressText(way))} (${way.kind === "sse" ? "HTTP with SSE" : "streamable HTTP"})`,
+          ...way.headers.map(({ name: header, value }) => `  ${visible(`${header}: ${shownTemplate(value)}`)}`),
+          "What agents pass to its tools leaves your machine.",
+        ]
+      : [
+          "It runs this program on your machine, with all of your rights, your files and the network:",
+          `  ${visible(commandOf(way, review.values).map(shownWord).join(" "))}`,
+          ...way.env.flatMap(({ name: variable, value }) =>
+            value.every((part) => typeof part === "string")
+              ? [`  with ${visible(`${variable}=${shownTemplate(value)}`)}`]
+              : [],
+          ),
+        ]),
+    ...way.warnings.map((warning) => `warning: ${visible(warning)}`),
+    "",
+    ...needsLines(review),
+    `In your config it is called ${visible(name)}. ${policyText(policy)}`,
+    ...(others.length > 0 ? [`Other ways: ${others.map((each) => `--via ${each}`).join(", ")}`] : []),
+    ...refused.map((reason) => `Not used: ${visible(reason)}`),
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function statusText(status: PublishedServer["status"], message: string | undefined): string | undefined {
+  const why = message === undefined ? "" : `: ${message}`;
+  if (status === "deprecated") return `DEPRECATED, its publisher advises against it${why}`;
+  return status === "deleted" ? `DELETED${why}` : undefined;
+}
+
+function needsLines({ way, values }: Review): string[] {
+  const wanted = wantedOfWay(way);
+  if (wanted.length === 0) return [];
+  return ["It takes these values:", ...wanted.map((each) => `  ${visible(needLine(each, values))}`), ""];
+}
+
+function needLine(wanted: Wanted, values: Values): string {
+  const { name, isRequired, isSecret, description, default: usual, choices } = wanted;
+  const parts = [
+    isRequired ? "required" : "optional",
+    ...(isSecret ? ["secret"] : []),
+    ...(choices ? [`one of ${choices.slice(0, 10).join(", ")}${choices.length > 10 ? " …" : ""}`] : []),
+    ...(usual === undefined ? [] : [`default ${JSON.stringify(usual)}`]),
+    ...(isFromEnvironment(wanted, values) ? ["taken from your environment"] : values.has(name) ? ["given"] : []),
+  ];
+  return `${name} (${parts.join("; ")})${description === undefined ? "" : `: ${description}`}`;
+}
+
+/** Whether the value is a reference to the variable of the same name. */
+function isFromEnvironment({ name }: Wanted, values: Values): boolean {
+  return values.get(name)?.[0] === `\${${name}}`;
+}
+
+function policyText(policy: ServerPolicy | undefined): string {
+  const lines = policy
+    ? [...policy.allow, ...policy.deny, ...policy.confirm, ...(policy.userConfirm ?? [])].map(({ line }) => line)
+    : [];
+  if (lines.length === 0)
+    return "Your policy has no rule for it, so agents may call all of its tools without asking you.";
+  return `Rules for its tools: ${visible([...new Set(lines)].join("; "))}.`;
+}
+
+function addressText(way: Extract<Way, { url: unknown }>): string {
+  return shownTemplate(way.url);
+}
+
+/** The command line as far as it is known. Secrets and missing values are shown by their names. */
+function commandOf(way: Exclude<Way, { url: unknown }>, values: Values): string[] {
+  const shown = new Map(
+    wantedOfWay(way).map(({ name, isSecret, isRequired, default: usual }): [string, string[]] => {
+      const known = isSecret ? undefined : values.get(name);
+      return [name, known ? [...known] : isRequired || isSecret ? [`<${name}>`] : usual === undefined ? [] : [usual]];
+    }),
+  );
+  const { command, args } = entryOf(way, shown) as { command: string; args: string[] };
+  return [command, ...args];
+}
+
+/** Quotes a word as a shell would need it; angle brackets stay readable. */
+function shownWord(word: string): string {
+  return /^[\w@%+=:,./<>${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,72 @@
+/** `claudikins add --search`: lists servers of the catalog and of the registries, and adds nothing. */
+import { ClaudikinsError } from "../../errors.ts";
+import type { ValueOf } from "../../json-shape.ts";
+import { searchRegistries } from "../../server-registries/lookup.ts";
+import type { Answer } from "../command.ts";
+import type { Io } from "../io.ts";
+import { table } from "../layout.ts";
+import { foundJson } from "./add-published.ts";
+import { asking, failureNotes, registriesFor } from "./find-server.ts";
+import type { foundShape } from "./shapes.ts";
+
+/** More are counted, and not shown. */
+const maxShown = 50;
+
+/** Throws USAGE, SERVER_NOT_FOUND, and the error of a registry if no registry has answered and the catalog has nothing. */
+export async function searchServers(text: string, flags: readonly string[], io: Io): Promise<Answer> {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  if (words.length === 0) throw new ClaudikinsError("USAGE", "--search takes words");
+  const registries = await registriesFor({ flags, isExplicit: true }, io);
+  const known = flags.length > 0 ? [] : await inCatalog(words);
+  const { found, failed, partial } = await asking(registries, io, searchRegistries(registries, words, io.interrupted));
+  if (found.length + known.length === 0) {
+    const [first] = failed;
+    if (first && failed.length === registries.length) throw first.error;
+    const where = ["the catalog", ...registries.map(({ name }) => name)].slice(flags.length > 0 ? 1 : 0).join(", ");
+    const hint = ["Use fewer or other words.", ...failed.map(({ error }) => `${error.message}.`)].join(" ");
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `No server for "${words.join(" ")}" was found in ${where}`, { hint });
+  }
+  const servers = [...known, ...found.map(foundJson)];
+  const shown = servers.slice(0, maxShown);
+  const names = new Map(registries.map(({ url, name }) => [url, name]));
+  const rows = shown.map(({ name, version = "", description, status, registry }) => [
+    name,
+    version,
+    `${status === "deprecated" ? "DEPRECATED. " : ""}${description}`,
+    names.get(registry) ?? registry,
+  ]);
+  const notes = failureNotes(failed);
+  if (servers.length > shown.length)
+    notes.push(`note: ${servers.length - shown.length} more. Add words to narrow it down\n`);
+  for (const { name } of partial)
+    notes.push(`note: ${name} has more servers than were read. Add words to narrow it down\n`);
+  return {
+    json: { servers: shown, ...(failed.length > 0 ? { failed: failed.map(failedJson) } : {}) },
+    text: table(["name", "version", "description", "from"], rows, io.stdout.columns),
+    note: `${notes.join("")}To see what one does, and to add it: claudikins add NAME\n`,
+  };
+}
+
+function failedJson({
+  registry,
+  error: { code, message, hint },
+}: Awaited<ReturnType<typeof searchRegistries>>["failed"][number]) {
+  return { registry: registry.url, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}
+
+async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundShape>[]> {
+  const { catalogServers } = await import("../../registry/server-catalog.ts");
+  const lower = words.map((word) => word.toLowerCase());
+  return catalogServers()
+    .filter(({ name, title, description, goodFor }) => {
+      const text = [name, title, description, ...goodFor].join(" ").toLowerCase();
+      return lower.every((word) => text.includes(word));
+    })
+    .map(({ name, title, description }) => ({
+      name,
+      title,
+      description,
+      status: "active",
+      registry: "catalog",
+    }));
+}

@@ -1,0 +1,221 @@
+/**
+ * The options that a published server may give to the program that starts it (npx, uvx, docker or dnx). All others are refused: many of
+ * them start another package than the one that is shown, or give a container the rights of this machine's administrator.
+ */
+import { Refused, type Template } from "./templates.ts";
+
+export type Runtime = "npx" | "uvx" | "docker" | "dnx";
+
+/**
+ * What an option takes: nothing, a value, or it is left out because claudikins gives it itself. A function checks the fixed parts of
+ * the value and throws Refused.
+ */
+type Takes = "nothing" | "value" | "given" | ((value: string, own: Own) => "value" | "given");
+
+/** The package that is started. */
+interface Own {
+  identifier: string;
+  version: string | undefined;
+}
+
+/** A package may only name itself, perhaps with extras. Then a word after it names the program in the package. */
+function itself(value: string, { identifier, version }: Own): "value" {
+  const [, name, extras = "", , exact] = /^(@?[^@=[\]]+)(\[[\w,-]+\])?(?:(@|==)(.+))?$/.exec(value) ?? [];
+  if (name === identifier.replace(/\[.*$/, "") && extras.length < 200 && (exact === undefined || exact === version))
+    return "value";
+  throw new Refused("its options start another package than the one that it names");
+}
+
+function pythonPackage(value: string): "value" {
+  if (/^[A-Za-z0-9][\w.-]*(?:\[[\w,-]+\])?(?:(?:==|>=|<=|~=|<|>)[\w.!+*]+)?$/.test(value)) return "value";
+  throw new Refused("its options start a package from an address or a folder");
+}
+
+/** The container may not have the whole machine. */
+function mount(value: string): "value" {
+  const source = /(?:^|,)(?:src|source)=([^,]*)/.exec(value)?.[1] ?? (value.includes("=") ? "" : value.split(":")[0]!);
+  const plain = source.replace(/\/+$/, "") || (source.startsWith("/") ? "/" : source);
+  if (
+    plain === "/" ||
+    /docker\.sock|containerd\.sock|podman\.sock|^\/(?:proc|sys|dev|etc|root|boot|run|var\/run)(?:\/|$)/.test(plain)
+  ) {
+    throw new Refused(`it gives its container ${plain} of this machine`);
+  }
+  return "value";
+}
+
+function variable(value: string): "value" {
+  if (/^[A-Za-z_]\w*(?:=|$)/.test(value)) return "value";
+  throw new Refused("it names a variable of the container in a form that is not known");
+}
+
+function oneOf(...allowed: string[]) {
+  return (value: string): "value" => {
+    if (allowed.includes(value)) return "value";
+    throw new Refused(`it passes "${value}" to an option where only ${allowed.join(" or ")} is accepted`);
+  };
+}
+
+const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
+  npx: {
+    "-y": "given",
+    "--yes": "given",
+    "-q": "nothing",
+    "--quiet": "nothing",
+    "--silent": "nothing",
+    "--prefer-offline": "nothing",
+    "--prefer-online": "nothing",
+    "--package": itself,
+  },
+  uvx: {
+    "-q": "nothing",
+    "--quiet": "nothing",
+    "--no-progress": "nothing",
+    "--isolated": "nothing",
+    "-n": "nothing",
+    "--no-cache": "nothing",
+    "--native-tls": "nothing",
+    "--from": itself,
+    "-p": (value) => pythonVersion(value),
+    "--python": (value) => pythonVersion(value),
+    "-w": pythonPackage,
+    "--with": pythonPackage,
+    "--prerelease": oneOf("allow", "disallow", "if-necessary", "explicit", "if-necessary-or-explicit"),
+  },
+  docker: {
+    "-i": "given",
+    "--interactive": "given",
+    "--rm": "given",
+    // A terminal would change line ends.
+    "-t": "given",
+    "--tty": "given",
+    "-it": "given",
+    "-ti": "given",
+    "--init": "nothing",
+    "--read-only": "nothing",
+    "-e": variable,
+    "--env": variable,
+    "-v": mount,
+    "--volume": mount,
+    "--mount": mount,
+    "--tmpfs": "value",
+    "--network": "value",
+    "--net": "value",
+    "--add-host": "value",
+    "-p": "value",
+    "--publish": "value",
+    "-u": "value",
+    "--user": "value",
+    "-w": "value",
+    "--workdir": "value",
+    "--entrypoint": "value",
+    "--name": "value",
+    "--hostname": "value",
+    "-l": "value",
+    "--label": "value",
+    "--platform": "value",
+    "--pull": oneOf("always", "missing", "never"),
+    "-m": "value",
+    "--memory": "value",
+    "--cpus": "value",
+    "--pids-limit": "value",
+    "--shm-size": "value",
+    "--gpus": "value",
+    "--cap-drop": "value",
+    "--security-opt": oneOf("no-new-privileges", "no-new-privileges:true", "no-new-privileges=true"),
+  },
+  dnx: { "-y": "given", "--yes": "given", "--prerelease": "nothing" },
+};
+
+function pythonVersion(value: string): "value" {
+  if (/^(?:python|cpython|pypy)?[@\d.]*$/i.test(value)) return "value";
+  throw new Refused("it chooses a Python by its path");
+}
+
+/** One word of a command line, or a word with the value after it. */
+export interface Option {
+  /** The fixed word in front of the value. */
+  flag?: string | undefined;
+  value?: Template | undefined;
+  /** What the person is asked for if the option needs a value, and the next word is none. */
+  asked?: Template | undefined;
+}
+
+/** Returns the options that may be passed on, without those that claudikins gives itself. Throws Refused. */
+export function checkedOptions(given: readonly Option[], runtime: Runtime, own: Own): Option[] {
+  const checked: Option[] = [];
+  for (let at = 0; at < given.length; at++) {
+    const { flag = "", value, asked } = asFlag(given[at]!);
+    const program = flag === "" && checked.some(isSource) ? fixedText(value) : undefined;
+    if (program !== undefined && /^[A-Za-z0-9][\w.-]*$/.test(program)) {
+      checked.push({ value: [program] });
+      continue;
+    }
+    const [name, inline] = split(flag);
+    const takes = Object.hasOwn(options[runtime], name) ? options[runtime][name] : undefined;
+    const next = given[at + 1];
+    // Some publishers write an option and its value as two words.
+    const isLacking = takes !== undefined && !isBare(takes) && inline === undefined && value === undefined;
+    const isTaken = isLacking && next !== undefined && next.flag === undefined;
+    const option = checkedOption({ flag, value: isTaken ? next.value : isLacking ? asked : value }, runtime, own);
+    if (isTaken) at += 1;
+    if (option) checked.push(option);
+  }
+  return checked;
+}
+
+/** Whether the option names the package, so that the program in it has to be named, too. */
+export function isSource({ flag }: Option): boolean {
+  return flag === "--from" || flag === "--package";
+}
+
+const isBare = (takes: Takes) => takes === "nothing" || takes === "given";
+
+/** Some publishers write options as words without a name. */
+function asFlag(option: Option): Option {
+  const text = option.flag === undefined ? fixedText(option.value) : undefined;
+  return text?.startsWith("-") ? { flag: text } : option;
+}
+
+function checkedOption({ flag, value }: Option, runtime: Runtime, own: Own): Option | undefined {
+  const text = fixedText(value);
+  if (flag === "") return checkedWord(text, runtime);
+  const [name, inline] = split(flag ?? "");
+  const takes = Object.hasOwn(options[runtime], name) ? options[runtime][name] : undefined;
+  if (takes === undefined) throw refused(name, runtime);
+  if (isBare(takes)) {
+    const isOn = inline ?? (value === undefined ? "" : text);
+    if (isOn === undefined || !["", "true", "false"].includes(isOn)) throw refused(`${name} with a value`, runtime);
+    return takes === "given" || isOn === "false" ? undefined : { flag: name };
+  }
+  const whole: Template | undefined = inline === undefined ? value : [inline];
+  if (whole === undefined || (inline !== undefined && value !== undefined)) {
+    throw refused(`${name} without a value`, runtime);
+  }
+  if (takes === "value") return { flag: name, value: whole };
+  // What the person may type is not checked, but what they may accept is.
+  const fixed = whole.map((part) => (typeof part === "string" ? part : (part.default ?? "x"))).join("");
+  return (takes as (value: string, own: Own) => string)(fixed, own) === "given"
+    ? undefined
+    : { flag: name, value: whole };
+}
+
+/** Other words name what is started. */
+function checkedWord(text: string | undefined, runtime: Runtime): undefined {
+  if (runtime === "docker" && text === "run") return undefined;
+  throw refused(text === undefined ? "a word that you choose" : JSON.stringify(text), runtime);
+}
+
+/** The text of a value; undefined if there is none, or if a person chooses a part of it. */
+function fixedText(value: Template | undefined): string | undefined {
+  return value?.every((part) => typeof part === "string") ? value.join("") : undefined;
+}
+
+function split(flag: string): [string, string | undefined] {
+  const at = flag.startsWith("-") ? flag.indexOf("=") : -1;
+  return at === -1 ? [flag, undefined] : [flag.slice(0, at), flag.slice(at + 1)];
+}
+
+function refused(what: string, runtime: Runtime): Refused {
+  return new Refused(`it passes ${what} to ${runtime}, which claudikins does not let a registry do`);
+}

@@ -1,0 +1,35 @@
+/** A way to use a published server, with places for the values of a person. */
+import type { Runtime } from "./runtime-options.ts";
+import type { Template } from "./templates.ts";
+
+/** A word of the command line after the package, with the option in front of it. */
+export interface Argument {
+  flag?: string | undefined;
+  value?: Template | undefined;
+  /** The option and its value are one word: `--verbose=true`. */
+  isJoined?: boolean;
+  /** The argument is left out if one of its values is missing. */
+  isOptional: boolean;
+}
+
+export interface ProgramWay {
+  kind: "npm" | "pypi" | "nuget" | "oci";
+  /** The program that starts the package. */
+  runtime: Runtime;
+  /** The package with its version. */
+  spec: string;
+  options: readonly Argument[];
+  args: readonly Argument[];
+  env: readonly { name: string; value: Template; isOptional: boolean }[];
+  /** What a person should know. */
+  warnings: readonly string[];
+}
+
+export interface AddressWay {
+  kind: "http" | "sse";
+  url: Template;
+  headers: readonly { name: string; value: Template; isOptional: boolean }[];
+  warnings: readonly string[];
+}
+
+export type Way = ProgramWay | AddressWay;
