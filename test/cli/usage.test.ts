@@ -50,8 +50,7 @@ describe("help", () => {
                      wait, cancel)
 
       For agents:
-        serve        Run the MCP server that agents connect to (search_tools and
-                     execute_code)
+        serve        Run the MCP server that agents connect to
         skill        Teach your agents to use claudikins (install, remove, status)
         hooks        Print texts that point agents to claudikins
 
@@ -64,6 +63,7 @@ describe("help", () => {
         logs         Show what a server wrote to stderr and how it ended
         stats        Show what was called and how many tokens it saved
         daemon       Manage the process that keeps servers running between calls
+        upgrade      Replace this executable by the newest release
         completions  Print a completion script for bash, zsh or fish
         demo         Run the built-in demo server: the back office of a small shop
 
