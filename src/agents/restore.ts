@@ -1,6 +1,7 @@
 /** Undoes the changes of `init`: restores each byte, or only the servers if the agent has changed other settings since. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { removeFile } from "../files.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
@@ -34,6 +35,11 @@ export interface Restored {
   /** The entries whose secrets are in these texts. */
   entries?: PortableEntry[];
   error?: ClaudikinsError;
+}
+
+/** Whether a file is still as `init` has changed it. Throws CONFIG_INVALID. */
+export function hasChanges(env: Environment): boolean {
+  return new Journal(env).changes.length > 0;
 }
 
 /** Undoes the changes, newest first. Refused changes stay in the journal. Throws CONFIG_INVALID if the journal is damaged. */

@@ -4,7 +4,6 @@ import { refuseForeignConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../config/locations.ts";
-import { selfCommand } from "../config/self.ts";
 import { isWithin } from "../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../errors.ts";
 import {
@@ -15,6 +14,7 @@ import {
   withServer,
 } from "../settings/config-file.ts";
 import { shellWord } from "../shell-word.ts";
+import { lastingCommand } from "../upgrade/lasting.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
 import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
 import { type Inventory, merge } from "./merge.ts";
@@ -163,7 +163,7 @@ function concerns(found: FoundFile, files: readonly FoundFile[], named: Readonly
 export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): Command {
   return ({ folder }) => {
     if (folder === undefined) {
-      return selfCommand("serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));
+      return lastingCommand(env, "serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));
     }
     // `serve` finds the nearest claudikins.json by itself.
     const isFound =

@@ -6,7 +6,6 @@ import type { ServerIdentity } from "../clients/server-client.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { userDataFolder } from "../config/locations.ts";
-import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { schemaSize } from "../registry/arguments/argument-problems.ts";
@@ -16,6 +15,7 @@ import { assignNames, toFolderName } from "../registry/names.ts";
 import { noteOrigin } from "../registry/origin.ts";
 import { markAsked, refuseNewer, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
+import { bestCommand } from "../upgrade/lasting.ts";
 import { version } from "../version.ts";
 import { type AboutServer, aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
@@ -179,7 +179,8 @@ export class Lister {
     const { origin, folders } = this.#options.config;
     const config = origin.kind === "demo" ? null : origin.file;
     writeBridge(folders.registry);
-    noteOrigin(userDataFolder(this.#options.env), folders.registry, { config, command: selfCommand(), version });
+    const { env } = this.#options;
+    noteOrigin(userDataFolder(env), folders.registry, { config, command: bestCommand(env), version });
   }
 }
 

@@ -60,6 +60,10 @@ export const initShape = record({
   hosts: list(
     record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
   ),
+  "executable?": about(
+    "Where claudikins is installed, because the running executable is in the cache of a package runner",
+    record({ path: text, installed: yesOrNo }),
+  ),
   "diff?": about("With --dry-run", text),
 });
 

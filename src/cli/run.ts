@@ -1,7 +1,9 @@
 /** Runs one command line: finds the command, runs it, and turns its answer or error into output and an exit code. */
+import { builtIn } from "../built-in.ts";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { checkLevel } from "../log.ts";
 import { nearNames } from "../near-names.ts";
+import { isSilenced } from "../upgrade/silenced.ts";
 import { version } from "../version.ts";
 import type { Answer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
@@ -17,6 +19,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
   const io = ioFor(line, processIo);
   try {
     const { exitCode } = await writeAnswer(await answerTo(line, io), line.json, io);
+    if (exitCode === 0 && mayHint(line, io)) await (await import("./upgrade-hint.ts")).hintAtUpgrade(io);
     return io.interrupted.aborted && line.path[0] !== "serve" ? interruptedExitCode : exitCode;
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
@@ -24,6 +27,17 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }
+}
+
+/** Commands that other programs run, that stay open, or whose output is code. */
+const withoutHint = ["serve", "daemon", "demo", "hooks", "completions", "complete", "upgrade", "self-check"];
+
+/** Whether a person reads the output at a terminal, and this is a released executable, which can be newer. */
+function mayHint({ path, json }: CommandLine, { stdout, stderr, env, interrupted }: Io): boolean {
+  if (builtIn?.checkout !== null || json || !stdout.isTerminal || !stderr.isTerminal || interrupted.aborted)
+    return false;
+  const [name] = path;
+  return name !== undefined && !withoutHint.includes(name) && !isSilenced(env);
 }
 
 /** All output passes through `safeOutput` on its way to a terminal. `--verbose` sets a variable. */

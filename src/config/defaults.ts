@@ -59,6 +59,7 @@ export const defaultSettings = {
   stats: true,
   hooks: true,
   logs: true,
+  upgradeHint: true,
   executeTask: false,
   approvals: defaultApprovals,
   record: "sizes",

@@ -265,6 +265,8 @@ const configFields = {
   hooks: z.boolean().default(defaultSettings.hooks),
   /** Whether the stderr of servers, their starts and their ends are kept for `claudikins logs`. */
   logs: z.boolean().default(defaultSettings.logs),
+  /** Whether commands at a terminal name a newer version of claudikins. Only the user's own config counts. */
+  upgradeHint: z.boolean().default(defaultSettings.upgradeHint),
   llm: llmSchema.optional(),
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(defaultSettings.executeTask),

@@ -10,11 +10,11 @@ import { agents } from "../agents/supported/agents.ts";
 import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
 import type { Agent } from "../agents/supported/model.ts";
 import { programsOnPath, realOf } from "../config/locations.ts";
-import { selfCommand } from "../config/self.ts";
 import { type JsonObject, objectAt } from "../json-object.ts";
 import { counted } from "../outcome-text.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { hashOf } from "../settings/file-text.ts";
+import { lastingCommand } from "../upgrade/lasting.ts";
 import { version } from "../version.ts";
 import { ownProgram, versionOf } from "./executable.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
@@ -116,7 +116,7 @@ function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
 async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Scene): Promise<Finding> {
   const id = `host.${agent.name}${file.folder !== undefined ? ".project" : ""}`;
   const shown = `${agent.title} (${file.path})`;
-  const repair = `In ${file.path}, set the command to: ${selfCommand("serve").join(" ")}`;
+  const repair = `In ${file.path}, set the command to: ${lastingCommand(scene.env, "serve").join(" ")}`;
   if (raw["disabled"] === true || raw["enabled"] === false) {
     return warning(id, `${shown} has claudikins, but it is disabled`, `Enable it in ${file.path}.`);
   }

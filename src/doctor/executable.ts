@@ -1,10 +1,13 @@
 /** Doctor check of this executable, and of the ones that the PATH finds. Asks any program for its version. */
 import { dirname, join } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
+import { builtIn } from "../built-in.ts";
 import type { Environment } from "../config/environment.ts";
 import { isProgram, programsOnPath, realOf } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { inShell, shellWord } from "../shell-word.ts";
+import { readSeen } from "../upgrade/hint.ts";
+import { compareVersions } from "../upgrade/versions.ts";
 import { version } from "../version.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -18,9 +21,17 @@ export async function executableFindings(scene: Scene): Promise<Finding[]> {
   const runtime = `Bun ${Bun.version}, ${process.platform} ${process.arch}`;
   return [
     ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
+    ...newerVersion(scene.env),
     ...(await onPath(scene)),
     ...namedByVariable(scene),
   ];
+}
+
+/** What the last check for the hint has found. Doctor itself does not ask the network. */
+function newerVersion(env: Environment): Finding[] {
+  const { latest } = readSeen(env);
+  if (builtIn?.checkout !== null || latest === undefined || compareVersions(latest, version) <= 0) return [];
+  return [warning("executable.newer", `There is a newer version: ${latest}`, "claudikins upgrade")];
 }
 
 async function onPath({ env, signal }: Scene): Promise<Finding[]> {

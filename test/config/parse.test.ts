@@ -41,6 +41,7 @@ describe("accepted configs", () => {
       stats: true,
       hooks: true,
       logs: true,
+      upgradeHint: true,
       executeTask: false,
       record: "sizes",
       executions: { keepDays: 7, maxMb: 64 },

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
+import { atTerminal } from "../support/terminal.ts";
 import { type InstalledMachine, installedMachine, old, released } from "./machine.ts";
 import { archiveName } from "./release-server.ts";
 
@@ -339,4 +340,37 @@ test("agents that run the old version are counted", async () => {
   expect(notes).toContain(`2 agents still use ${old}: restart them to use ${next}.`);
   for (const { stdin } of agents) stdin.end();
   expect(await processesLeft(machine.program)).toEqual([]);
+});
+
+test("a command at a terminal names a newer version once a day, after a check that it did not wait for", async () => {
+  await using machine = await installedMachine();
+  const { releases, env } = machine;
+  await releases.release("0.2.0", script("0.2.0", ""));
+  const seen = join(machine.data, "upgrade", "latest.json");
+  const quiet = { ...env, CI: "", CLAUDIKINS_DAEMON: "off" };
+  const line = "claudikins 0.2.0 is available: claudikins upgrade";
+  /** The text at a terminal. */
+  const shown = async (argv: string[], more: Record<string, string> = {}) => {
+    await using terminal = atTerminal([machine.program, ...argv], { cwd: machine.folder, env: { ...quiet, ...more } });
+    expect(await terminal.exited).toBe(0);
+    return terminal.text;
+  };
+  const isChecked = () => existsSync(seen) && readFileSync(seen, "utf8").includes("latest");
+  for (const more of [{ CI: "1" }, { NO_UPDATE_NOTIFIER: "1" }]) await shown(["search", "orders"], more);
+  await machine.run(["search", "orders"], quiet);
+  await shown(["search", "orders", "--json"]);
+  const config = join(machine.folder, "config", "claudikins", "claudikins.json");
+  mkdirSync(join(config, ".."), { recursive: true });
+  writeFileSync(config, '{ "mcpServers": {}, "upgradeHint": false }');
+  await shown(["list"]);
+  expect([existsSync(seen), releases.asked]).toEqual([false, []]);
+
+  writeFileSync(config, '{ "mcpServers": {} }');
+  expect(await shown(["list"])).not.toContain("0.2.0");
+  while (!isChecked()) await Bun.sleep(20);
+  expect(await shown(["list"])).toContain(line);
+  expect(await shown(["list"])).not.toContain("0.2.0");
+  expect(releases.asked).toEqual(["release.json"]);
+  const { findings } = JSON.parse((await machine.run(["doctor", "--no-servers", "--json"])).stdout);
+  expect(findings).toContainEqual(expect.objectContaining({ id: "executable.newer", repair: "claudikins upgrade" }));
 });

@@ -19,6 +19,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { writeConfigFile } from "../../settings/config-file.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { installLasting, type Needed, neededExecutable } from "../../upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
@@ -121,6 +122,8 @@ export default command({
     const plans = await Promise.all(
       inventories.map((inventory) => planSwitch(inventory, { env: io.env, named: new Set(named) })),
     );
+    const isRewiring = plans.some((plan) => plan.plans.length > 0);
+    const needed = isRewiring ? await neededExecutable(io.env, io.interrupted) : undefined;
     const rows: Row[] = [];
     await using toolboxes = new AsyncDisposableStack();
     const started: Started[] = [];
@@ -141,7 +144,7 @@ export default command({
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
 
     const diffs = isDry ? diffsOf(plans, maskOf(secretEntries())) : undefined;
-    const written = diffs ? [] : await write(started, { asks, apply: args.apply === true, say }, io);
+    const written = diffs ? [] : await write(started, { asks, apply: args.apply === true, needed, say }, io);
     const failure = failureOf(survey, plans, written);
     const configs = plans.map(({ inventory: { configFile }, isNew }) => ({
       file: configFile.file,
@@ -156,9 +159,10 @@ export default command({
       conflicts: conflictsJson(inventories),
       shared: found.shared,
       hosts: plans.flatMap((plan) => hostsJson(plan, written, isDry)),
+      ...(needed ? { executable: { path: needed.path, installed: written.length > 0 } } : {}),
       diff: diffs?.join("\n"),
     };
-    const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean)) : { text: "", note: "" };
+    const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean), needed) : { text: "", note: "" };
     const problem = failure ? `\n${errorText(failure)}` : "";
     return { json: document, text, note: note + problem, failure, beside: { init: document } };
 
@@ -199,8 +203,9 @@ function diffsOf(plans: SwitchPlan[], mask: Redact): string[] {
   ]);
 }
 
-function dryTexts(survey: Survey, diffs: string[]): { text: string; note: string } {
-  const text = diffs.map((diff) => `\n${colouredDiff(diff)}`).join("");
+function dryTexts(survey: Survey, diffs: string[], needed: Needed | undefined): { text: string; note: string } {
+  const install = needed ? `\nWould install claudikins to ${needed.path}: ${needed.why}\n` : "";
+  const text = install + diffs.map((diff) => `\n${colouredDiff(diff)}`).join("");
   const conflicts = survey.inventories.flatMap((each) => each.conflicts);
   const next =
     diffs.length > 0 ? "Nothing was written. To make these changes: claudikins init" : "Nothing would change.";
@@ -237,13 +242,15 @@ interface WriteOptions {
   asks: boolean;
   /** Whether they have agreed already. */
   apply: boolean;
+  /** What must be installed first. */
+  needed: Needed | undefined;
   say(text: string): Promise<void>;
 }
 
 /** Returns the result for each settings file, or an empty list if the person does not agree. Throws FILE_NOT_WRITABLE for a config. */
 async function write(
   started: readonly Started[],
-  { asks, apply: isAgreed, say }: WriteOptions,
+  { asks, apply: isAgreed, needed, say }: WriteOptions,
   io: Io,
 ): Promise<Applied[]> {
   for (const one of started) await writeConfig(one, say, io);
@@ -252,9 +259,13 @@ async function write(
     await say("No agent's settings need to change.\n");
     return [];
   }
-  if (!isAgreed && !(asks && (await agrees(changed, io)))) {
+  if (!isAgreed && !(asks && (await agrees(changed, needed, io)))) {
     await say("\nYour agents' settings were not changed. To change them: claudikins init --apply\n");
     return [];
+  }
+  if (needed) {
+    installLasting(needed, io.env);
+    await say(`Installed claudikins to ${needed.path}\n`);
   }
   const applied: Applied[] = [];
   for (const { plans, inventory } of changed) {
@@ -279,10 +290,11 @@ async function write(
   return applied;
 }
 
-async function agrees(plans: readonly SwitchPlan[], io: Io): Promise<boolean> {
+async function agrees(plans: readonly SwitchPlan[], needed: Needed | undefined, io: Io): Promise<boolean> {
   const files = plans.flatMap((plan) =>
     plan.plans.map(({ found: { agent, file } }) => `  ${agent.title}: ${file.path}\n`),
   );
+  if (needed) await io.stderr.write(`\nclaudikins will be installed to ${needed.path}: ${needed.why}.\n`);
   await io.stderr.write(`\nclaudikins will take the place of the servers in these files:\n${files.join("")}`);
   return confirm(io, "Change them? claudikins restore brings the originals back.");
 }

@@ -1,9 +1,10 @@
 /** `claudikins restore`: restores the agents' settings from before `init`. */
-import { type Restored, restore } from "../../agents/restore.ts";
+import { hasChanges, type Restored, restore } from "../../agents/restore.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, list, oneOf, record, text } from "../../json-shape.ts";
+import { installedByInit, removeInstalled } from "../../upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
@@ -29,7 +30,7 @@ export default command({
     "dry-run": flag("Show the changes as a diff, and write nothing"),
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
-  json: record({ files }),
+  json: record({ files, "executable?": about("What init had installed, and restore removes", text) }),
   jsonFailure: { "files?": files },
   async run(args, io) {
     if (args.force && args["servers-only"]) {
@@ -51,9 +52,20 @@ export default command({
       return { host, file, result, diff: diffOf(one, isDry), error: error?.message };
     });
     if (!args.json) for (const one of files) await tell(one, isDry, io);
+    // Another agent may still start it.
+    const isWhole = named.length === 0 && !hasChanges(io.env);
+    const executable = isDry ? installedByInit(io.env) : isWhole ? removeInstalled(io.env) : undefined;
+    if (executable !== undefined && !args.json) {
+      await io.stdout.write(`${isDry ? "Would remove" : "Removed"} what init had installed: ${executable}\n`);
+    }
     const failure = failureOf(restored);
     const nothing = restored.length === 0 ? "Nothing to undo: init has no changes on record.\n" : "";
-    return { json: { files }, note: failure ? `\n${errorText(failure)}` : nothing, failure, beside: { files } };
+    return {
+      json: { files, executable },
+      note: failure ? `\n${errorText(failure)}` : nothing,
+      failure,
+      beside: { files },
+    };
   },
 });
 

@@ -7,6 +7,7 @@ import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } fr
 import { counted } from "../../outcome-text.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
+import { noteLatest } from "../../upgrade/hint.ts";
 import type { Installation } from "../../upgrade/installation.ts";
 import { digestOf } from "../../upgrade/kept-executables.ts";
 import { ownInstallation } from "../../upgrade/own-installation.ts";
@@ -55,6 +56,7 @@ export default command({
       "Looking for releases",
       findVersion(installation, args.to, io.env, io.interrupted),
     );
+    if (args.to === undefined) noteLatest(to, io.env);
     const order = compareVersions(to, version);
     const available = order > 0 || (args.to !== undefined && order !== 0);
     const about = {

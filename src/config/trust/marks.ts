@@ -41,6 +41,7 @@ const harmlessOfConfig = [
   "stats",
   "hooks",
   "logs",
+  "upgradeHint",
   // A call waits longer, or fails earlier. It is never allowed by this.
   "approvals",
   // They count in the user's own config only.
