@@ -15,7 +15,7 @@ export async function hintAtUpgrade({ env, stderr }: Pick<Io, "env" | "stderr">,
     const { show, checks } = nextSteps(seen, version, now);
     if ((show === undefined && !checks) || !(await isWanted(env))) return;
     writeSeen({ ...seen, ...(show === undefined ? {} : { shownAt: now }), ...(checks ? { checkedAt: now } : {}) }, env);
-    if (show !== undefined) await stderr.write(dim(`claudikins ${show} is available: claudikins upgrade`) + "\n");
+    if (show !== undefined) await stderr.write(`${dim(`claudikins ${show} is available: claudikins upgrade`)}\n`);
     if (checks) startCheck(env);
   } catch {}
 }

@@ -27,7 +27,7 @@ export async function executableFindings(scene: Scene): Promise<Finding[]> {
   ];
 }
 
-/** What the last check for the hint has found. Doctor itself does not ask the network. */
+/** The result of the last check for the hint. Doctor itself does not ask the network. */
 function newerVersion(env: Environment): Finding[] {
   const { latest } = readSeen(env);
   if (builtIn?.checkout !== null || latest === undefined || compareVersions(latest, version) <= 0) return [];

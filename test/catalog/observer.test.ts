@@ -219,7 +219,7 @@ describe("observed shapes", () => {
     "[]",
     '{"version":1}',
     '{"version":1,"servers":[{"name":"shop","tools":[{"shape":5}]}]}',
-    '{"version":2,"servers":[]}',
+    '{"version":0,"servers":[]}',
   ])("are learned again if the file is damaged: %s", async (damaged) => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) });
     folder.write(".claudikins/registry/observed.json", "x");

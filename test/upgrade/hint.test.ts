@@ -32,7 +32,7 @@ test("a check is started once a day", () => {
   ]);
 });
 
-test("what a check has found is kept, and a damaged or hostile file counts as none", () => {
+test("the result of a check is kept, and a damaged or hostile file counts as none", () => {
   using folder = temporaryFolder();
   const env = { HOME: folder.path };
   expect(readSeen(env)).toEqual({ checkedAt: 0, shownAt: 0 });
