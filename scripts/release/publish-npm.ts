@@ -28,6 +28,7 @@ const { values } = parseArgs({
 const waitMs = 300_000;
 const pollMs = 5_000;
 
+const registry = Bun.spawnSync(["npm", "config", "get", "registry"]).stdout.toString().trim();
 const tarballs = await Promise.all(
   readdirSync(resolve(values.folder)).map((name) => readTarball(join(resolve(values.folder), name))),
 );
@@ -70,15 +71,13 @@ function publish({ file, name, version, integrity }: Tarball, published: string 
 
 /** Undefined if the version is not published. */
 async function publishedIntegrity(name: string, version: string): Promise<string | undefined> {
-  const npm = Bun.spawn(["npm", "view", `${name}@${version}`, "dist.integrity", "--json"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const text = await npm.stdout.text();
-  // npm prints nothing if the package exists, but not in this version.
-  const answer = (text === "" ? undefined : JSON.parse(text)) as string | { error?: { code?: string } } | undefined;
-  if (answer === undefined || typeof answer === "string") return answer;
-  if (answer.error?.code === "E404") return undefined;
-  throw new Error(`npm cannot tell whether ${name}@${version} is published: ${text}`);
+  const address = new URL(name.replace("/", "%2f"), registry);
+  // Caches may still have an answer from before the package was published.
+  const response = await fetch(address, { headers: { "Cache-Control": "no-cache" } });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`${address} answers with status ${response.status}`);
+  const { versions } = (await response.json()) as { versions: Record<string, { dist: { integrity: string } }> };
+  return versions[version]?.dist.integrity;
 }
 
 async function waitFor(packages: Record<string, string>): Promise<void> {

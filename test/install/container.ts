@@ -1,5 +1,5 @@
 /** An empty Debian in a folder: what `debootstrap` unpacks, without a user, a home or anything that the project needs. */
-import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { strippingNode } from "../support/node.ts";
 import { type Ended, runProgram } from "../support/process.ts";
@@ -11,17 +11,33 @@ const canMake = process.platform === "linux" && process.getuid?.() === 0 && Bun.
 export const containerNote = canMake ? "" : " (skipped: needs Linux, root and debootstrap)";
 
 export class Container implements Disposable {
-  readonly #folder: TemporaryFolder = temporaryFolder();
-  readonly root: string = join(this.#folder.path, "root");
+  readonly root: string;
+  readonly #folder: TemporaryFolder;
+
+  private constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+    this.root = join(folder.path, "root");
+  }
 
   /** Unpacks the packages, and does not configure them: programs run without, and it takes most of the time. */
-  constructor(...packages: string[]) {
+  static async create(...packages: string[]): Promise<Container> {
+    const container = new Container(temporaryFolder());
+    try {
+      await container.#unpack(packages);
+    } catch (error) {
+      container[Symbol.dispose]();
+      throw error;
+    }
+    return container;
+  }
+
+  async #unpack(packages: string[]): Promise<void> {
     const options = ["--foreign", "--variant=minbase", `--include=${packages.join(",")}`];
-    run("debootstrap", ...options, "bookworm", this.root, "http://deb.debian.org/debian");
+    await run("debootstrap", ...options, "bookworm", this.root, "http://deb.debian.org/debian");
     const archives = join(this.root, "var", "cache", "apt", "archives");
     // Packages beyond the required ones are only downloaded by now.
     for (const name of readdirSync(archives)) {
-      if (name.endsWith(".deb")) run("dpkg-deb", "--extract", join(archives, name), this.root);
+      if (name.endsWith(".deb")) await run("dpkg-deb", "--extract", join(archives, name), this.root);
     }
     rmSync(archives, { recursive: true });
     mkdirSync(join(this.root, "home"), { recursive: true });
@@ -34,7 +50,7 @@ export class Container implements Disposable {
     cpSync(npm, join(this.root, "usr", "lib", "node_modules", "npm"), { recursive: true });
     for (const name of ["npm", "npx"]) {
       const file = `/usr/lib/node_modules/npm/bin/${name}-cli.js`;
-      run("ln", "-s", file, join(this.root, "usr", "bin", name));
+      symlinkSync(file, join(this.root, "usr", "bin", name));
     }
   }
 
@@ -60,7 +76,7 @@ export class Container implements Disposable {
   }
 }
 
-function run(...command: string[]): void {
-  const { success, stdout, stderr } = Bun.spawnSync(command);
-  if (!success) throw new Error(`${command.join(" ")} failed: ${stdout}${stderr}`);
+async function run(...command: string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await runProgram(command);
+  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${stdout}${stderr}`);
 }
