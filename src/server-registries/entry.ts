@@ -3,7 +3,7 @@ import { kindsOfHost, mayReach } from "../clients/auth/reach.ts";
 import type { JsonObject } from "../json-object.ts";
 import { filledAddress } from "./address-way.ts";
 import type { Registry } from "./registries.ts";
-import { filled, isComplete, Refused, type Template, type Values, type Wanted, wantedIn } from "./templates.ts";
+import { filled, isComplete, Refused, type Values, type Wanted, wantedIn } from "./templates.ts";
 import type { AddressWay, Argument, ProgramWay, Way } from "./way.ts";
 
 /** Returns the entry. Optional parts without a value are left out. Throws Refused. */
@@ -91,16 +91,11 @@ export async function checkAddress(address: string, registry: Registry): Promise
   if (address.includes("${") || !URL.canParse(address)) return;
   const url = new URL(address);
   if (!(await mayReach(url, new URL(registry.url)))) {
-    throw new Refused(`its address ${url.origin} can be reached only from this machine or its network`);
+    throw new Refused(`${url.origin} can be reached only from this machine or its network`);
   }
   if (url.protocol === "https:") return;
   const kinds = await kindsOfHost(url);
   if (kinds.length === 0 || kinds.includes("public")) {
-    throw new Refused(`its address ${url.origin} has no TLS, so anyone on the way could read and change what is sent`);
+    throw new Refused(`${url.origin} has no TLS, so anyone on the way could read and change what is sent`);
   }
-}
-
-/** The parts of a template that a person has not filled in. */
-export function missingIn(template: Template, values: Values): Wanted[] {
-  return wantedIn(template).filter(({ name }) => (values.get(name)?.length ?? 0) === 0);
 }

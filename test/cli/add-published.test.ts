@@ -133,7 +133,7 @@ describe("a person at a terminal", () => {
       Not used: its mcpb package: claudikins does not install bundles (.mcpb), which must be downloaded and unpacked first
 
       Add it? [y/N] 
-      WEATHER_KEY (required): Key of the weather service
+      WEATHER_KEY (required; secret, not shown): Key of the weather service
       WEATHER_KEY: 
 
       cache (required; a path): Folder of the cache
@@ -422,6 +422,14 @@ describe("registries", () => {
       expect.stringContaining('The catalog has no server called "weather"'),
       [],
     ]);
+  });
+
+  test("in a project's config are named in a note when a server is added to it", async () => {
+    const { url } = registry();
+    folder.write("claudikins.json", '{ "mcpServers": {}, "registries": ["official"] }');
+    const { exitCode, stderr } = await run(["com.example/echo", "--registry", url], atTerminal(["y"]));
+    const note = `note: "registries" in ${join(folder.path, "claudikins.json")} is not used. It counts only in your own config\n`;
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(note)]);
   });
 
   test("can be turned off", async () => {

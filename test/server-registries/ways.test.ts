@@ -1,8 +1,9 @@
 /** What becomes of published packages and addresses: the entries that are made of them, and what is refused. */
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/json-object.ts";
-import { entryOf } from "../../src/server-registries/entry.ts";
+import { checkAddress, entryOf } from "../../src/server-registries/entry.ts";
 import { publishedServer } from "../../src/server-registries/published.ts";
+import { namedRegistries } from "../../src/server-registries/registries.ts";
 import type { Way } from "../../src/server-registries/way.ts";
 import { wantedOfWay, waysOf } from "../../src/server-registries/ways.ts";
 
@@ -273,6 +274,35 @@ describe("an address", () => {
     ],
   ])("%j is refused", (parts, reason) => {
     expect(refusal(remote(parts))).toBe(reason);
+  });
+});
+
+describe("an address in the answer of a registry", () => {
+  const check = (address: string, from: string) => checkAddress(address, namedRegistries([from])[0]!);
+  const onTheInternet = "https://93.184.216.34";
+
+  test.each([
+    "https://127.0.0.1/mcp",
+    "https://localhost:8080/mcp",
+    "https://10.1.2.3/mcp",
+    "https://192.168.0.1/mcp",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[::1]/mcp",
+    "https://[::ffff:10.0.0.1]/mcp",
+    "https://2130706433/mcp",
+  ])("may not be %s for a registry on the internet", async (address) => {
+    await expect(check(address, onTheInternet)).rejects.toThrow("can be reached only from this machine or its network");
+  });
+
+  test("must have TLS on the internet", async () => {
+    await expect(check("http://93.184.216.35/mcp", onTheInternet)).rejects.toThrow("has no TLS");
+    await check("https://93.184.216.35/mcp", onTheInternet);
+  });
+
+  test("may be in the network of a registry in it", async () => {
+    await check("http://10.1.2.3/mcp", "https://10.0.0.1");
+    await check("http://127.0.0.1:1/mcp", "http://127.0.0.1:2");
+    await expect(check("http://127.0.0.1/mcp", "https://10.0.0.1")).rejects.toThrow("only from this machine");
   });
 });
 
@@ -552,6 +582,17 @@ describe("a document is unreadable", () => {
     ],
   ])("%j", (document, problem) => {
     expect(publishedServer(document)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+
+  test("if it is nested deeply, or tries to change prototypes", () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+    expect(publishedServer(deep).server).toBeUndefined();
+    expect(publishedServer(server({ packages: deep })).server).toBeUndefined();
+    const polluting = JSON.parse(
+      '{"name":"a.b/c","version":"1","description":"d","__proto__":{"status":"x"},"remotes":[{"type":"sse","url":"https://{__proto__}.example.com","variables":{"__proto__":{"value":"evil"}}}]}',
+    );
+    publishedServer(polluting);
+    expect(({} as Record<string, unknown>)["status"]).toBeUndefined();
   });
 
   test("if it is not an object", () => {

@@ -142,6 +142,10 @@ export default command({
     const config = await configAsText(configFile, text, io.env);
     await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
     toolbox.catalog.ignoreChanges();
+    for (const server of config.servers.values()) {
+      // `npx` and the like may have to download the server first.
+      server.startTimeoutMs = Math.max(server.startTimeoutMs, firstStartMs);
+    }
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
@@ -176,6 +180,9 @@ export default command({
     };
   },
 });
+
+/** The time for the first start of a server. */
+const firstStartMs = 120_000;
 
 interface Details {
   env: Map<string, string | undefined>;

@@ -1,5 +1,5 @@
 /** Adds a server that a registry describes: finds it, shows it, asks once, and makes its entry. */
-import type { ServerPolicy } from "../../config/policy.ts";
+import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { ValueOf } from "../../json-shape.ts";
@@ -95,14 +95,16 @@ async function reviewed(
   const wanted = wantedOfWay(way);
   const known = knownValues(wanted, { set: args.set, env }, io);
   const extra = extraVariables(way, wanted, env);
-  const policy = await policyFor(name, configFile, io);
+  const config = await configWith(name, configFile, io);
+  const policy = config.servers.get(name)?.policy;
+  const notes = [...found.notes, ...ignoredNotes(config, configFile)];
   const review: Review = { server, registry, way, ways, refused, values: known, name, policy };
   const failure = yes ? unclear(found, wish, isAsked) : isAsked ? undefined : needsPerson(found);
   if (failure) {
     if (!json) await io.stdout.write(reviewText(review));
-    return notAdded(failure, { review: reviewJson(review) }, found.notes, { args }, io);
+    return notAdded(failure, { review: reviewJson(review) }, notes, { args }, io);
   }
-  if (!json) await io.stderr.write(`${found.notes.join("")}\n${reviewText(review)}`);
+  if (!json) await io.stderr.write(`${notes.join("")}\n${reviewText(review)}`);
   if (!yes) {
     await io.stdin.dropTyped();
     if (!(await confirm(io, "Add it?"))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
@@ -114,10 +116,16 @@ async function reviewed(
   return { name, entry: { ...entry, ...(extra.length > 0 ? { env: withMore(entry["env"], extra) } : {}) }, notes: [] };
 }
 
-/** The rules that will apply to the server's tools. */
-async function policyFor(name: string, configFile: ConfigFile, { env }: Io): Promise<ServerPolicy | undefined> {
+/** The config with a server of this name, for the rules that will apply to its tools. */
+function configWith(name: string, configFile: ConfigFile, { env }: Io): Promise<Config> {
   const text = withServer(configFile, configFile.text, name, { command: "x" });
-  return (await configAsText(configFile, text, env)).servers.get(name)?.policy;
+  return configAsText(configFile, text, env);
+}
+
+/** Tells about the registries of a project's config, which do not count. */
+function ignoredNotes({ registries }: Config, { kind, file }: ConfigFile): string[] {
+  if (kind === "user" || registries === undefined) return [];
+  return [`note: "registries" in ${file} is not used. It counts only in your own config\n`];
 }
 
 /** Variables of `--env` that the server does not name. Throws USAGE where the server could not get them. */

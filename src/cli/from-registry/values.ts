@@ -143,6 +143,7 @@ function aboutValue({
   name,
   description,
   isRequired,
+  isSecret,
   isRepeated,
   format,
   default: usual,
@@ -151,6 +152,7 @@ function aboutValue({
 }: Wanted): string {
   const parts = [
     isRequired ? "required" : "optional",
+    ...(isSecret ? ["secret, not shown"] : []),
     ...(format === "string" ? [] : [{ number: "a number", boolean: "true or false", filepath: "a path" }[format]]),
     ...(isRepeated ? ["several values"] : []),
     ...(usual === undefined
