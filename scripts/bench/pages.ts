@@ -74,6 +74,8 @@ function bareMeasurements(page: string): string[] {
 /** What each section measures, in one sentence. */
 const subjects: Record<string, string> = {
   startup: "Time from the start of a process to its first answers.",
+  "first-minute":
+    "Time, commands and questions until an agent that was set up for other servers gets its first answer.",
   surface: "Tokens that an agent loads before any work.",
   tasks: "Tokens, round trips and time for whole tasks with four servers: demo, filesystem, memory and everything.",
   probes:

@@ -12,7 +12,18 @@ export type Other = { value: number; ratio?: number; spread?: number; how?: Row[
 /** A ratio is printed if it is known within this share of itself. */
 const ratioWithin = 0.12;
 
-export type Unit = "ms" | "MB" | "KB" | "tokens" | "round trips" | "tasks" | "tools" | "executions" | "share";
+export type Unit =
+  | "ms"
+  | "MB"
+  | "KB"
+  | "tokens"
+  | "round trips"
+  | "commands"
+  | "questions"
+  | "tasks"
+  | "tools"
+  | "executions"
+  | "share";
 
 export interface Row {
   what: string;
@@ -127,6 +138,7 @@ const order = [
   "with a ledger",
   "tool search",
   "raw client",
+  "install.sh",
   "mcporter",
   "mcpc",
   "SDK, bun",
@@ -196,6 +208,9 @@ export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 export function figure(value: number, unit: Unit): string {
   if (unit === "share") return `${(value * 100).toFixed(1)} %`;
-  if (unit !== "ms" && unit !== "MB") return `${Math.round(value).toLocaleString("en")} ${unit}`;
+  if (unit !== "ms" && unit !== "MB") {
+    const count = Math.round(value);
+    return `${count.toLocaleString("en")} ${count === 1 ? unit.replace(/s$/, "") : unit}`;
+  }
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
 }

@@ -4,6 +4,7 @@ import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureCompute } from "./compute.ts";
 import { measureFiles } from "./files.ts";
+import { measureFirstMinute } from "./first-minute.ts";
 import { measureGen } from "./gen.ts";
 import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
@@ -21,6 +22,7 @@ import { measureWarm } from "./warm.ts";
 
 export const measures: Record<string, Measure> = {
   startup: measureStartup,
+  "first-minute": measureFirstMinute,
   surface: measureSurface,
   tasks: measureTasks,
   probes: measureProbes,

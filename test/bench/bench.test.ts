@@ -140,7 +140,7 @@ test("a run of some sections cannot be published", async () => {
 test("an unknown section is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain('--only: unknown name "cold"; known names: startup, surface, tasks, ');
+  expect(stderr).toContain('--only: unknown name "cold"; known names: startup, first-minute, surface, tasks, ');
 });
 
 test("the default output is a table", () => {

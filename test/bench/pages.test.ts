@@ -117,7 +117,7 @@ test("a quantity that several tasks share becomes a column", () => {
 
     | | tokens (measured, once) |
     | --- | --- |
-    | one | **1 tokens** · direct 10 tokens (0.10x) |
+    | one | **1 token** · direct 10 tokens (0.10x) |
     | two: a | **2 tokens** · direct 10 tokens (0.20x) |
     | three | **3 tokens** · direct 10 tokens (0.30x) |
     <!-- bench:end -->"

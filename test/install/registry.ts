@@ -1,4 +1,4 @@
-/** A local npm registry without any other behind it. */
+/** A local npm registry, without any other behind it unless one is named. */
 import { dirname, join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { freePort } from "../support/network.ts";
@@ -9,12 +9,17 @@ export class Registry implements AsyncDisposable {
   readonly url: string;
   readonly #process: Bun.Subprocess;
 
-  private constructor(port: number) {
+  private constructor(port: number, upstream?: string) {
     this.url = `http://127.0.0.1:${port}/`;
+    const ours = { access: "$all", publish: "$anonymous" };
     const config = {
       storage: join(this.folder.path, "storage"),
-      packages: { "**": { access: "$all", publish: "$anonymous" } },
-      uplinks: {},
+      packages: {
+        claudikins: ours,
+        "@claudikins/*": ours,
+        "**": { ...ours, ...(upstream === undefined ? {} : { proxy: "upstream" }) },
+      },
+      uplinks: upstream === undefined ? {} : { upstream: { url: upstream, maxage: "1d", timeout: "60s" } },
       max_body_size: "500mb",
       web: { enable: false },
       log: { type: "stdout", format: "json", level: "error" },
@@ -24,14 +29,15 @@ export class Registry implements AsyncDisposable {
       ["node", verdaccio, "--config", this.folder.write("config.yaml", config), "--listen", this.url],
       {
         cwd: this.folder.path,
-        env: { ...this.env(this.home("registry")), NODE_ENV: "production" },
+        env: { ...this.env(this.home("registry")), ...certificates(), NODE_ENV: "production" },
         stdio: ["ignore", "ignore", "inherit"],
       },
     );
   }
 
-  static async start(): Promise<Registry> {
-    const registry = new Registry(await freePort());
+  /** Packages that it does not have come from `upstream`, the address of another registry. */
+  static async start(upstream?: string): Promise<Registry> {
+    const registry = new Registry(await freePort(), upstream);
     while (
       !(await fetch(`${registry.url}-/ping`)
         .then(({ ok }) => ok)
@@ -60,4 +66,10 @@ export class Registry implements AsyncDisposable {
     await this.#process.exited;
     this.folder[Symbol.dispose]();
   }
+}
+
+/** The user's own certificates, which the way to another registry may need. */
+function certificates(): Record<string, string> {
+  const { NODE_EXTRA_CA_CERTS: file } = process.env;
+  return file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file };
 }
