@@ -15,7 +15,7 @@ import { LogFiles } from "../logs/log-file.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { Toolbox } from "../toolbox/toolbox.ts";
-import { digestOf, keptExecutable, removeUnneeded } from "../upgrade/kept-executables.ts";
+import { digestOf, isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 
@@ -73,11 +73,14 @@ export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = ne
 function otherBuildsOf(origin: ConfigOrigin, env: Io["env"]): OtherBuilds {
   const config = origin.kind === "demo" ? undefined : origin.file;
   const failed = new Set<string>();
+  // A kept executable runs the programs of its own build only, and leaves the others to the daemon that has started it.
+  const isAble = () => usesDaemon({}, env) && !isKept(env);
   return {
-    has: (engine) => usesDaemon({}, env) && keptExecutable(env, engine) !== undefined && !failed.has(engine),
+    has: (engine) => isAble() && keptExecutable(env, engine) !== undefined && !failed.has(engine),
+    keepOwn: (engine) => void keepOwnExecutable(env, engine),
     removeAllBut: (engines) => removeUnneeded(env, new Set(engines)),
     async continue(engine, id) {
-      const command = usesDaemon({}, env) ? keptExecutable(env, engine) : undefined;
+      const command = isAble() ? keptExecutable(env, engine) : undefined;
       if (command === undefined) return false;
       const { continueInOlderDaemon } = await import("../daemon/older-daemon.ts");
       try {

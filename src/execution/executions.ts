@@ -36,6 +36,8 @@ export interface OtherBuilds {
   has(engine: string): boolean;
   /** Starts a process of that build, which continues the execution. False if it does not. Throws what starting throws. */
   continue(engine: string, id: string): Promise<boolean>;
+  /** Keeps the executable of this process. It never throws. */
+  keepOwn(engine: string): void;
   /** Removes executables that none of these builds has. */
   removeAllBut(engines: readonly string[]): void;
 }
@@ -491,7 +493,8 @@ export class Executions implements AsyncDisposable {
       owner[Symbol.dispose]();
       database.close();
     };
-    return { store, owner: owner.name, engine, end };
+    const keepBuild = () => this.#options.otherBuilds?.keepOwn(engine);
+    return { store, owner: owner.name, engine, keepBuild, end };
   }
 
   /** Cancels what other processes want to be cancelled. */

@@ -18,6 +18,8 @@ export interface StoreAccess {
   owner: string;
   /** The build that saves programs. */
   engine: string;
+  /** Keeps this build for programs that it has saved, and that somebody may ask for. */
+  keepBuild?: () => void;
 }
 
 /** The stored form of a program. */
@@ -118,6 +120,7 @@ export class KeptExecution implements Keeper {
           })),
         });
       });
+      if (this.#isWanted) access.keepBuild?.();
     } catch (error) {
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
       this.#forget();
@@ -161,6 +164,7 @@ export class KeptExecution implements Keeper {
     this.#isWanted = true;
     this.#fromStart = true;
     this.#write((store, id) => store.want(id));
+    this.#access?.keepBuild?.();
   }
 
   /** Whether the execution was given up, so that another process can continue it. */

@@ -2,11 +2,14 @@
  * Earlier executables. A program that waits is the memory of one build of the engine, which a build with another engine cannot continue.
  * So an upgrade keeps the executable of the earlier engine, for as long as a stored program needs it.
  */
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { builtIn } from "../built-in.ts";
 import type { Environment } from "../config/environment.ts";
-import { keptExecutablesFolder } from "../config/locations.ts";
+import { keptExecutablesFolder, realOf } from "../config/locations.ts";
 import { namesIn } from "../files.ts";
+import { ownBytes, ownInstallation } from "./own-installation.ts";
 import { linkOrCopy } from "./swap.ts";
 
 const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
@@ -25,6 +28,36 @@ const folderOf = (env: Environment, engine: string) => join(keptExecutablesFolde
 export function keptExecutable(env: Environment, engine: string): string | undefined {
   const file = join(folderOf(env, engine), fileName);
   return existsSync(file) ? file : undefined;
+}
+
+const keeping = new Map<string, Promise<void>>();
+
+/**
+ * Keeps the executable of this process, because it has stored a program: it may be replaced without `claudikins upgrade`, for example by
+ * npm. Never rejects: the program can be continued as long as the executable is not replaced.
+ */
+export function keepOwnExecutable(env: Environment, engine: string): Promise<void> {
+  if (builtIn === undefined || keptExecutable(env, engine) !== undefined) return Promise.resolve();
+  const known = keeping.get(engine);
+  if (known) return known;
+  const started = copyOwn(env, engine)
+    .catch(() => {})
+    .finally(() => keeping.delete(engine));
+  keeping.set(engine, started);
+  return started;
+}
+
+async function copyOwn(env: Environment, engine: string): Promise<void> {
+  const path = ownBytes();
+  if (path === undefined) return;
+  const folder = folderOf(env, engine);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `${process.pid}.tmp`);
+  await rm(temporary, { force: true });
+  // A link costs nothing. It is not possible to another disk, and on Linux not to a file of another user.
+  await link(path, temporary).catch(() => copyFile(path, temporary, constants.COPYFILE_FICLONE));
+  await chmod(temporary, 0o755).catch(() => {});
+  await rename(temporary, join(folder, fileName));
 }
 
 /** Keeps the executable. Throws the system's errors. */
@@ -54,4 +87,9 @@ export function removeUnneeded(env: Environment, needed: ReadonlySet<string>, no
       rmSync(folder, { recursive: true, force: true });
     } catch {}
   }
+}
+
+/** Whether this process runs a kept executable. */
+export function isKept(env: Environment): boolean {
+  return ownInstallation().path.startsWith(join(realOf(keptExecutablesFolder(env)), sep));
 }

@@ -1,5 +1,5 @@
 /** The installation of this process. */
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { builtIn } from "../built-in.ts";
 import { type Installation, installationOf } from "./installation.ts";
@@ -12,6 +12,19 @@ const path = (() => {
     return process.execPath;
   }
 })();
+
+const stampAtStart = stamp();
+
+function stamp(): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
+}
+
+/** A path with the bytes of this executable. Undefined if it was replaced since the start, and the system does not have the old one. */
+export function ownBytes(): string | undefined {
+  if (stampAtStart !== undefined && stamp() === stampAtStart) return path;
+  return process.platform === "linux" ? "/proc/self/exe" : undefined;
+}
 
 export function ownInstallation(): Installation {
   const source = Bun.isStandaloneExecutable ? undefined : join(import.meta.dir, "..", "..");

@@ -9,9 +9,10 @@ import { upgradeFolder } from "../config/locations.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import { takeLock } from "../lock.ts";
 import { executableIn } from "./archive.ts";
+import { verifyOrigin } from "./attestation.ts";
 import { Checkout } from "./checkout.ts";
 import type { Installation } from "./installation.ts";
-import { digestOf, keepExecutable } from "./kept-executables.ts";
+import { digestOf, keepExecutable, keptExecutable } from "./kept-executables.ts";
 import { findPackage, installedCommand, installPackage } from "./packages.ts";
 import { ownPlatform } from "./platforms.ts";
 import { prove, type SelfCheck } from "./proof.ts";
@@ -83,7 +84,9 @@ async function byDownload(options: Of<"script">): Promise<Upgraded> {
   if (!platform) throw new ClaudikinsError("UPGRADE_FAILED", "claudikins is not released for this platform");
   onStep(`Downloading claudikins ${to}`);
   const release = await findRelease(to, env, signal);
-  const archive = await downloadFile(release, `claudikins-${platform.name}.tar.gz`, signal, limits);
+  const name = `claudikins-${platform.name}.tar.gz`;
+  const archive = await downloadFile(release, name, signal, limits);
+  await verifyOrigin(archive, name, release.base, env, signal);
   onStep(`Checking claudikins ${to}`);
   const staged = stage(await executableIn(archive, platform.executable), target);
   try {
@@ -97,12 +100,13 @@ async function replaceBy(staged: Staged, options: Of<"script">): Promise<Upgrade
   const { installation, to, env, signal } = options;
   const checked = await prove([staged.path], to, env, signal);
   refuseUnreadable(checked);
+  const before = keptExecutable(env, options.engine);
   const kept = keptFor(checked, options);
   try {
     // In its final place, where rules of the system may differ.
     await swap(staged, installation.path, () => prove([installation.path], to, env, signal));
   } catch (error) {
-    if (kept !== undefined) rmSync(dirname(kept), { recursive: true, force: true });
+    if (kept !== undefined && before === undefined) rmSync(dirname(kept), { recursive: true, force: true });
     throw error;
   }
   return { kept };

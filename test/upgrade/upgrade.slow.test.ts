@@ -1,8 +1,18 @@
 /** `claudikins upgrade` with real executables of several versions, a release server, and programs that wait. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
+import { hasEnded } from "../../src/daemon/peers.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
 import { atTerminal } from "../support/terminal.ts";
 import { type InstalledMachine, installedMachine, old, released } from "./machine.ts";
@@ -76,6 +86,20 @@ test("a program of another engine is continued by the old executable, which is k
   expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
   expect(readFileSync(machine.calls, "utf8")).toBe('["read","before"]\n["act","after"]\n');
   expect((await daemons(machine)).sort()).toEqual([old, "0.3.0"]);
+});
+
+test("a program is continued after the executable was replaced without `claudikins upgrade`", async () => {
+  await using machine = await installedMachine();
+  const { id, approval } = await parked(machine);
+  const [daemon] = JSON.parse(await machine.text("daemon", "status", "--json")).daemons;
+  process.kill(daemon.pid, "SIGKILL");
+  await hasEnded(daemon.pid, AbortSignal.timeout(10_000));
+  // As npm does it: the old file is removed, and a new one is written.
+  rmSync(machine.program);
+  copyFileSync(released("0.3.0", "other"), machine.program);
+  await approve(machine, approval);
+  expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
+  expect(readFileSync(machine.calls, "utf8")).toBe('["read","before"]\n["act","after"]\n');
 });
 
 /** An executable that says its version, and whose self-check runs these commands. They see its path as $0. */
