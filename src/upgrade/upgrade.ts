@@ -71,6 +71,14 @@ export async function upgrade(options: Upgrade): Promise<Upgraded> {
   }
 }
 
+/** Removes what earlier upgrades have left beside the executable: on Windows, the program that ran the upgrade. */
+export async function tidyUp({ path }: Installation, env: Environment): Promise<void> {
+  const lock = await takeLock(join(upgradeFolder(env), "lock"), "upgrades");
+  if (!lock) return;
+  removeLeftOvers(path);
+  lock.release();
+}
+
 type Of<Kind extends Installation["kind"]> = Upgrade & { installation: Extract<Installation, { kind: Kind }> };
 
 const ways = { script: byDownload, package: byPackageManager, checkout: byCheckout };

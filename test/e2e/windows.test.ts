@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { processesWith } from "../support/process.ts";
-import { noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
+import { buildForWindows, noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
+import { releaseServer } from "../upgrade/release-server.ts";
 
 setDefaultTimeout(120_000);
 
@@ -161,6 +162,26 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     const { execution } = JSON.parse(stdout);
     expect((await machine.run(["executions", "wait", execution])).stdout).toBe("7\n");
     await machine.run(["daemon", "stop", "--all"]);
+  });
+
+  test("upgrade replaces the executable that runs, ends the daemon, and leaves nothing beside it", async () => {
+    const code = "return await everything.get_sum({ a: 1, b: 2 })";
+    await runs("exec", "-e", code);
+    using releases = releaseServer();
+    const next = join(machine.path, "next.exe");
+    buildForWindows("0.2.0", next);
+    await releases.release("0.2.0", next, "claudikins.exe", "windows-x64");
+    const before = readdirSync(machine.bin);
+    const env = { CLAUDIKINS_BASE_URL: releases.url };
+    const { code: exit, stdout, stderr } = await machine.run(["upgrade", "--json"], { env });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({ from: "0.1.0", to: "0.2.0", upgraded: true, daemons: 1 });
+    expect((await machine.run(["--version"])).stdout).toBe("0.2.0\n");
+    expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+    await machine.run(["daemon", "stop", "--all"]);
+    // Windows removes no program that runs, so the old executable goes later.
+    expect((await machine.run(["upgrade", "--json"], { env })).code).toBe(0);
+    expect(readdirSync(machine.bin)).toEqual(before);
   });
 
   test("the daemon serves the local page", async () => {

@@ -50,8 +50,7 @@ export class WindowsMachine implements AsyncDisposable {
     const machine = new WindowsMachine(temporaryFolder());
     const { bin } = machine;
     mkdirSync(bin);
-    const build = join(root, "scripts", "build.ts");
-    run([process.execPath, "--no-env-file", build, "--target", "bun-windows-x64", "--outfile", machine.executable]);
+    buildForWindows("0.1.0", machine.executable);
     const definition = machine.#folder.write("prng.def", forwarder);
     const object = join(machine.path, "prng.o");
     run(["x86_64-w64-mingw32-dlltool", "-d", definition, "-e", object]);
@@ -134,6 +133,12 @@ export class WindowsMachine implements AsyncDisposable {
     }).exited.catch(() => undefined);
     this.#folder[Symbol.dispose]();
   }
+}
+
+/** Builds the executable of a release. */
+export function buildForWindows(version: string, outfile: string): void {
+  const options = ["--target", "bun-windows-x64", "--released", "--version", version, "--outfile", outfile];
+  run([process.execPath, "--no-env-file", join(root, "scripts", "build.ts"), ...options]);
 }
 
 /** `/tmp/x` → `Z:\tmp\x`. */

@@ -7,8 +7,8 @@ export interface ReleaseServer extends Disposable {
   files: Map<string, string | Uint8Array | (() => Response)>;
   /** The paths that were asked for. */
   asked: string[];
-  /** Makes the release of this executable. `name` is its name in the archive. */
-  release(version: string, executable: string | Uint8Array, name?: string): Promise<void>;
+  /** Makes the release of this executable. `name` is its name in the archive. The platform is that of this machine by default. */
+  release(version: string, executable: string | Uint8Array, name?: string, platform?: string): Promise<void>;
 }
 
 export const archiveName = `claudikins-${ownPlatform()?.name}.tar.gz`;
@@ -32,12 +32,13 @@ export function releaseServer(): ReleaseServer {
     url: `http://127.0.0.1:${server.port}`,
     files,
     asked,
-    async release(version, executable, name = "claudikins") {
+    async release(version, executable, name = "claudikins", platform) {
+      const archived = platform === undefined ? archiveName : `claudikins-${platform}.tar.gz`;
       const bytes = typeof executable === "string" ? await Bun.file(executable).bytes() : executable;
       const archive = await new Bun.Archive({ [name]: bytes, LICENSE: "MIT" }, { compress: "gzip", level: 1 }).bytes();
       const sum = new Bun.CryptoHasher("sha256").update(archive).digest("hex");
-      files.set(archiveName, archive);
-      files.set("SHA256SUMS", `${"0".repeat(64)}  other.tar.gz\n${sum}  ${archiveName}\n`);
+      files.set(archived, archive);
+      files.set("SHA256SUMS", `${"0".repeat(64)}  other.tar.gz\n${sum}  ${archived}\n`);
       files.set("release.json", JSON.stringify({ version }));
     },
     [Symbol.dispose]: () => void server.stop(true),
