@@ -128,6 +128,7 @@ export function atLeast(row: Row, name: string, share: number): Row {
 const order = [
   "node -e 0",
   "bun -e 0",
+  "the executable alone",
   "runtime alone",
   "first call",
   "no servers",

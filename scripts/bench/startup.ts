@@ -1,5 +1,7 @@
 /** Whole processes: `exec` from start to exit, and `serve` until its first answers. */
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { platformOf } from "../../src/upgrade/platforms.ts";
 import { fixture } from "../../test/support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { startCodeMode } from "./peers/code-mode.ts";
@@ -8,7 +10,7 @@ import { startExecutor } from "./peers/executor.ts";
 import { linesOf } from "./peers/lines.ts";
 import { startNodeVm } from "./peers/node-vm.ts";
 import type { Peer } from "./peers/peer.ts";
-import { rowOf, within } from "./report.ts";
+import { atMostAbove, rowOf, within } from "./report.ts";
 import { absent, type Measure } from "./section.ts";
 
 const initialize = {
@@ -23,6 +25,12 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
   const node = () => processMs(["node", "-e", "0"], cwd);
   const exec = await inTurn(rounds(), {
     ours: () => processMs([binary, "exec", "-e", "return 1"], cwd),
+    "node -e 0": node,
+  });
+  const launcher = installLauncher(folder(), binary);
+  const launched = await inTurn(rounds(), {
+    ours: () => processMs(["node", launcher, "--version"], cwd),
+    "the executable alone": () => processMs([binary, "--version"], cwd),
     "node -e 0": node,
   });
   const serve = await inTurn(rounds(), { ours: () => answeredMs(binary, cwd, [initialize]), "node -e 0": node });
@@ -43,9 +51,11 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
     "bare SDK server": toList(bare, withNone),
   });
   const list = rowOf("serve, 20 servers, 5 of them broken: start to tools/list answered", many);
+  const launch = rowOf("--version through the launcher of the npm package, start to exit", launched);
   return {
     rows: [
       rowOf("exec -e 'return 1', start to exit", exec),
+      atMostAbove(launch, "the executable alone", 40),
       rowOf("serve, start to initialize answered", serve),
       rowOf("serve, start to first 'return 1' answered", cold, absent({ deno, "@utcp/code-mode": codeMode, executor })),
       within(list, "bare SDK server", 1.2),
@@ -56,6 +66,20 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
     ],
   };
 };
+
+/** Puts the launcher and the executable where npm would put them. Returns the path of the launcher. */
+function installLauncher(folder: string, binary: string): string {
+  const { name, executable } = platformOf(process)!;
+  const file = (...path: string[]) => {
+    const place = join(folder, "node_modules", ...path);
+    mkdirSync(dirname(place), { recursive: true });
+    return place;
+  };
+  symlinkSync(binary, file("@claudikins", name, "bin", executable));
+  const launcher = file("claudikins", "bin", "claudikins.cjs");
+  copyFileSync(join(import.meta.dir, "..", "release", "launcher", "claudikins.cjs"), launcher);
+  return launcher;
+}
 
 /** Compiled with the options of our own build. */
 async function compileBare(outfile: string): Promise<void> {

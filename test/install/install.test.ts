@@ -94,6 +94,19 @@ To make the changes, and to undo them:
     },
   );
 
+  test.skipIf(!Bun.which("busybox"))(
+    `needs no tools but those of BusyBox and curl${Bun.which("busybox") ? "" : " (skipped: there is no busybox)"}`,
+    async () => {
+      await using release = new Release(fakeProgram("1.2.3"));
+      using machine = new Machine().restrictTo("curl", "ldd");
+      for (const tool of [...basics.filter((name) => name !== "ldd"), "sha256sum"]) {
+        machine.fake(tool, `exec '${Bun.which("busybox")}' ${tool} "$@"`);
+      }
+      expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
+      expect(readFileSync(machine.program, "utf8")).toBe(fakeProgram("1.2.3"));
+    },
+  );
+
   test("skips the demo on request", async () => {
     await using release = new Release(fakeProgram("1.2.3"));
     using machine = new Machine();
