@@ -61,20 +61,10 @@ function checkedAddress(text: string): URL {
  * value at the very beginning is the beginning of an address that the person gives. Throws Refused.
  */
 export function filledAddress(template: Template, give: (wanted: Wanted) => string): string {
-  const [first] = template;
-  if (first !== undefined && typeof first !== "string") {
-    const given = give(first).replace(/\/+$/, "");
-    if (!given.startsWith("${")) checkedAddress(given);
-    return given + filled(template.slice(1), give, encodeURIComponent);
-  }
-  let before = "";
-  const parts = template.map((part) => {
-    const isInHost = /^https?:\/\/[^/?#]*$/i.test(before);
-    before += typeof part === "string" ? part : "1";
-    if (typeof part === "string") return part;
-    return filled([part], give, (piece) => (isInHost ? hostPart(piece, part) : encodeURIComponent(piece)));
+  const whole = filled(template, give, (piece, wanted, before) => {
+    if (wanted === template[0]) return piece === "" ? "" : checkedAddress(piece).href.replace(/\/+$/, "");
+    return /^https?:\/\/[^/?#]*$/i.test(before) ? hostPart(piece, wanted) : encodeURIComponent(piece);
   });
-  const whole = parts.join("");
   if (!whole.includes("${")) checkedAddress(whole);
   return whole;
 }

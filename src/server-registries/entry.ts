@@ -54,7 +54,7 @@ function wordsOf({ flag, value, isJoined, isOptional }: Argument, values: Values
   if (isOptional && !isComplete(value, values)) return [];
   const times = Math.max(
     1,
-    ...wantedIn(value).map(({ name, isRepeated }) => (isRepeated ? values.get(name)!.length : 1)),
+    ...wantedIn(value).map(({ name, isRepeated }) => (isRepeated ? (values.get(name)?.length ?? 1) : 1)),
   );
   return Array.from({ length: times }, (_, at) => {
     const text = filled(

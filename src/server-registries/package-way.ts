@@ -96,7 +96,20 @@ export function packageWay(published: PublishedPackage): ProgramWay {
     env: published.environmentVariables.map(variableOf),
     warnings: isPinned ? [] : ["Its version is not fixed: each start may run a newer one."],
   };
+  checkLength(all);
   return { ...all, warnings: [...all.warnings, ...warningsOf(all)] };
+}
+
+/** Maximum length of the fixed parts of a command line, so that a person can read it. */
+const maxCommand = 2_000;
+
+function checkLength({ spec, options, args }: ProgramWay): void {
+  const words = [...options, ...args].flatMap(({ flag = "", value = [] }) => [flag, ...value]);
+  const length = words.reduce(
+    (sum, word) => sum + (typeof word === "string" ? word : word.name).length + 1,
+    spec.length,
+  );
+  if (length > maxCommand) throw new Refused("its command line is too long to be read");
 }
 
 /**
@@ -264,6 +277,7 @@ function warningsOf({ options, args }: ProgramWay): string[] {
     if ((flag === "--network" || flag === "--net") && text === "host") {
       warnings.add("Its container uses the network of this machine, with everything that listens there.");
     }
+    if (flag === "-p" || flag === "--publish") warnings.add(`Its container opens ports of this machine: ${text}`);
   }
   for (const { value } of args) {
     for (const { name, isSecret } of wantedIn(value ?? [])) {

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { oneLine } from "../visible-text.ts";
 
-/** One word or value that goes into a command line, a header or an address. */
-const maxValue = 4_096;
+/** One word or value that goes into a command line, a header or an address. Those of the official registry have at most 80 characters. */
+const maxValue = 500;
 const maxInputs = 100;
 
 const value = z.string().max(maxValue);
@@ -45,7 +45,7 @@ const withVariables = {
     .optional(),
 };
 
-const keyValue = z.object({ ...withVariables, name: z.string().max(200) });
+const keyValue = z.object({ ...withVariables, name: z.string().max(100) });
 
 const argument = z.discriminatedUnion("type", [
   z.object({
@@ -57,7 +57,7 @@ const argument = z.discriminatedUnion("type", [
   z.object({
     ...withVariables,
     type: z.literal("named"),
-    name: z.string().min(1).max(200),
+    name: z.string().min(1).max(100),
     isRepeated: z.boolean().default(false),
   }),
 ]);

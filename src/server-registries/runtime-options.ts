@@ -2,15 +2,16 @@
  * The options that a published server may give to the program that starts it (npx, uvx, docker or dnx). All others are refused: many of
  * them start another package than the one that is shown, or give a container the rights of this machine's administrator.
  */
+import { posix } from "node:path";
 import { Refused, type Template } from "./templates.ts";
 
 export type Runtime = "npx" | "uvx" | "docker" | "dnx";
 
 /**
- * What an option takes: nothing, a value, or it is left out because claudikins gives it itself. A function checks the fixed parts of
- * the value and throws Refused.
+ * What an option takes: nothing, or a value. `given` options are left out, because claudikins gives them itself. A function checks the
+ * fixed parts of the value and throws Refused.
  */
-type Takes = "nothing" | "value" | "given" | ((value: string, own: Own) => "value" | "given");
+type Takes = "nothing" | "value" | "given" | ((value: string, own: Own) => "value");
 
 /** The package that is started. */
 interface Own {
@@ -31,17 +32,31 @@ function pythonPackage(value: string): "value" {
   throw new Refused("its options start a package from an address or a folder");
 }
 
-/** The container may not have the whole machine. */
+/** The keys of `--mount`. Others, such as `volume-opt`, can mount any folder in a roundabout way. */
+const mountKeys = ["type", "src", "source", "dst", "destination", "target", "ro", "readonly"];
+
 function mount(value: string): "value" {
-  const source = /(?:^|,)(?:src|source)=([^,]*)/.exec(value)?.[1] ?? (value.includes("=") ? "" : value.split(":")[0]!);
-  const plain = source.replace(/\/+$/, "") || (source.startsWith("/") ? "/" : source);
-  if (
-    plain === "/" ||
-    /docker\.sock|containerd\.sock|podman\.sock|^\/(?:proc|sys|dev|etc|root|boot|run|var\/run)(?:\/|$)/.test(plain)
-  ) {
+  const parts = value.split(",").map((part) => part.split("="));
+  const isKnown = parts.every(([key = ""]) => mountKeys.includes(key));
+  if (!isKnown || /["\\]/.test(value))
+    throw new Refused("it mounts a folder into its container in a form that is not known");
+  for (const [key, source = ""] of parts) if (key === "src" || key === "source") checkSource(source);
+  return "value";
+}
+
+function volume(value: string): "value" {
+  checkSource(value.split(":")[0] ?? "");
+  return "value";
+}
+
+/** A container may have a folder of this machine, and not the machine itself. */
+function checkSource(source: string): void {
+  const plain = posix.normalize(source).replace(/(?<=.)\/+$/, "");
+  const isOfSystem =
+    /^\/(?:proc|sys|dev|etc|root|boot|run|var|var\/run)(?:\/|$)/.test(plain) && !plain.startsWith("/var/lib/");
+  if (plain === "/" || isOfSystem || /(?:docker|containerd|podman)\.sock/.test(plain)) {
     throw new Refused(`it gives its container ${plain} of this machine`);
   }
-  return "value";
 }
 
 function variable(value: string): "value" {
@@ -95,8 +110,8 @@ const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
     "--read-only": "nothing",
     "-e": variable,
     "--env": variable,
-    "-v": mount,
-    "--volume": mount,
+    "-v": volume,
+    "--volume": volume,
     "--mount": mount,
     "--tmpfs": "value",
     "--network": "value",
@@ -137,7 +152,7 @@ export interface Option {
   /** The fixed word in front of the value. */
   flag?: string | undefined;
   value?: Template | undefined;
-  /** What the person is asked for if the option needs a value, and the next word is none. */
+  /** The person's value, which is asked for if the option needs a value and no word follows. */
   asked?: Template | undefined;
 }
 
@@ -192,12 +207,10 @@ function checkedOption({ flag, value }: Option, runtime: Runtime, own: Own): Opt
   if (whole === undefined || (inline !== undefined && value !== undefined)) {
     throw refused(`${name} without a value`, runtime);
   }
-  if (takes === "value") return { flag: name, value: whole };
   // What the person may type is not checked, but what they may accept is.
   const fixed = whole.map((part) => (typeof part === "string" ? part : (part.default ?? "x"))).join("");
-  return (takes as (value: string, own: Own) => string)(fixed, own) === "given"
-    ? undefined
-    : { flag: name, value: whole };
+  if (typeof takes === "function") takes(fixed, own);
+  return { flag: name, value: whole };
 }
 
 /** Other words name what is started. */

@@ -125,25 +125,28 @@ export function wantedIn(template: Template): Wanted[] {
 }
 
 /**
- * Fills in the values. References of the person's values, such as `${TOKEN}`, stay references. `change` alters a value that is
+ * Fills in the values. References of the person's values, such as `${TOKEN}`, stay references. `change` alters what is
  * not a reference. Throws Refused if the parts form another reference.
  */
-export function filled(template: Template, give: (wanted: Wanted) => string, change = plainValue): string {
-  const text = template.map((part) => {
-    if (typeof part === "string") return part;
-    const given = give(part);
-    return given
-      .split(/(\$\{[A-Za-z_]\w*\})/)
-      .map((piece, at) => (at % 2 === 1 ? mark + piece.slice(2) : change(piece)))
-      .join("");
-  });
-  const whole = text.join("");
+export function filled(template: Template, give: (wanted: Wanted) => string, change: Change = plainValue): string {
+  let whole = "";
+  for (const part of template) {
+    const pieces = typeof part === "string" ? [] : give(part).split(/(\$\{[A-Za-z_]\w*\})/);
+    const before = whole;
+    whole +=
+      typeof part === "string"
+        ? part
+        : pieces.map((piece, at) => (at % 2 === 1 ? mark + piece.slice(2) : change(piece, part, before))).join("");
+  }
   if (whole.includes("${"))
     throw new Refused('a filled-in value contains "${", which would read a variable of your environment');
   return whole.replaceAll(mark, "${");
 }
 
-const plainValue = (text: string) => text;
+/** Changes a piece of a value. `before` is the text in front of the value, in which references are not readable. */
+type Change = (piece: string, wanted: Wanted, before: string) => string;
+
+const plainValue: Change = (piece) => piece;
 
 /** Shows a template to a person: values that are still missing have their name in angle brackets. */
 export function shownTemplate(template: Template): string {

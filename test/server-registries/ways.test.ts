@@ -180,6 +180,13 @@ describe("a package", () => {
     expect(npm(latest)["args"]).toEqual(["-y", "@acme/mcp@1.2.3"]);
   });
 
+  test("without a value for a repeated argument refers to a variable once", () => {
+    const packageArguments = [
+      { type: "positional", valueHint: "dir", description: "Dir", isRequired: true, isRepeated: true },
+    ];
+    expect(npm({ packageArguments })["args"]).toEqual(["-y", "@acme/mcp@1.2.3", "${dir}"]);
+  });
+
   test("without a version is accepted with a warning", () => {
     const { ways } = read(server({ packages: [package_({ version: undefined })] }));
     expect(entryOf(ways[0] as Way, new Map())["args"]).toEqual(["-y", "@acme/mcp"]);
@@ -245,6 +252,11 @@ describe("an address", () => {
         tenant === "" ? "it is not an address" : "the value of tenant cannot be part of a host name",
       );
     }
+    // Fixed values of variables must not form a reference together.
+    const hidden = { a: { value: "$" }, b: { value: "{HOME}" } };
+    expect(() => entry(remote({ url: "https://x.example.com/?k={a}{b}", variables: hidden }))).toThrow(
+      "which would read a variable of your environment",
+    );
     const base = remote({ url: "{base}/mcp", variables: { base: {} } });
     expect(entry(base, { base: "https://own.example.com/" })["url"]).toBe("https://own.example.com/mcp");
     expect(entry(base, { base: "${BASE}" })["url"]).toBe("${BASE}/mcp");
@@ -440,6 +452,44 @@ describe("a package is refused", () => {
         runtimeArguments: [named("-v", "{s}:/s", { variables: { s: { default: "/var/run/docker.sock" } } })],
       },
       "its oci package: it gives its container /var/run/docker.sock of this machine",
+    ],
+    [
+      "the whole disk behind a detour",
+      { registryType: "oci", identifier: "a/b:1", runtimeArguments: [named("-v", "/srv/../:/host")] },
+      "its oci package: it gives its container / of this machine",
+    ],
+    [
+      "a system folder in an odd form",
+      { registryType: "oci", identifier: "a/b:1", runtimeArguments: [named("-v", "//etc/:/x=y")] },
+      "its oci package: it gives its container /etc of this machine",
+    ],
+    [
+      "a mount in quotes",
+      {
+        registryType: "oci",
+        identifier: "a/b:1",
+        runtimeArguments: [named("--mount", 'type=bind,"source=/",target=/x')],
+      },
+      "its oci package: it mounts a folder into its container in a form that is not known",
+    ],
+    [
+      "a mount in capitals",
+      { registryType: "oci", identifier: "a/b:1", runtimeArguments: [named("--mount", "type=bind,SRC=/,dst=/x")] },
+      "its oci package: it mounts a folder into its container in a form that is not known",
+    ],
+    [
+      "a volume that is a folder",
+      {
+        registryType: "oci",
+        identifier: "a/b:1",
+        runtimeArguments: [named("--mount", "type=volume,dst=/x,volume-opt=type=none,volume-opt=device=/")],
+      },
+      "its oci package: it mounts a folder into its container in a form that is not known",
+    ],
+    [
+      "a command line of many words",
+      { packageArguments: Array.from({ length: 50 }, () => positional("x".repeat(100))) },
+      "its npm package: its command line is too long to be read",
     ],
     [
       "a variable of npm",

@@ -8,6 +8,7 @@ import type { Registry } from "../../server-registries/registries.ts";
 import { shownTemplate, type Values, type Wanted } from "../../server-registries/templates.ts";
 import type { Way } from "../../server-registries/way.ts";
 import { wantedOfWay } from "../../server-registries/ways.ts";
+import { oneLine } from "../../visible-text.ts";
 import type { reviewShape } from "./shapes.ts";
 
 export interface Review {
@@ -117,8 +118,15 @@ function needLine(wanted: Wanted, values: Values): string {
   const parts = [
     isRequired ? "required" : "optional",
     ...(isSecret ? ["secret"] : []),
-    ...(choices ? [`one of ${choices.slice(0, 10).join(", ")}${choices.length > 10 ? " …" : ""}`] : []),
-    ...(usual === undefined ? [] : [`default ${JSON.stringify(usual)}`]),
+    ...(choices
+      ? [
+          `one of ${choices
+            .slice(0, 10)
+            .map((choice) => oneLine(choice, 40))
+            .join(", ")}${choices.length > 10 ? " …" : ""}`,
+        ]
+      : []),
+    ...(usual === undefined ? [] : [`default ${JSON.stringify(oneLine(usual, 100))}`]),
     ...(isFromEnvironment(wanted, values) ? ["taken from your environment"] : values.has(name) ? ["given"] : []),
   ];
   return `${name} (${parts.join("; ")})${description === undefined ? "" : `: ${description}`}`;
