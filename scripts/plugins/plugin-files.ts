@@ -1,0 +1,90 @@
+/**
+ * The plugin for Claude Code, Codex and Gemini CLI: one folder with a manifest for each of them, and the skill and the launchers, which
+ * they share.
+ */
+import { skillText } from "../../src/registry/hook-texts.ts";
+import { author, description, keywords, license, name, npxWords, repository, version } from "./about.ts";
+import { posixLauncher, windowsLauncher } from "./launcher.ts";
+import { setupDescription, setupPrompt } from "./setup-command.ts";
+
+export interface PluginFile {
+  /** Below the plugin's folder, with slashes. */
+  path: string;
+  content: string;
+  isExecutable?: boolean;
+}
+
+const about = { name, version, description };
+const origin = { author, homepage: repository, repository, license, keywords };
+
+export function pluginFiles(): PluginFile[] {
+  return [
+    { path: ".claude-plugin/plugin.json", content: json(claudePlugin) },
+    { path: ".codex-plugin/plugin.json", content: json(codexPlugin) },
+    { path: "gemini-extension.json", content: json(geminiExtension) },
+    { path: "skills/claudikins/SKILL.md", content: skillText },
+    { path: "commands/setup.md", content: markdownCommand },
+    { path: "commands/claudikins/setup.toml", content: tomlCommand },
+    { path: "bin/claudikins", content: posixLauncher, isExecutable: true },
+    { path: "bin/claudikins.cmd", content: windowsLauncher },
+    { path: "README.md", content: readme },
+  ];
+}
+
+const claudePlugin = {
+  ...about,
+  ...origin,
+  mcpServers: { [name]: { command: `\${CLAUDE_PLUGIN_ROOT}/bin/${name}`, args: ["serve"] } },
+};
+
+const [npx, ...npxArgs] = npxWords(`${name}@${version}`);
+
+/** Codex cannot name a file of the plugin without starting it in the plugin's folder, where no project's config is found. */
+const codexPlugin = {
+  ...about,
+  ...origin,
+  skills: "./skills/",
+  mcpServers: { [name]: { command: npx, args: [...npxArgs, "serve"] } },
+  interface: {
+    displayName: name,
+    shortDescription: description,
+    developerName: author.name,
+    category: "Developer Tools",
+    websiteURL: repository,
+  },
+};
+
+const geminiExtension = {
+  ...about,
+  mcpServers: { [name]: { command: `\${extensionPath}/bin/${name}`, args: ["serve"] } },
+};
+
+/** Only the user starts this command, so the model's context does not hold it. */
+const markdownCommand = `---
+description: ${setupDescription}
+disable-model-invocation: true
+---
+
+${setupPrompt}`;
+
+const tomlCommand = `description = ${JSON.stringify(setupDescription)}
+prompt = '''
+${setupPrompt}'''
+`;
+
+const readme = `# claudikins
+
+This plugin adds the MCP server of [claudikins](${repository}) and a skill that explains it. claudikins puts all your other MCP servers
+behind two tools: the agent searches for tools, writes a program that calls many of them in a sandbox, and sees only what the program
+returns.
+
+After you have installed the plugin, type \`/claudikins:setup\` in Claude Code or Gemini CLI, or run \`npx claudikins init\` in a terminal.
+Both import the MCP servers of your agents into claudikins. Until then, its only server is a demo with made-up data.
+
+The plugin starts the claudikins that is installed on your machine. Without one, it needs Node.js, and starts claudikins through npx.
+[Plugins](${repository}/blob/main/docs/plugins.md) has the details.
+`;
+
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
