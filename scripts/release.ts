@@ -10,6 +10,8 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
+import { bundleName, bundleOf, hasBundle } from "./plugins/bundle.ts";
+import { geminiArchiveName, pluginFiles } from "./plugins/plugin-files.ts";
 import { archive } from "./release/archive.ts";
 import { launcherPackage, type NpmPackage, platformPackage } from "./release/npm-packages.ts";
 import { runtimeFor } from "./release/runtimes.ts";
@@ -86,6 +88,12 @@ async function pack(wanted: Platform[]): Promise<void> {
     ];
     await write(join(release, `claudikins-${platform.name}.tar.gz`), await archive(files));
     await writePackage(npm, await platformPackage(platform, values.version, content));
+    if (hasBundle(platform)) {
+      await write(join(release, bundleName(platform)), bundleOf(platform, content, values.version));
+    }
+  }
+  for (const os of new Set(platforms.map((platform) => platform.os))) {
+    await write(join(release, geminiArchiveName(os)), await archive(pluginFiles()));
   }
   await writePackage(npm, await launcherPackage(values.version));
   await write(join(release, "claudikins.cdx.json"), await sbomOf(values.version));

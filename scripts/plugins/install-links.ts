@@ -1,7 +1,7 @@
 /** Links that add claudikins to an editor with one click. */
 import { name, npxWords } from "./about.ts";
 
-const [command, ...words] = npxWords();
+const [command, ...words] = npxWords;
 
 /** What the links add: the newest claudikins, through npx. */
 export const linkedEntry = { command, args: [...words, "serve"] };

@@ -1,14 +1,14 @@
 /**
  * The programs that start claudikins for plugins of Claude Code and Gemini CLI: the installed one, which starts in milliseconds and
- * needs no network, or else the plugin's version through npx. Claude Code also puts them on the PATH of the agent's shell.
+ * needs no network, or else the newest through npx. Claude Code also puts them on the PATH of the agent's shell.
  */
-import { npxWords, repository, version } from "./about.ts";
+import { npxWords, repository } from "./about.ts";
 
-const npx = npxWords(`claudikins@${version}`).join(" ");
+const npx = npxWords.join(" ");
 
 /** Starts the first `claudikins` on the PATH that is not a launcher, which has the manifest of Gemini CLI beside its folder. */
 export const posixLauncher = `#!/bin/sh
-# Starts the installed claudikins. Without one, starts the version of this plugin through npx.
+# Starts the installed claudikins. Without one, starts the newest through npx.
 IFS=:
 set -f
 for folder in $PATH "\${CLAUDIKINS_INSTALL:-$HOME/.local/bin}"; do
@@ -27,7 +27,7 @@ exec ${npx} "$@"
 
 /** An installed claudikins.exe is on the PATH. npx finds no other program, so this file cannot start itself. */
 export const windowsLauncher = `@echo off
-rem Starts the installed claudikins. Without one, starts the version of this plugin through npx.
+rem Starts the installed claudikins. Without one, starts the newest through npx.
 setlocal
 rem Programs in the working directory belong to the project, so they are not started.
 set "NoDefaultCurrentDirectoryInExePath=1"

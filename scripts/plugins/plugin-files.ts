@@ -3,15 +3,14 @@
  * they share.
  */
 import { skillText } from "../../src/registry/hook-texts.ts";
+import type { Platform } from "../../src/upgrade/platforms.ts";
+import type { ArchivedFile } from "../release/archive.ts";
 import { author, description, keywords, license, name, npxWords, repository, version } from "./about.ts";
 import { posixLauncher, windowsLauncher } from "./launcher.ts";
 import { setupDescription, setupPrompt } from "./setup-command.ts";
 
-export interface PluginFile {
-  /** Below the plugin's folder, with slashes. */
-  path: string;
+export interface PluginFile extends ArchivedFile {
   content: string;
-  isExecutable?: boolean;
 }
 
 const about = { name, version, description };
@@ -37,7 +36,15 @@ const claudePlugin = {
   mcpServers: { [name]: { command: `\${CLAUDE_PLUGIN_ROOT}/bin/${name}`, args: ["serve"] } },
 };
 
-const [npx, ...npxArgs] = npxWords(`${name}@${version}`);
+const [npx, ...npxArgs] = npxWords;
+
+/**
+ * The file of a release with the plugin. Among several files, Gemini CLI takes the one whose name starts with its operating system, and
+ * without one it takes the source of the repository, which is no extension.
+ */
+export function geminiArchiveName(os: Platform["os"]): string {
+  return `${os}.${name}.tar.gz`;
+}
 
 /** Codex cannot name a file of the plugin without starting it in the plugin's folder, where no project's config is found. */
 const codexPlugin = {

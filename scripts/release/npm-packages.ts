@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { type Platform, platforms } from "../../src/upgrade/platforms.ts";
+import { registryName } from "../plugins/about.ts";
 import { type ArchivedFile, archive } from "./archive.ts";
 
 const root = join(import.meta.dir, "..", "..");
@@ -50,7 +51,7 @@ export function launcherPackage(version: string): Promise<NpmPackage> {
     description,
     keywords,
     ...common,
-    mcpName: "io.github.claudikins/claudikins",
+    mcpName: registryName,
     bin: { claudikins: "bin/claudikins.cjs" },
     optionalDependencies: Object.fromEntries(platforms.map((platform) => [packageName(platform), version])),
   };

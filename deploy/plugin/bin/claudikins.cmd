@@ -1,5 +1,5 @@
 @echo off
-rem Starts the installed claudikins. Without one, starts the version of this plugin through npx.
+rem Starts the installed claudikins. Without one, starts the newest through npx.
 setlocal
 rem Programs in the working directory belong to the project, so they are not started.
 set "NoDefaultCurrentDirectoryInExePath=1"
@@ -9,5 +9,5 @@ if not defined program if exist "%USERPROFILE%\.local\bin\claudikins.exe" set "p
 if defined program (
   "%program%" %*
 ) else (
-  npx --prefix / -y claudikins@0.1.0 %*
+  npx --prefix / -y claudikins %*
 )
