@@ -7,6 +7,7 @@ import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { oneLine } from "../visible-text.ts";
 import { type Calls, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
+import { firstSteps } from "./first-steps.ts";
 
 /** Claude Code and other agents cut instructions at this length. */
 const maxChars = 2_048;
@@ -20,7 +21,8 @@ const noSearch = "Calls shown here need no search; an argument without a type is
 const locked =
   "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
-const none = "No MCP servers are configured yet: the user adds them to mcpServers in claudikins.json.";
+
+const closed = "The user's policy allows no tool of the configured MCP servers.";
 
 /** Maximum tokens of one server's description, so that some are left for signatures. */
 const maxWordTokens = 40;
@@ -46,10 +48,17 @@ interface Entry {
  */
 export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Promise<string> {
   if (toolbox.isLocked) return locked;
+  const steps = firstSteps(toolbox);
+  if (steps === undefined) return serversText(toolbox, maxTokens);
+  const rest = await serversText(toolbox, maxTokens - estimateTokens(steps));
+  return [steps, rest].filter(Boolean).join("\n");
+}
+
+async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string> {
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
   const recognised = await recognisedServers(toolbox, open);
   const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description));
-  if (entries.length === 0) return none;
+  if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
   // The estimate of rare words is too low.
   const fits = (text: string) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
   const used = usedTools(toolbox, open);
@@ -185,7 +194,8 @@ export function directInstructions(toolbox: Toolbox): string {
     const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
     return [name, facts && ` (${facts})`, description ? `: ${description}` : ""].join("");
   });
-  let text = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
+  const head = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
+  let text = [firstSteps(toolbox), head].filter(Boolean).join("\n");
   for (const [index, entry] of entries.entries()) {
     const next = `${text}\n- ${entry}`;
     if (next.length > maxDirectChars) return `${text}\n- and ${entries.length - index} more servers`;

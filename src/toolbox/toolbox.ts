@@ -6,6 +6,7 @@ import { Pool, type PoolOptions } from "../clients/pool.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
+import { shellCommand } from "../config/shell-command.ts";
 import { toClaudikinsError } from "../errors.ts";
 import type { Executions, OtherBuilds } from "../execution/executions.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
@@ -81,6 +82,11 @@ export class Toolbox implements AsyncDisposable {
   /** The working directory of servers that name none. */
   get cwd(): string {
     return this.#options.cwd;
+  }
+
+  /** The command with which the user starts claudikins in a shell. */
+  get shellCommand(): string {
+    return shellCommand(this.#options.env);
   }
 
   /** The executions of this process and of the store. */

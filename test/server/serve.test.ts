@@ -32,13 +32,24 @@ async function execute(code: string, more: object = {}): Promise<{ text: string;
 /** Without the time in the receipt, which differs between runs. */
 const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
 
-test("serve has two tools, and instructions that name the servers", async () => {
+test("serve has two tools, and instructions that name the servers; with the demo, both say how to get the user's own", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   expect(client.getServerVersion()).toMatchObject({ name: "claudikins" });
-  expect(client.getInstructions()).toMatchInlineSnapshot(`
-    "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
+  // Without a claudikins on the PATH, the command is a path.
+  const typed = (text = "") => text.replace(/`[^`]*(init|add NAME)`/g, "`claudikins $1`");
+  expect(typed(client.getInstructions())).toMatchInlineSnapshot(`
+    "claudikins is not set up yet: its only server is a demo with made-up data. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server.
+    Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
     - demo: the made-up back office of a small shop: orders, customers, stock, tickets"
+  `);
+  const found = await client.callTool({ name: "search_tools", arguments: { query: "refund", detail: "names" } });
+  expect(typed((found.content as { text: string }[])[0]?.text)).toMatchInlineSnapshot(`
+    "demo.refund_order: Gives a customer the money for an order back, all of it or a part; it cannot be…
+    demo.update_order_status: Moves an order on: pending to paid or cancelled, paid to shipped or cancelled,…
+    demo.get_customer: Looks up one customer by id.
+    demo.sales_report: Adds up revenue and orders of a period by day, month, country or product catego…
+    This demo's data is made up. The user imports their own servers with \`claudikins init\`."
   `);
   expect((await client.listTools()).tools).toMatchInlineSnapshot(`
     [

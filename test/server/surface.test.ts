@@ -7,6 +7,7 @@ import { fingerprintOf } from "../../src/catalog/config-entry.ts";
 import { readTools } from "../../src/clients/result.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ledgerFolder } from "../../src/config/locations.ts";
+import { selfCommand } from "../../src/config/self.ts";
 import { Counts } from "../../src/ledger/counts.ts";
 import { appendCounts } from "../../src/ledger/store.ts";
 import { silentLog } from "../../src/log.ts";
@@ -321,10 +322,13 @@ describe.skipIf(!existsSync(lists))("the surface of real servers", () => {
 });
 
 describe("the instructions", () => {
-  test("say so if there are no servers", async () => {
-    expect((await surfaceWith({})).instructions).toMatchInlineSnapshot(
-      `"No MCP servers are configured yet: the user adds them to mcpServers in claudikins.json."`,
+  test("say what to do if there are no servers, or none that may be used", async () => {
+    const { instructions } = await surfaceWith({});
+    expect(instructions.replaceAll(selfCommand().join(" "), "claudikins")).toMatchInlineSnapshot(
+      `"claudikins is not set up yet: it has no servers. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server."`,
     );
+    const closed = await surfaceWith({ github: {} }, { policy: { deny: ["*.*"] } });
+    expect(closed.instructions).toMatchInlineSnapshot(`"The user's policy allows no tool of the configured MCP servers."`);
   });
 
   test("name every server with its purpose, and give the signatures of small ones", async () => {

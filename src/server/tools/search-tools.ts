@@ -17,6 +17,7 @@ import {
 } from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { textResult } from "../content/content.ts";
+import { demoReminder } from "../first-steps.ts";
 import type { CallContext } from "./call-context.ts";
 
 /** The default number of tools for one need, and for each of several. */
@@ -118,7 +119,8 @@ export async function callSearchTools(
     const detail = request.detail ?? usualDetail(needs, results);
     if (detail === "full") return textResult(fullText(results, missing, toolbox));
     const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
-    return textResult(linesText(matches, detail, missing, toolbox));
+    const lines = linesText(matches, detail, missing, toolbox);
+    return textResult([lines, demoReminder(toolbox)].filter(Boolean).join("\n"));
   } catch (error) {
     // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
