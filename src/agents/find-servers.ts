@@ -13,6 +13,7 @@ import {
   type Agent,
   type AgentName,
   type AgentSettings,
+  type InstalledPlugin,
   type Section,
   type Supplied,
   type Surroundings,
@@ -47,6 +48,8 @@ export interface FoundFile extends AgentSettings {
   left: FoundServer[];
   /** Existing entries of claudikins. */
   own: { section: readonly string[]; name: string }[];
+  /** In the user's file: the agent's plugin that starts claudikins as well. */
+  plugin?: InstalledPlugin;
 }
 
 export interface Found {
@@ -82,6 +85,8 @@ export async function findServers(agents: readonly Agent[], options: FindOptions
       try {
         if (folder !== undefined) refuseLinkOut(path, projectFolder({ env: options.env, cwd: folder }));
         const one = await readSettings({ agent, file }, textOrNothing(path), options);
+        const plugin = place === 0 ? agent.plugin?.(options) : undefined;
+        if (plugin) one.plugin = plugin;
         if (folder === undefined || options.project) found.files.push(one);
         else if (one.servers.length > 0) {
           found.shared.push({ host, file: path, servers: one.servers.length + one.skipped.length });

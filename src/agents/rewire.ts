@@ -21,13 +21,18 @@ export interface Rewired {
   plans: Plan[];
   /** Files that cannot be changed safely. */
   refused: { host: string; file: string; error: ClaudikinsError }[];
+  /** What a person should know about agents that have a plugin of claudikins. */
+  notes: string[];
 }
 
 /** Makes one plan for each file that changes. */
 export function rewire(files: readonly FoundFile[], command: Command): Rewired {
-  const all: Rewired = { plans: [], refused: [] };
+  const all: Rewired = { plans: [], refused: [], notes: [] };
   for (const found of files) {
-    const getsEntry = found === fileForEntry(files.filter((other) => isTogether(other, found)));
+    const isForEntry = found === fileForEntry(files.filter((other) => isTogether(other, found)));
+    const isNamed = command(found.file).includes("--config");
+    const getsEntry = isForEntry && (isNamed || !isLeftToPlugin(found));
+    if (isForEntry) all.notes.push(...pluginNotes(found, isNamed));
     if (found.servers.length === 0 && !getsEntry) continue;
     try {
       const after = rewired(found, getsEntry, command);
@@ -42,6 +47,19 @@ export function rewire(files: readonly FoundFile[], command: Command): Rewired {
 /** Whether the agent reads both files together. */
 export function isTogether(one: FoundFile, other: FoundFile): boolean {
   return one.agent === other.agent && one.file.group === other.file.group;
+}
+
+/** Whether the agent's plugin starts claudikins anyway, and an entry would start it a second time. */
+function isLeftToPlugin({ plugin }: FoundFile): boolean {
+  return plugin !== undefined && !plugin.givesWay;
+}
+
+/** A plugin uses the config that `serve` finds, so one that the user named needs an entry. */
+function pluginNotes({ agent, file, plugin }: FoundFile, isNamed: boolean): string[] {
+  if (!plugin || plugin.givesWay) return [];
+  const { kind, removal } = plugin;
+  if (!isNamed) return [`${agent.title} starts claudikins by its ${kind}, so ${file.path} gets no entry of claudikins`];
+  return [`${agent.title} also starts claudikins by its ${kind}, with your own config. To turn that off: ${removal}`];
 }
 
 /** The file that gets the entry, among files that an agent reads together: the first with servers. Undefined if one has it already. */

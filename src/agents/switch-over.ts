@@ -173,10 +173,12 @@ export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Envi
   };
 }
 
-/** Whether no agent has a server, a problem or an entry of claudikins. */
+/** Whether no agent has a server, a problem or an entry of claudikins. A plugin alone has no servers to offer. */
 export function isEmpty({ found, inventories }: Survey): boolean {
   const isNone = inventories.every(({ servers, conflicts }) => servers.length + conflicts.length === 0);
-  return isNone && found.problems.length === 0 && found.files.every(({ own }) => own.length === 0);
+  const hasConfig = inventories.some(({ configFile }) => configFile.entries.size > 0);
+  const isConnected = found.files.some(({ own, plugin }) => own.length > 0 || (plugin && hasConfig));
+  return isNone && found.problems.length === 0 && !isConnected;
 }
 
 /** The error for a machine whose agents have no servers. */

@@ -115,12 +115,12 @@ function transportText(server: ServerConfig | undefined, entry: PortableEntry): 
 
 /** The settings files and the number of their servers. */
 export function seenJson(files: readonly FoundFile[]) {
-  return files.map(({ agent, file, servers, skipped, left, own }) => ({
+  return files.map(({ agent, file, servers, skipped, left, own, plugin }) => ({
     host: agent.name,
     file: file.path,
     // Servers that the person left out are in both lists.
     servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
-    claudikins: own.length > 0,
+    claudikins: own.length > 0 || plugin !== undefined,
   }));
 }
 
@@ -189,10 +189,11 @@ export function seenText({ found }: Survey): string {
   return `No agent with MCP settings was found. Looked for: ${agents.map(({ title }) => title).join(", ")}.\n`;
 }
 
-export function notesText(rows: Row[], found: Found): string {
+export function notesText(rows: Row[], found: Found, pluginNotes: readonly string[]): string {
   const lines = [
     ...rows.flatMap(({ server, notes = [] }) => notes.map((note) => `note: ${server}: ${note}`)),
     ...rows.flatMap(({ problem }) => (problem ? [`warning: ${problem.message}`] : [])),
+    ...pluginNotes.map((text) => `note: ${text}`),
     ...found.files.flatMap(({ skipped }) =>
       skipped.map(({ name, file, why }) => `note: ${name} stays in ${file}: ${why}`),
     ),

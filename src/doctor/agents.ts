@@ -8,7 +8,7 @@ import { type FoundFile, findServers } from "../agents/find-servers.ts";
 import { type Change, Journal } from "../agents/journal.ts";
 import { agents } from "../agents/supported/agents.ts";
 import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
-import type { Agent } from "../agents/supported/model.ts";
+import type { Agent, InstalledPlugin } from "../agents/supported/model.ts";
 import { programsOnPath, realOf } from "../config/locations.ts";
 import { type JsonObject, objectAt } from "../json-object.ts";
 import { counted } from "../outcome-text.ts";
@@ -42,10 +42,57 @@ async function look(agent: Agent, scene: Scene): Promise<Looked> {
     message: `${agent.title}: ${error.message.split("\n")[0]}`,
     repair: `Fix ${file} by hand.`,
   }));
-  const isWired = files.some(({ own }) => own.length > 0);
+  const plugin = agent.plugin?.(scene);
+  const isWired = plugin !== undefined || files.some(({ own }) => own.length > 0);
   const entries = await Promise.all(files.flatMap((file) => entryFindings(file, scene)));
-  const findings = [...unreadable, ...entries, ...ownServers(agent, files, isWired)];
+  const twice = startedTwice(agent, files, plugin);
+  const findings = [...unreadable, ...entries, ...twice, ...ownServers(agent, files, isWired)];
   return { agent, isHere: files.length > 0, isWired, findings };
+}
+
+/** Reports the plugin, or that the agent starts claudikins more than once. */
+function startedTwice(agent: Agent, files: FoundFile[], plugin: InstalledPlugin | undefined): Finding[] {
+  const { name: host, title } = agent;
+  const id = `host.${host}.twice`;
+  const sets = entriesTogether(files);
+  const besides = sets.flat().find(({ name }) => !(plugin?.givesWay && name === claudikinsName));
+  if (plugin && besides) {
+    const text = `${title} starts claudikins twice: by its ${plugin.kind}, and by the entry ${besides.name} in ${besides.path}`;
+    return [warning(id, text, `Remove that entry, or turn the ${plugin.kind} off: ${plugin.removal}`)];
+  }
+  const [first, second] = sets.find((entries) => entries.length > 1) ?? [];
+  if (first && second) {
+    const text = `${title} starts claudikins twice: by the entries ${first.name} and ${second.name} in ${second.path}`;
+    return [warning(id, text, `Remove the entry ${second.name} from ${second.path}.`)];
+  }
+  if (!plugin || sets.flat().length > 0) return [];
+  return [ok(`host.${host}.plugin`, `${title} starts claudikins by its ${plugin.kind}`)];
+}
+
+/**
+ * The entries of claudikins that the agent reads together, by the user's file. Entries with the same name are one: that of the project
+ * replaces that of the user.
+ */
+function entriesTogether(files: FoundFile[]): { name: string; path: string }[][] {
+  const [ofUser, ofProject] = [true, false].map((isUser) =>
+    files.filter(({ file }) => (file.folder === undefined) === isUser),
+  );
+  const groups = [...Map.groupBy(ofUser ?? [], ({ file }) => file.group).values()];
+  return (groups.length === 0 ? [[]] : groups).map((group) => {
+    const entries = [...group, ...(ofProject ?? [])].flatMap((found) =>
+      enabledOwn(found).map(({ name }) => ({ name, path: found.file.path })),
+    );
+    return [...new Map(entries.map((entry) => [entry.name, entry])).values()];
+  });
+}
+
+function enabledOwn(found: FoundFile): FoundFile["own"] {
+  const document = parseFile(found.content.text, found.file);
+  return found.own.filter(({ section, name }) => !isOff(objectAt(document, [...section, name])));
+}
+
+function isOff(entry: JsonObject): boolean {
+  return entry["disabled"] === true || entry["enabled"] === false;
 }
 
 /** Reports servers that `init` would import. */
@@ -117,7 +164,7 @@ async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Sce
   const id = `host.${agent.name}${file.folder !== undefined ? ".project" : ""}`;
   const shown = `${agent.title} (${file.path})`;
   const repair = `In ${file.path}, set the command to: ${lastingCommand(scene.env, "serve").join(" ")}`;
-  if (raw["disabled"] === true || raw["enabled"] === false) {
+  if (isOff(raw)) {
     return warning(id, `${shown} has claudikins, but it is disabled`, `Enable it in ${file.path}.`);
   }
   const words = commandLineOf(raw);

@@ -146,13 +146,95 @@ test("skills and sections are reported if they are of another version or lack a 
   expect((await doctor()).of("skill.user.cursor")?.state).toBe("ok");
 });
 
+describe("an agent that starts claudikins twice is reported", () => {
+  const entry = { command: "npx", args: ["-y", "claudikins", "serve"] };
+  const withEntry = { mcpServers: { claudikins: entry } };
+  const enabled = { enabledPlugins: { "claudikins@anybodys": true, "other@anybodys": true } };
+
+  test("by a plugin of Claude Code and an entry", async () => {
+    home.folder.write(".claude.json", {});
+    home.folder.write(".claude/settings.json", enabled);
+    const alone = await doctor();
+    expect(alone.of("host.claude-code.plugin")).toEqual({
+      state: "ok",
+      message: "Claude Code starts claudikins by its plugin",
+    });
+    expect([alone.of("host.claude-code"), alone.of("hosts.none")]).toEqual([undefined, undefined]);
+    home.folder.write(".claude.json", withEntry);
+    expect((await doctor()).of("host.claude-code.twice")).toEqual({
+      state: "warning",
+      message: "Claude Code starts claudikins twice: by its plugin, and by the entry claudikins in FOLDER/.claude.json",
+      repair: "Remove that entry, or turn the plugin off: claude plugin disable claudikins@anybodys",
+    });
+    home.folder.write(".claude/settings.json", { enabledPlugins: { "claudikins@anybodys": false } });
+    expect((await doctor()).of("host.claude-code.twice")).toBeUndefined();
+  });
+
+  test("by an extension of Claude Desktop and an entry", async () => {
+    home.folder.write(".config/Claude/claude_desktop_config.json", withEntry);
+    home.folder.write(".config/Claude/Claude Extensions/local.mcpb.x/manifest.json", { name: "claudikins" });
+    const env = { HOME: home.folder.path, XDG_CONFIG_HOME: at(".config") };
+    const twice = async () => (await doctor(undefined, { env })).of("host.claude-desktop.twice");
+    if (process.platform !== "linux") return;
+    expect((await twice())?.repair).toBe(
+      "Remove that entry, or turn the extension off: Settings > Extensions in Claude Desktop",
+    );
+    home.folder.write(".config/Claude/Claude Extensions Settings/local.mcpb.x.json", { isEnabled: false });
+    expect(await twice()).toBeUndefined();
+  });
+
+  test("but not by Codex and Gemini CLI, where the entry takes the place of the plugin's server", async () => {
+    const toml = (entries: string) => `[plugins."claudikins@claudikins"]\nenabled = true\n\n${entries}`;
+    const start = 'command = "npx"\nargs = ["-y", "claudikins", "serve"]\n';
+    const findings = async () => (await doctor()).findings.filter(({ id }) => /\.(twice|plugin)$/.test(id));
+    home.folder.write(".codex/config.toml", toml(`[mcp_servers.claudikins]\n${start}`));
+    home.folder.write(".gemini/settings.json", withEntry);
+    home.folder.write(".gemini/extensions/claudikins/gemini-extension.json", {});
+    expect(await findings()).toEqual([]);
+    home.folder.write(".codex/config.toml", toml(`[mcp_servers.tools]\n${start}`));
+    home.folder.write(".gemini/settings.json", {});
+    expect(await findings()).toMatchObject([
+      {
+        id: "host.codex.twice",
+        repair: "Remove that entry, or turn the plugin off: codex plugin remove claudikins@claudikins",
+      },
+      { id: "host.gemini.plugin", message: "Gemini CLI starts claudikins by its extension" },
+    ]);
+    home.folder.write(".gemini/extensions/extension-enablement.json", {
+      claudikins: { overrides: [`!${home.folder.path}/*`] },
+    });
+    expect((await doctor()).of("host.gemini.plugin")).toBeUndefined();
+  });
+
+  test("by two entries in one file, but not by those of the user and the project with the same name", async () => {
+    home.folder.write(".cursor/mcp.json", withEntry);
+    home.folder.write("project/.cursor/mcp.json", withEntry);
+    const twice = async () =>
+      (await doctor(undefined, { cwd: at("project"), env: { HOME: home.folder.path } })).of("host.cursor.twice");
+    expect(await twice()).toBeUndefined();
+    home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, tools: entry } });
+    expect(await twice()).toEqual({
+      state: "warning",
+      message: "Cursor starts claudikins twice: by the entries claudikins and tools in FOLDER/.cursor/mcp.json",
+      repair: "Remove the entry tools from FOLDER/.cursor/mcp.json.",
+    });
+    home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, tools: { ...entry, disabled: true } } });
+    expect(await twice()).toBeUndefined();
+  });
+});
+
 test("ids are unique, even if an entry exists twice", async () => {
   const entry = { command: at("no/claudikins"), args: ["serve"] };
   home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, "claudikins-2": entry } });
   home.folder.write("project/.cursor/mcp.json", { mcpServers: { claudikins: entry } });
   const { findings } = await doctor(undefined, { cwd: at("project"), env: { HOME: home.folder.path } });
   const ids = findings.map(({ id }) => id);
-  expect(ids.filter((id) => id.startsWith("host."))).toEqual(["host.cursor", "host.cursor.2", "host.cursor.project"]);
+  expect(ids.filter((id) => id.startsWith("host."))).toEqual([
+    "host.cursor",
+    "host.cursor.2",
+    "host.cursor.project",
+    "host.cursor.twice",
+  ]);
   expect(new Set(ids).size).toBe(ids.length);
 });
 

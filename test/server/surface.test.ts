@@ -328,7 +328,9 @@ describe("the instructions", () => {
       `"claudikins is not set up yet: it has no servers. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server."`,
     );
     const closed = await surfaceWith({ github: {} }, { policy: { deny: ["*.*"] } });
-    expect(closed.instructions).toMatchInlineSnapshot(`"The user's policy allows no tool of the configured MCP servers."`);
+    expect(closed.instructions).toMatchInlineSnapshot(
+      `"The user's policy allows no tool of the configured MCP servers."`,
+    );
   });
 
   test("name every server with its purpose, and give the signatures of small ones", async () => {

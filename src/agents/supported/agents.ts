@@ -11,6 +11,7 @@ import { codex } from "./codex.ts";
 import { readEntry } from "./entry.ts";
 import type { Agent, SettingsFile, Surroundings } from "./model.ts";
 import { opencode } from "./opencode.ts";
+import { desktopExtension, geminiExtension } from "./plugins.ts";
 import { applicationData, configFolder, documentOf, projectFiles, userFile } from "./settings-files.ts";
 
 const mcpServers = ["mcpServers"] as const;
@@ -23,6 +24,7 @@ const claudeDesktop: Agent = {
   files: (around) => [userFile(join(claudeDesktop.folder(around), "claude_desktop_config.json"))],
   ownSection: () => mcpServers,
   read: (raw, scene) => readEntry(raw, "none", scene),
+  plugin: (around) => desktopExtension(claudeDesktop.folder(around)),
   ownEntry: ([command, ...args]) => ({ command, args }),
 };
 
@@ -100,6 +102,7 @@ export const gemini: Agent = {
   },
   ownSection: () => mcpServers,
   read: (raw, scene) => readEntry({ ...raw, callTimeoutMs: raw["timeout"] ?? raw["callTimeoutMs"] }, "gemini", scene),
+  plugin: (around) => geminiExtension(gemini.folder(around), around),
   ownEntry: ([command, ...args]) => ({ command, args }),
   allowLists: (document) =>
     [["mcp", "allowed"], ["allowMCPServers"]].filter((path) => Array.isArray(valueAt(document, path))),

@@ -4,6 +4,7 @@ import { homeOf } from "../../config/locations.ts";
 import { isObject, objectAt, stringsIn, valueAt } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Agent, Section, Surroundings } from "./model.ts";
+import { claudePlugin } from "./plugins.ts";
 import { documentOf, projectFiles, userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
@@ -28,6 +29,7 @@ export const claudeCode: Agent = {
   },
   ownSection: () => servers,
   read: (raw, scene) => readEntry({ ...raw, callTimeoutMs: raw["timeout"] ?? raw["callTimeoutMs"] }, "shell", scene),
+  plugin: (around) => claudePlugin(claudeCode.folder(around)),
   ownEntry: ([command, ...args]) => ({ type: "stdio", command, args, env: {} }),
 };
 

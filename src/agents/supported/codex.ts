@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
-import type { Agent } from "./model.ts";
+import type { Agent, SettingsFile, Surroundings } from "./model.ts";
+import { codexPlugin } from "./plugins.ts";
 import { projectFiles, userFile } from "./settings-files.ts";
 
 export const codex: Agent = {
@@ -11,10 +12,7 @@ export const codex: Agent = {
   title: "Codex",
   folder: ({ env }) => env["CODEX_HOME"] || join(homeOf(env), ".codex"),
   memory: { project: "AGENTS.md", user: "AGENTS.md" },
-  files: (around) => [
-    userFile(join(codex.folder(around), "config.toml"), "toml"),
-    ...projectFiles([join(".codex", "config.toml")], around, "toml"),
-  ],
+  files: (around) => [settingsOf(around), ...projectFiles([join(".codex", "config.toml")], around, "toml")],
   ownSection: () => ["mcp_servers"],
   read(raw, scene) {
     const reading = readEntry(inCommonWords(raw), "none", scene);
@@ -30,8 +28,13 @@ export const codex: Agent = {
     }
     return reading;
   },
+  plugin: (around) => codexPlugin(settingsOf(around)),
   ownEntry: ([command, ...args]) => ({ command, args }),
 };
+
+function settingsOf(around: Surroundings): SettingsFile {
+  return userFile(join(codex.folder(around), "config.toml"), "toml");
+}
 
 function inCommonWords(raw: JsonObject): JsonObject {
   const seconds = (key: string) => (typeof raw[key] === "number" ? raw[key] * 1_000 : undefined);

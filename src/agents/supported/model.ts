@@ -70,6 +70,16 @@ export interface Scene extends Surroundings {
   document: JsonObject;
 }
 
+/** A plugin or extension of an agent that starts claudikins. */
+export interface InstalledPlugin {
+  /** What the agent calls it. */
+  kind: "plugin" | "extension";
+  /** Whether an entry with the name claudikins takes its place. Otherwise, the agent starts both. */
+  givesWay: boolean;
+  /** How the user turns it off. */
+  removal: string;
+}
+
 export interface Agent {
   name: AgentName;
   title: string;
@@ -89,6 +99,8 @@ export interface Agent {
   read(raw: JsonObject, scene: Scene): Reading;
   /** The entry of claudikins, in the agent's format. */
   ownEntry(command: readonly [string, ...string[]]): JsonObject;
+  /** The plugin of claudikins that is installed and turned on. */
+  plugin?(around: Surroundings): InstalledPlugin | undefined;
   /** Lists that must also contain claudikins, or the agent would not load it. */
   allowLists?(document: JsonObject): (readonly string[])[];
 }

@@ -140,7 +140,8 @@ export default command({
       if (inventories.length > 1) await show(`\n${plan.inventory.configFile.file}\n`);
       await show(inventoryTable(own, io.stdout.columns));
     }
-    await say(sumText(rows, plans[0]!.config.surfaceTokens) + notesText(rows, found));
+    const pluginNotes = plans.flatMap(({ notes }) => notes);
+    await say(sumText(rows, plans[0]!.config.surfaceTokens) + notesText(rows, found, pluginNotes));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
 
     const diffs = isDry ? diffsOf(plans, maskOf(secretEntries())) : undefined;
