@@ -79,16 +79,23 @@ prompt = '''
 ${setupPrompt}'''
 `;
 
+/** The repository's owner and name. */
+const slug = new URL(repository).pathname.slice(1);
+
 const readme = `# claudikins
 
 This plugin adds the MCP server of [claudikins](${repository}) and a skill that explains it. claudikins puts all your other MCP servers
 behind two tools: the agent searches for tools, writes a program that calls many of them in a sandbox, and sees only what the program
 returns.
 
-After you have installed the plugin, type \`/claudikins:setup\` in Claude Code or Gemini CLI, or run \`npx claudikins init\` in a terminal.
+Install it in Claude Code with \`/plugin install claudikins --marketplace ${slug}\`, in Gemini CLI with
+\`gemini extensions install ${repository}\`, and in Codex with \`codex plugin marketplace add ${slug}\` and
+\`codex plugin add claudikins@claudikins\`.
+
+After that, type \`/claudikins:setup\` in Claude Code or Gemini CLI, or run \`npx claudikins init\` in a terminal.
 Both import the MCP servers of your agents into claudikins. Until then, its only server is a demo with made-up data.
 
-The plugin starts the claudikins that is installed on your machine. Without one, it needs Node.js, and starts claudikins through npx.
+The plugin starts the claudikins that is installed on your machine. Without one, it starts claudikins through npx, which comes with Node.js.
 [Plugins](${repository}/blob/main/docs/plugins.md) has the details.
 `;
 
