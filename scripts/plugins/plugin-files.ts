@@ -40,7 +40,7 @@ const [npx, ...npxArgs] = npxWords;
 
 /**
  * The file of a release with the plugin. Among several files, Gemini CLI takes the one whose name starts with its operating system, and
- * without one it takes the source of the repository, which is no extension.
+ * without one it takes the source of the repository, where it finds no extension.
  */
 export function geminiArchiveName(os: Platform["os"]): string {
   return `${os}.${name}.tar.gz`;

@@ -6,7 +6,6 @@ import { Pool, type PoolOptions } from "../clients/pool.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
-import { shellCommand } from "../config/shell-command.ts";
 import { toClaudikinsError } from "../errors.ts";
 import type { Executions, OtherBuilds } from "../execution/executions.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
@@ -17,6 +16,7 @@ import type { Log } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
 import { RestTimer } from "../rest-timer.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { shellCommand } from "../upgrade/shell-command.ts";
 
 export interface ToolboxOptions extends PoolOptions {
   /** Time without calls until workers end and memory is given back. Default one minute. */

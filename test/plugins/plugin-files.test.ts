@@ -82,7 +82,7 @@ describe("an install link", () => {
     expect(npxWords).toEqual(["npx", "--prefix", "/", "-y", "claudikins"]);
   });
 
-  test("of VS Code has the entry, also behind the web page", () => {
+  test("has the entry for VS Code, also behind the web page", () => {
     const decoded = (link: string) => JSON.parse(decodeURIComponent(link.slice("vscode:mcp/install?".length)));
     expect(decoded(installLinks.vscode)).toEqual(start);
     const { origin, pathname, searchParams } = new URL(webLinks.vscode);
@@ -91,7 +91,7 @@ describe("an install link", () => {
   });
 
   test.each(["cursor://anysphere.cursor-deeplink/mcp/install", "https://cursor.com/en/install-mcp"])(
-    "%s has the entry of Cursor",
+    "has the entry for Cursor: %s",
     (page) => {
       const link = [installLinks.cursor, webLinks.cursor].find((each) => each.startsWith(page));
       const { searchParams } = new URL(link ?? "");

@@ -99,6 +99,7 @@ const below: Record<string, string[]> = {
     "clients",
     "ledger",
     "store",
+    "upgrade",
     "logs",
     "config",
   ],

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { selfCommand } from "../../src/config/self.ts";
-import { shellCommand } from "../../src/config/shell-command.ts";
+import { shellCommand } from "../../src/upgrade/shell-command.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 test("is claudikins if that is on the PATH, but not the copy of npx", () => {
