@@ -132,7 +132,7 @@ export class Machine implements Disposable {
   expectNoLeftovers(): void {
     expect(readdirSync(this.temporary)).toEqual([]);
     const files = readdirSync(this.root, { recursive: true, encoding: "utf8" });
-    expect(files.filter((file) => file.includes(".claudikins."))).toEqual([]);
+    expect(files.filter((file) => basename(file).startsWith(".claudikins."))).toEqual([]);
   }
 
   /** With `~` and `<tmp>` for the paths of this machine. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { bundleName, hasBundle } from "../../scripts/plugins/bundle.ts";
 import { packageName, platformPackage } from "../../scripts/release/npm-packages.ts";
 import { platformOf, platforms } from "../../src/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
@@ -53,7 +54,16 @@ function serveRelease(): Bun.Server<undefined> {
 describe("a release", () => {
   test("consists of an archive for each platform, the script, an SBOM, its version and the sums of all files", () => {
     const folder = join(built, "release");
-    const files = [`claudikins-${host.name}.tar.gz`, "claudikins.cdx.json", "install.sh", "release.json"];
+    const extensions = ["darwin", "linux", "win32"].map((os) => `${os}.claudikins.tar.gz`);
+    const bundles = hasBundle(host) ? [bundleName(host)] : [];
+    const files = [
+      `claudikins-${host.name}.tar.gz`,
+      ...bundles,
+      "claudikins.cdx.json",
+      "install.sh",
+      "release.json",
+      ...extensions,
+    ].sort();
     expect(readdirSync(folder).sort()).toEqual(["SHA256SUMS", ...files]);
     expect(JSON.parse(readFileSync(join(folder, "release.json"), "utf8"))).toEqual({ version });
     expect(readFileSync(join(folder, "install.sh"), "utf8")).toBe(scriptText);
