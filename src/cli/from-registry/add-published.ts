@@ -1,4 +1,5 @@
 /** Adds a server that a registry describes: finds it, shows it, asks once, and makes its entry. */
+import { unlessAborted } from "../../clients/abort.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -88,7 +89,7 @@ async function reviewed(
   const { server, registry } = found;
   const { via, yes = false, json = false } = args;
   if (server.status === "deleted") throw deleted(found);
-  const { ways, refused } = await usableWays(found);
+  const { ways, refused } = await usableWays(found, io);
   const way = await chosenWay(found, ways, refused, { via, yes, isAsked, isChecked }, io);
   const name = args.as ?? keyFor(server.name);
   checkFree(name);
@@ -196,14 +197,18 @@ function deleted({ server, registry }: Chosen): ClaudikinsError {
 }
 
 /** The ways whose addresses the registry may name. Throws SERVER_NOT_FOUND if there is none. */
-async function usableWays({ server, registry }: Chosen): Promise<{ ways: Way[]; refused: string[] }> {
-  const { ways: all, refused } = waysOf(server);
-  const ways: Way[] = [];
-  for (const way of all) {
-    const problem = "url" in way ? await addressProblem(way, registry) : undefined;
-    if (problem === undefined) ways.push(way);
-    else refused.push(`its address: ${problem}`);
-  }
+async function usableWays(
+  { server, registry }: Chosen,
+  { interrupted }: Pick<Io, "interrupted">,
+): Promise<{ ways: Way[]; refused: string[] }> {
+  const { ways: all, refused: others } = waysOf(server);
+  const checks = Promise.all(all.map((way) => ("url" in way ? addressProblem(way, registry) : undefined)));
+  const problems = await unlessAborted(checks, interrupted, "the command");
+  const ways = all.filter((_, at) => problems[at] === undefined);
+  const refused = [
+    ...others,
+    ...problems.flatMap((problem) => (problem === undefined ? [] : [`its address: ${problem}`])),
+  ];
   if (ways.length > 0) return { ways, refused };
   const where = server.websiteUrl ?? server.repository?.url;
   const what = refused.length === 0 ? "its description names no package and no address" : refused.join("; ");
