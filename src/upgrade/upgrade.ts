@@ -60,7 +60,7 @@ export async function findVersion(
 
 /** Throws UPGRADE_FAILED, FILE_NOT_WRITABLE, VERSION_TOO_OLD, SERVER_UNAVAILABLE, CANCELLED. The old executable is in its place then. */
 export async function upgrade(options: Upgrade): Promise<Upgraded> {
-  const lock = await takeLock(join(upgradeFolder(options.env), "lock"), "upgrades");
+  const lock = await lockFor(options.env);
   if (!lock) {
     throw new ClaudikinsError("UPGRADE_FAILED", "Another upgrade is running", { hint: "Wait until it has ended." });
   }
@@ -71,13 +71,19 @@ export async function upgrade(options: Upgrade): Promise<Upgraded> {
   }
 }
 
-/** Removes what earlier upgrades have left beside the executable: on Windows, the program that ran the upgrade. */
-export async function tidyUp({ path }: Installation, env: Environment): Promise<void> {
-  const lock = await takeLock(join(upgradeFolder(env), "lock"), "upgrades");
-  if (!lock) return;
-  removeLeftOvers(path);
-  lock.release();
+/** Removes what an earlier upgrade could not: on Windows, the program that ran. Does nothing while an upgrade runs. */
+export async function cleanUp(installation: Installation, env: Environment): Promise<void> {
+  if (installation.kind !== "script") return;
+  try {
+    const lock = await lockFor(env);
+    if (lock) removeLeftOvers(installation.path);
+    lock?.release();
+  } catch {
+    // The folder cannot be written, so nothing was left there either.
+  }
 }
+
+const lockFor = (env: Environment) => takeLock(join(upgradeFolder(env), "lock"), "upgrades");
 
 type Of<Kind extends Installation["kind"]> = Upgrade & { installation: Extract<Installation, { kind: Kind }> };
 

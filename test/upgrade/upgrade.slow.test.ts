@@ -273,6 +273,7 @@ test("the version that is there, an older one and an unknown one have clear answ
   await using machine = await installedMachine();
   const { releases } = machine;
   await releases.release(old, script(old, ""));
+  writeFileSync(join(machine.bin, ".claudikins-upgrade-1.old"), "");
   expect((await machine.run(["upgrade"])).stdout).toBe(`claudikins ${old} is already installed.\n`);
   await releases.release("0.0.9", script("0.0.9", passes("0.0.9")));
   const newest = await machine.run(["upgrade"]);

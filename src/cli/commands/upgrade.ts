@@ -13,7 +13,7 @@ import { digestOf } from "../../upgrade/kept-executables.ts";
 import { ownInstallation } from "../../upgrade/own-installation.ts";
 import { installCommand, projectCommand } from "../../upgrade/packages.ts";
 import { runningServes } from "../../upgrade/processes.ts";
-import { findVersion, isReplaceable, tidyUp, upgrade } from "../../upgrade/upgrade.ts";
+import { cleanUp, findVersion, isReplaceable, upgrade } from "../../upgrade/upgrade.ts";
 import { compareVersions, isVersion } from "../../upgrade/versions.ts";
 import { repository, version } from "../../version.ts";
 import { type Answer, command, flag, option } from "../command.ts";
@@ -51,6 +51,7 @@ export default command({
   }),
   async run(args, io) {
     const installation = ownInstallation();
+    await cleanUp(installation, io.env);
     const to = await saying(
       io.stderr,
       "Looking for releases",
@@ -67,10 +68,7 @@ export default command({
       installed: installation.kind,
       path: installation.path,
     };
-    if (!available) {
-      if (installation.kind === "script" && !args.check) await tidyUp(installation, io.env);
-      return upToDate(about, order);
-    }
+    if (!available) return upToDate(about, order);
     const how = isReplaceable(installation) ? undefined : commandFor(installation, to);
     if (args.check) {
       const next = how ?? `claudikins upgrade${args.to === undefined ? "" : ` --to ${to}`}`;
