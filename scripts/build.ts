@@ -92,8 +92,8 @@ function buildWithFixedAddresses(): boolean {
   return true;
 }
 
-/** The files that the build generates are in the executable instead of source files. */
-async function build(folder: string): Promise<void> {
+/** The files that the build generates are in the executable instead of source files. `besides` is a folder on the disk of the outfile. */
+async function build(folder: string, besides: string): Promise<void> {
   const made = { snapshot: join(folder, "guest.snapshot"), engine: join(folder, "engine.wasm") };
   const program = await programBytes();
   writeFileSync(made.engine, program);
@@ -104,10 +104,12 @@ async function build(folder: string): Promise<void> {
   writeFileSync(made.snapshot, snapshot);
   keep(madeFile("engine"), program);
   keep(madeFile("guest", guest), snapshot);
+  // The executable contains the name that Bun gives it.
+  const built = join(besides, platform.executable);
   await Bun.build({
     entrypoints: entries,
     compile: {
-      outfile,
+      outfile: built,
       // Files in the working directory must not run or change the program: see src/config/environment.ts.
       autoloadBunfig: false,
       autoloadDotenv: false,
@@ -135,13 +137,14 @@ async function build(folder: string): Promise<void> {
       sdkShims,
     ],
   });
+  renameSync(built, outfile);
 }
 
 if (!values.released || !buildWithFixedAddresses()) {
-  const madeFolder = mkdtempSync(join(tmpdir(), "claudikins-made-"));
+  const folders = [join(tmpdir(), "claudikins-made-"), `${outfile}.made-`].map((prefix) => mkdtempSync(prefix));
   try {
-    await build(madeFolder);
+    await build(folders[0]!, folders[1]!);
   } finally {
-    rmSync(madeFolder, { recursive: true, force: true });
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -10,6 +10,7 @@ import { readSeen } from "../upgrade/hint.ts";
 import { compareVersions } from "../upgrade/versions.ts";
 import { version } from "../version.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { unreadableStores } from "./unreadable-stores.ts";
 
 const { ok, warning, problem } = findingsOf("executable");
 
@@ -22,6 +23,7 @@ export async function executableFindings(scene: Scene): Promise<Finding[]> {
   return [
     ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
     ...newerVersion(scene.env),
+    ...(await tooOldFor(scene.env)),
     ...(await onPath(scene)),
     ...namedByVariable(scene),
   ];
@@ -32,6 +34,13 @@ function newerVersion(env: Environment): Finding[] {
   const { latest } = readSeen(env);
   if (builtIn?.checkout !== null || latest === undefined || compareVersions(latest, version) <= 0) return [];
   return [warning("executable.newer", `There is a newer version: ${latest}`, "claudikins upgrade")];
+}
+
+async function tooOldFor(env: Environment): Promise<Finding[]> {
+  const data = await unreadableStores(env);
+  if (data.length === 0) return [];
+  const text = `claudikins ${version} is too old for ${data.join(" and ")}, which a newer version has written`;
+  return [problem("executable.data", text, "VERSION_TOO_OLD", "claudikins upgrade")];
 }
 
 async function onPath({ env, signal }: Scene): Promise<Finding[]> {

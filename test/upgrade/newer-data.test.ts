@@ -161,6 +161,19 @@ test("a command fails with one sentence, one code and the way to upgrade", async
   expect(readFileSync(path, "utf8")).toContain("future");
 });
 
+test("doctor names the data that are newer", async () => {
+  file("ledger/totals.json", newer({ summed: [], periods: [] }));
+  const { stdout } = await cli(["doctor", "--no-servers", "--json"], { cwd: folder.path });
+  expect(JSON.parse(stdout).findings).toContainEqual(
+    expect.objectContaining({
+      id: "executable.data",
+      state: "problem",
+      code: "VERSION_TOO_OLD",
+      message: `claudikins ${version} is too old for the ledger, which a newer version has written`,
+    }),
+  );
+});
+
 test("data of this version, and no data, can be read", async () => {
   expect(await unreadableStores(env())).toEqual([]);
   expect(readdirSync(data)).toEqual([]);
