@@ -50,7 +50,8 @@ test("a program that waits is continued by the new version, and its call is made
   await using machine = await installedMachine();
   await machine.releases.release("0.2.0", released("0.2.0"));
   const { id, approval } = await parked(machine);
-  expect(await daemons(machine)).toEqual([old]);
+  const [daemon] = JSON.parse(await machine.text("daemon", "status", "--json")).daemons;
+  expect(daemon.version).toBe(old);
 
   const upgraded = await machine.run(["upgrade", "--json"]);
   expect(upgraded.stderr).toBe("");
@@ -65,6 +66,8 @@ test("a program that waits is continued by the new version, and its call is made
   expect(await machine.version()).toBe("0.2.0");
   expect(machine.beside()).toEqual(["claudikins"]);
 
+  // Otherwise the daemon that is ending could still continue the program itself.
+  await hasEnded(daemon.pid, AbortSignal.timeout(30_000));
   await approve(machine, approval);
   expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
   expect(readFileSync(machine.calls, "utf8")).toBe('["read","before"]\n["act","after"]\n');
@@ -76,16 +79,20 @@ test("a program of another engine is continued by the old executable, which is k
   await machine.releases.release("0.3.0", released("0.3.0", "other"));
   const { id, approval } = await parked(machine);
 
+  const [{ pid }] = JSON.parse(await machine.text("daemon", "status", "--json")).daemons;
+
   const { kept, waiting } = JSON.parse((await machine.run(["upgrade", "--json"])).stdout);
   expect(waiting).toBe(1);
   expect(readdirSync(join(machine.data, "executables"))).toHaveLength(1);
   expect(existsSync(kept)).toBe(true);
   expect(await machine.version()).toBe("0.3.0");
 
+  await hasEnded(pid, AbortSignal.timeout(30_000));
+  while ((await daemons(machine)).length < 2) await Bun.sleep(50);
+  expect((await daemons(machine)).sort()).toEqual([old, "0.3.0"]);
   await approve(machine, approval);
   expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
   expect(readFileSync(machine.calls, "utf8")).toBe('["read","before"]\n["act","after"]\n');
-  expect((await daemons(machine)).sort()).toEqual([old, "0.3.0"]);
 });
 
 test("a program is continued after the executable was replaced without `claudikins upgrade`", async () => {
