@@ -25,18 +25,25 @@ fi
 exec ${npx} "$@"
 `;
 
-/** An installed claudikins.exe is on the PATH. npx finds no other program, so this file cannot start itself. */
+const [, ...npxArgs] = npxWords;
+
+/** Only the PATH is searched, because the working directory belongs to the project. An installed claudikins.exe is on the PATH. */
 export const windowsLauncher = `@echo off
 rem Starts the installed claudikins. Without one, starts the newest through npx.
 setlocal
-rem Programs in the working directory belong to the project, so they are not started.
 set "NoDefaultCurrentDirectoryInExePath=1"
 set "program="
 for %%P in (claudikins.exe) do set "program=%%~$PATH:P"
 if not defined program if exist "%USERPROFILE%\\.local\\bin\\claudikins.exe" set "program=%USERPROFILE%\\.local\\bin\\claudikins.exe"
 if defined program (
   "%program%" %*
-) else (
-  ${npx} %*
+  exit /b
 )
+for %%P in (npx.cmd npx.exe) do if not defined program set "program=%%~$PATH:P"
+if not defined program (
+  echo error: claudikins is not installed, and there is no npx to start it with>&2
+  echo hint: install claudikins or Node.js: ${repository}#install>&2
+  exit /b 127
+)
+"%program%" ${npxArgs.join(" ")} %*
 `.replaceAll("\n", "\r\n");

@@ -1,9 +1,11 @@
 /** The command `/claudikins:setup`, which leads from an installed plugin to the servers of the user. */
 
+import { npxWords } from "./about.ts";
+
 export const setupDescription = "Import the MCP servers of your agents into claudikins";
 
 export const setupPrompt = `Help the user to set up claudikins, which puts all their MCP servers behind two tools.
-Use the shell. If it does not know the command \`claudikins\`, use \`npx -y claudikins\` in its place.
+Use the shell. If it does not know the command \`claudikins\`, use \`${npxWords.join(" ")}\` in its place.
 
 1. Run \`claudikins init --dry-run\`. It changes nothing. Tell the user which servers it found, and which files would change.
 2. If it found servers, ask the user whether to import them. If they agree, run \`claudikins init --apply\`. It writes the servers into

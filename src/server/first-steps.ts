@@ -8,7 +8,7 @@ export function firstSteps({ config, shellCommand }: Toolbox): string | undefine
   const state = isDemo ? "its only server is a demo with made-up data" : "it has no servers";
   return (
     `claudikins is not set up yet: ${state}. Tell the user to run \`${shellCommand} init\` in a terminal, ` +
-    `which imports the MCP servers of their agents, or \`${shellCommand} add NAME\` for a single server.`
+    `which imports the MCP servers of their agents, or \`${shellCommand} add NAME\` for a single server, and to restart the agent.`
   );
 }
 

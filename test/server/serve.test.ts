@@ -39,7 +39,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
   // Without a claudikins on the PATH, the command is a path.
   const typed = (text = "") => text.replace(/`[^`]*(init|add NAME)`/g, "`claudikins $1`");
   expect(typed(client.getInstructions())).toMatchInlineSnapshot(`
-    "claudikins is not set up yet: its only server is a demo with made-up data. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server.
+    "claudikins is not set up yet: its only server is a demo with made-up data. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server, and to restart the agent.
     Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
     - demo: the made-up back office of a small shop: orders, customers, stock, tickets"
   `);

@@ -325,7 +325,7 @@ describe("the instructions", () => {
   test("say what to do if there are no servers, or none that may be used", async () => {
     const { instructions } = await surfaceWith({});
     expect(instructions.replaceAll(selfCommand().join(" "), "claudikins")).toMatchInlineSnapshot(
-      `"claudikins is not set up yet: it has no servers. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server."`,
+      `"claudikins is not set up yet: it has no servers. Tell the user to run \`claudikins init\` in a terminal, which imports the MCP servers of their agents, or \`claudikins add NAME\` for a single server, and to restart the agent."`,
     );
     const closed = await surfaceWith({ github: {} }, { policy: { deny: ["*.*"] } });
     expect(closed.instructions).toMatchInlineSnapshot(
