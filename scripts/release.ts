@@ -13,6 +13,7 @@ import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.t
 import { bundleName, bundleOf, hasBundle } from "./plugins/bundle.ts";
 import { geminiArchiveName, pluginFiles } from "./plugins/plugin-files.ts";
 import { archive } from "./release/archive.ts";
+import { licensesFile, thirdPartyLicenses } from "./release/licenses.ts";
 import { launcherPackage, type NpmPackage, platformPackage } from "./release/npm-packages.ts";
 import { runtimeFor } from "./release/runtimes.ts";
 import { sbomOf } from "./release/sbom.ts";
@@ -80,14 +81,16 @@ async function pack(wanted: Platform[]): Promise<void> {
   for (const folder of [release, npm]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(npm, { recursive: true });
   const license = readFileSync(join(root, "LICENSE"));
+  const licenses = await thirdPartyLicenses();
   for (const platform of wanted) {
     const content = await Bun.file(executableOf(platform)).bytes();
     const files = [
       { path: platform.executable, content, isExecutable: true },
       { path: "LICENSE", content: license },
+      { path: licensesFile, content: licenses },
     ];
     await write(join(release, `claudikins-${platform.name}.tar.gz`), await archive(files));
-    await writePackage(npm, await platformPackage(platform, values.version, content));
+    await writePackage(npm, await platformPackage(platform, values.version, content, licenses));
     if (hasBundle(platform)) {
       await write(join(release, bundleName(platform)), bundleOf(platform, content, values.version));
     }

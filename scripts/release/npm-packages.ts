@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { type Platform, platforms } from "../../src/upgrade/platforms.ts";
 import { registryName } from "../plugins/about.ts";
 import { type ArchivedFile, archive } from "./archive.ts";
+import { licensesFile } from "./licenses.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
@@ -23,7 +24,13 @@ const { description, license, repository, bugs, homepage, keywords } = manifest;
 
 const common = { license, repository, bugs, homepage, engines: { node: ">=18" } };
 
-export function platformPackage(platform: Platform, version: string, executable: Uint8Array): Promise<NpmPackage> {
+/** `licenses` are those of the software in the executable. */
+export function platformPackage(
+  platform: Platform,
+  version: string,
+  executable: Uint8Array,
+  licenses: string,
+): Promise<NpmPackage> {
   const { name, os, cpu, libc } = platform;
   const fields = {
     name: packageName(platform),
@@ -41,7 +48,10 @@ export function platformPackage(platform: Platform, version: string, executable:
 The executable of [claudikins](https://www.npmjs.com/package/claudikins) for ${name}. Install \`claudikins\` instead, which depends on this
 package.
 `;
-  return npmPackage(fields, readme, { path: `bin/${platform.executable}`, content: executable, isExecutable: true });
+  return npmPackage(fields, readme, [
+    { path: `bin/${platform.executable}`, content: executable, isExecutable: true },
+    { path: licensesFile, content: licenses },
+  ]);
 }
 
 export function launcherPackage(version: string): Promise<NpmPackage> {
@@ -58,20 +68,20 @@ export function launcherPackage(version: string): Promise<NpmPackage> {
   const from = join(import.meta.dir, "launcher");
   const readme = readFileSync(join(from, "README.md"), "utf8");
   const content = readFileSync(join(from, "claudikins.cjs"));
-  return npmPackage(fields, readme, { path: "bin/claudikins.cjs", content, isExecutable: true });
+  return npmPackage(fields, readme, [{ path: "bin/claudikins.cjs", content, isExecutable: true }]);
 }
 
 /** The same bytes as long as the files are the same, which `npm pack` does not promise between its versions. */
 async function npmPackage(
   fields: { name: string; version: string },
   readme: string,
-  program: ArchivedFile,
+  others: ArchivedFile[],
 ): Promise<NpmPackage> {
   const files: ArchivedFile[] = [
     { path: "package.json", content: `${JSON.stringify(fields, null, 2)}\n` },
     { path: "README.md", content: readme },
     { path: "LICENSE", content: readFileSync(join(root, "LICENSE")) },
-    program,
+    ...others,
   ];
   const content = await archive(files.map((file) => ({ ...file, path: `package/${file.path}` })));
   const file = `${fields.name.replace("@", "").replace("/", "-")}-${fields.version}.tgz`;

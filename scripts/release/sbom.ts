@@ -12,10 +12,11 @@ const engine = "@jitl/quickjs-wasmfile-release-sync";
 /** Macros bundle scripts of their own into the program: for Node, and for the sandbox and the browser. */
 const macroEntries = { bun: ["cli/bridge.ts"], browser: ["sandbox/guest/main.ts", "ui/browser/main.tsx"] };
 
-interface Manifest {
+export interface Manifest {
   name: string;
   version: string;
   license?: string;
+  homepage?: string;
   dependencies?: Record<string, string>;
 }
 
@@ -43,7 +44,7 @@ function link(from: Models.Component | undefined, to: Models.Component | undefin
 }
 
 /** The folders of all packages that have at least one file in the executable. */
-async function bundledPackages(): Promise<string[]> {
+export async function bundledPackages(): Promise<string[]> {
   const made: Bun.BunPlugin = {
     name: "made-files",
     setup(build) {
@@ -69,7 +70,7 @@ function below(files: readonly string[]): string[] {
   return files.map((file) => join(root, "src", file));
 }
 
-function manifestAt(folder: string): Manifest {
+export function manifestAt(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
@@ -91,12 +92,17 @@ function bun(): Models.Component {
   return fromGithub("oven-sh/bun", lockedPackage("bun").version, (version) => `bun-v${version}`);
 }
 
-/** The package of the engine says in its README which version of QuickJS it contains. */
 function quickjs(): Models.Component {
+  const { version, commit } = quickjsVersion();
+  return fromGithub("bellard/quickjs", version, () => commit);
+}
+
+/** The package of the engine says in its README which version of QuickJS it contains. */
+export function quickjsVersion(): { version: string; commit: string } {
   const readme = readFileSync(join(root, "node_modules", engine, "README.md"), "utf8");
   const [, version = "", commit = ""] = /\[([-\w.]+)\+\w+\]\(https:\/\/[^)]*\/commit\/(\w{40})\)/.exec(readme) ?? [];
   if (!commit) throw new Error(`${engine} does not say which version of QuickJS it contains`);
-  return fromGithub("bellard/quickjs", version, () => commit);
+  return { version, commit };
 }
 
 function fromGithub(repository: string, version: string, tagOf: (version: string) => string): Models.Component {

@@ -29,7 +29,7 @@ export class Registry implements AsyncDisposable {
       ["node", verdaccio, "--config", this.folder.write("config.yaml", config), "--listen", this.url],
       {
         cwd: this.folder.path,
-        env: { ...this.env(this.home("registry")), ...certificates(), NODE_ENV: "production" },
+        env: { ...this.env(this.home("registry")), ...certificates(), NODE_ENV: "production", NODE_NO_WARNINGS: "1" },
         stdio: ["ignore", "ignore", "inherit"],
       },
     );

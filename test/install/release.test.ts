@@ -73,6 +73,12 @@ describe("a release", () => {
     expect(readFileSync(join(folder, "SHA256SUMS"), "utf8")).toBe(sums);
   });
 
+  test("has the licences of everything in the executable beside it", () => {
+    const archive = join(built, "release", `claudikins-${host.name}.tar.gz`);
+    const { stdout } = Bun.spawnSync(["tar", "-tzf", archive]);
+    expect(stdout.toString().trimEnd().split("\n")).toEqual(["LICENSE", "THIRD-PARTY-LICENSES", host.executable]);
+  });
+
   test("has a package for npm for each platform, and the launcher", () => {
     expect(readdirSync(join(built, "npm")).sort()).toEqual([
       `claudikins-${version}.tgz`,
@@ -122,7 +128,7 @@ describe("with a local npm registry", () => {
   beforeAll(async () => {
     // Without an executable, they show that npm installs only the package of this platform.
     for (const platform of platforms.filter((each) => each !== host)) {
-      const { file, content } = await platformPackage(platform, version, Buffer.from("none"));
+      const { file, content } = await platformPackage(platform, version, Buffer.from("none"), "");
       await Bun.write(join(built, "npm", file), content);
     }
     registry = await Registry.start();

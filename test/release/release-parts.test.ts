@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library";
 import manifest from "../../package.json" with { type: "json" };
 import { archive } from "../../scripts/release/archive.ts";
+import { thirdPartyLicenses } from "../../scripts/release/licenses.ts";
 import { notesOf } from "../../scripts/release/notes.ts";
 import { launcherPackage, packageName, platformPackage } from "../../scripts/release/npm-packages.ts";
 import { lockedPackage, lockedRuntime } from "../../scripts/release/runtimes.ts";
@@ -120,7 +121,7 @@ describe("the packages for npm", () => {
   });
 
   test.each(platforms)("$name has its executable, and is only installed there", async (platform) => {
-    const made = await platformPackage(platform, "1.2.3", Buffer.from("executable"));
+    const made = await platformPackage(platform, "1.2.3", Buffer.from("executable"), "licences");
     expect(made.file).toBe(`claudikins-${platform.name}-1.2.3.tgz`);
     const { os, cpu, libc } = platform;
     expect(await manifestOf(made)).toEqual({
@@ -137,6 +138,7 @@ describe("the packages for npm", () => {
       ...(libc ? { libc: [libc] } : {}),
       preferUnplugged: true,
     });
+    expect(listed(made.content)).toContain("-rw-r--r-- 0/0 8 1985-10-26 08:15:00 package/THIRD-PARTY-LICENSES");
     expect(listed(made.content)).toContain(`-rwxr-xr-x 0/0 10 1985-10-26 08:15:00 package/bin/${platform.executable}`);
   });
 
@@ -181,6 +183,20 @@ test("the list of contents is a valid CycloneDX document with Bun, QuickJS and e
   for (const { purl, licenses } of components)
     expect({ purl, licenses }).toEqual({ purl, licenses: [expect.anything()] });
   expect(await sbomOf("1.2.3")).toBe(text);
+});
+
+test("the licences of Bun, QuickJS and every bundled package accompany the executable", async () => {
+  const text = await thirdPartyLicenses();
+  const { components } = JSON.parse(await sbomOf("1.2.3")) as {
+    components: { group?: string; name: string; version: string }[];
+  };
+  for (const { group, name, version } of components.filter((each) => !["bun", "quickjs"].includes(each.name))) {
+    expect(text).toContain(`\n${group ? `${group}/` : ""}${name} ${version}\n\n`);
+  }
+  expect(text).toContain(`\nBun ${lockedPackage("bun").version}\n\nhttps://github.com/oven-sh/bun/`);
+  expect(text).toMatch(/\nQuickJS [\d-]+\n\nhttps:\/\/github\.com\/bellard\/quickjs\//);
+  expect(text).toContain("Apache License");
+  expect(await thirdPartyLicenses()).toBe(text);
 });
 
 describe("publishing on GitHub", () => {

@@ -32,7 +32,7 @@ esac
 `;
   const executables = { [old]: await Bun.file(released(old)).bytes(), [next]: Buffer.from(small) };
   for (const [version, executable] of Object.entries(executables)) {
-    for (const made of [await platformPackage(platform, version, executable), await launcherPackage(version)]) {
+    for (const made of [await platformPackage(platform, version, executable, ""), await launcherPackage(version)]) {
       const file = join(registry.folder.path, made.file);
       await Bun.write(file, made.content);
       const { exitCode, stderr } = await runIn("publisher", `npm publish --access public ${file}`);
