@@ -190,7 +190,9 @@ async function handOver(peers: readonly Peer[], { env }: Io): Promise<WaitingPro
     import("../../daemon/peers.ts"),
     import("../config-flags.ts"),
   ]);
-  await Promise.all(peers.map(({ place }) => askToStop(place.socket, false)));
+  // One whose page is open leaves its place by itself, and keeps the page.
+  const others = peers.filter(({ status }) => !status.page);
+  await Promise.all(others.map(({ place }) => askToStop(place.socket, false)));
   const waiting = await waitingPrograms(env);
   if (usesDaemon({}, env)) {
     const { DaemonClient } = await import("../../daemon/client.ts");
