@@ -1,6 +1,6 @@
 /** The values that a published server needs: from flags, from the environment, or from the person at the terminal. */
-import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { homeOf } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
 import { badValue, type Values, valueProblem, type Wanted } from "../../server-registries/templates.ts";
@@ -68,7 +68,7 @@ function checked(wanted: Wanted, text: string, { cwd, env }: Pick<Io, "cwd" | "e
   const problem = valueProblem(wanted, text);
   if (problem !== undefined) throw badValue(wanted, problem);
   if (wanted.format !== "filepath" || text === "" || text.startsWith("${")) return text;
-  return resolve(cwd, text.replace(/^~(?=$|\/)/, env["HOME"] ?? homedir()));
+  return resolve(cwd, text.replace(/^~(?=$|\/)/, homeOf(env)));
 }
 
 export interface Asking {
