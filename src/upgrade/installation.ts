@@ -14,6 +14,8 @@ export type Installation =
   | { kind: "project"; manager: PackageManager; path: string; folder: string }
   /** The cache of a runner such as npx, which fetches the version that its command line names. */
   | { kind: "cache"; runner: Runner; path: string }
+  /** An MCP bundle, which the agent has unpacked and replaces. */
+  | { kind: "bundle"; path: string }
   /** Built in a checkout, or run from its source. `folder` is that of the checkout. */
   | { kind: "checkout"; path: string; folder: string };
 
@@ -54,7 +56,9 @@ export function installationOf(
   const plain = path.replaceAll("\\", "/");
   const [before, inPackage] =
     /^(.*?)\/node_modules\/(?:.*\/)?@claudikins\/[^/]+\/bin\/claudikins(?:\.exe)?$/.exec(plain) ?? [];
-  if (before === undefined || inPackage === undefined) return { kind: "script", path };
+  if (before === undefined || inPackage === undefined) {
+    return { kind: exists(join(dirname(path), "manifest.json")) ? "bundle" : "script", path };
+  }
   const [, runner] = runners.find(([form]) => form.test(plain)) ?? [];
   if (runner) return { kind: "cache", runner, path };
   const folder = path.slice(0, inPackage.length);
@@ -70,6 +74,6 @@ export function installationOf(
 
 /** Whether the path stays the same when claudikins is upgraded, and does not disappear before. */
 export function isLasting({ kind, ...of }: Installation): boolean {
-  // The store of pnpm has the version in each path.
-  return kind !== "cache" && !("manager" in of && of.manager === "pnpm");
+  // The store of pnpm has the version in each path, and an agent removes its bundles.
+  return kind !== "cache" && kind !== "bundle" && !("manager" in of && of.manager === "pnpm");
 }

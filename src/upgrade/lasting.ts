@@ -62,6 +62,7 @@ export async function neededExecutable(env: Environment, signal: AbortSignal): P
 
 function whyNot(installation: Installation): string {
   if (installation.kind === "cache") return `${installation.runner} may remove its copy`;
+  if (installation.kind === "bundle") return "your agent may remove this extension";
   return "the path of this one changes with each version";
 }
 

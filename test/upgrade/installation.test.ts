@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Installation, installationOf, isLasting } from "../../src/upgrade/installation.ts";
 import { installCommand, projectCommand } from "../../src/upgrade/packages.ts";
+import { isReplaceable } from "../../src/upgrade/upgrade.ts";
 
 const released = { checkout: null };
 const of = (path: string, ...files: string[]) =>
@@ -59,6 +60,12 @@ describe("an executable", () => {
     expect(shown(of(inPackage("/work/shop"), "/work/shop/package.json", `/work/shop/${lock}`))).toBe(
       `project ${manager} /work/shop`,
     );
+  });
+
+  test("beside the manifest of an MCP bundle belongs to the agent", () => {
+    const folder = "/home/a/Library/Application Support/Claude/Claude Extensions/claudikins";
+    const bundle = of(`${folder}/claudikins`, `${folder}/manifest.json`);
+    expect([bundle.kind, isLasting(bundle), isReplaceable(bundle)]).toEqual(["bundle", false, false]);
   });
 
   test("is one of a checkout if the build says so, wherever it is", () => {

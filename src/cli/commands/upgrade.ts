@@ -12,6 +12,7 @@ import type { Installation } from "../../upgrade/installation.ts";
 import { digestOf } from "../../upgrade/kept-executables.ts";
 import { ownInstallation } from "../../upgrade/own-installation.ts";
 import { installCommand, projectCommand } from "../../upgrade/packages.ts";
+import { ownPlatform } from "../../upgrade/platforms.ts";
 import { runningServes } from "../../upgrade/processes.ts";
 import { cleanUp, findVersion, isReplaceable, upgrade } from "../../upgrade/upgrade.ts";
 import { compareVersions, isVersion } from "../../upgrade/versions.ts";
@@ -34,7 +35,10 @@ export default command({
     to: about("The newest version, or that of --to", text),
     available: about("Whether to is another version than from, and was asked for or is newer", yesOrNo),
     upgraded: yesOrNo,
-    installed: about("How this executable was installed", oneOf("script", "package", "project", "cache", "checkout")),
+    installed: about(
+      "How this executable was installed",
+      oneOf("script", "package", "project", "cache", "bundle", "checkout"),
+    ),
     path: about("This executable", text),
     "command?": about("What to run, where claudikins cannot replace itself", text),
     "agents?": about(
@@ -112,6 +116,10 @@ function commandFor(installation: Installation, to: string): string {
   switch (installation.kind) {
     case "cache":
       return `${installation.runner} claudikins@${to}`;
+    case "bundle": {
+      const name = `claudikins-${ownPlatform()?.name}.mcpb`;
+      return `download ${repository}/releases/download/v${to}/${name}, and open it`;
+    }
     case "project":
       return `cd ${shellWord(installation.folder)} && ${projectCommand(installation.manager, to)}`;
     case "package":
@@ -129,6 +137,8 @@ function reasonFor(installation: Installation): string {
       return `${installation.runner} runs claudikins out of its cache, so there is nothing to replace.`;
     case "project":
       return `This claudikins belongs to the project ${installation.folder}, whose files pin its version for everyone who works on it.`;
+    case "bundle":
+      return "This claudikins belongs to an extension of your agent, which replaces it.";
     case "package":
       return "Windows does not let a package be replaced while its program runs.";
     default:
