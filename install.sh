@@ -162,7 +162,7 @@ download() {
   stage
   # Only the content of one file is read, so an archive can neither choose a path nor make a link.
   tar -xzOf "$tmp/$archive" claudikins >"$new" ||
-    fail "cannot unpack $archive to $folder" "Check that gzip is installed and the disk is not full."
+    fail "cannot unpack $archive to $folder" "Nothing was changed. Check that gzip is installed and the disk is not full."
   # Programs that download for a user, such as a sandboxed terminal, may mark files so that macOS refuses to run them.
   if [ "$os" = darwin ] && has xattr; then xattr -d com.apple.quarantine "$new" 2>/dev/null || :; fi
   swap

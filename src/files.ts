@@ -100,10 +100,12 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Creates the folder and its parents. Throws FILE_NOT_WRITABLE. */
-export function makeFolder(path: string): void {
+/** Creates the folder and its parents. The umask applies to `mode`, which guarded folders ignore. Throws FILE_NOT_WRITABLE. */
+export function makeFolder(path: string, mode = 0o777): void {
   try {
-    openFolder(path, baseOf(path), true)[Symbol.dispose]();
+    const base = baseOf(path);
+    if (base === undefined) mkdirSync(path, { recursive: true, mode });
+    else openFolder(path, base, true)[Symbol.dispose]();
   } catch (cause) {
     throw notWritable("create the folder", path, cause);
   }
@@ -267,5 +269,8 @@ function notWritable(verb: string, path: string, cause: unknown): ClaudikinsErro
   // Our own errors with a hint already say what is wrong.
   if (cause instanceof ClaudikinsError && cause.hint !== undefined) return cause;
   const why = cause instanceof ClaudikinsError && cause.cause ? cause.cause : cause;
-  return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot ${verb} ${path}: ${messageOf(why)}`, { cause: why });
+  return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot ${verb} ${path}: ${messageOf(why)}`, {
+    hint: "Check that you can write to its folder and that the disk is not full.",
+    cause: why,
+  });
 }

@@ -1,10 +1,10 @@
 /** The list of changes to the agents' files, with a copy of each original, so that every byte can be restored. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
+import { isAbandoned, makeFolder, namesIn, readIfThere, removeFile } from "../files.ts";
 import { parsedJson, valueAt } from "../json-object.ts";
 import { withLock } from "../lock.ts";
 import { isNewer, writtenByNewer } from "../newer.ts";
@@ -58,7 +58,7 @@ export class Journal {
     const { changes } = this;
     const at = Date.now();
     const id = `${at}-${changes.length}-${basename(change.path)}`;
-    mkdirSync(join(this.#folder, "before"), { recursive: true, mode: 0o700 });
+    makeFolder(join(this.#folder, "before"), 0o700);
     writeThrough(this.#copyOf(id), before, 0o600);
     this.#write([...changes, { ...change, id, at, before: hashOf(before), after: hashOf(after) }]);
   }

@@ -1,9 +1,9 @@
 /** Installs, removes and checks our skill, and our section in the files that agents read first. */
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { homeOf, projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { removeFile, removeIfEmpty } from "../files.ts";
+import { makeFolder, removeFile, removeIfEmpty } from "../files.ts";
 import { realPath, refuseLinkOut } from "../guarded-folders.ts";
 import { hookTexts, memoryBody } from "../registry/hook-texts.ts";
 import { originOfSkill, withoutSection, withSection } from "../registry/installed-texts.ts";
@@ -192,7 +192,7 @@ function damaged({ path }: AgentFile): ClaudikinsError {
 }
 
 function write({ path }: AgentFile, before: FileText | undefined, text: string): void {
-  if (!before) mkdirSync(dirname(path), { recursive: true });
+  if (!before) makeFolder(dirname(path));
   writeThrough(before?.path ?? path, bytesOf(text, { hasMark: before?.hasMark ?? false }), before?.mode ?? 0o644);
 }
 

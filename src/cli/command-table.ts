@@ -121,7 +121,7 @@ export const commands: CommandTable = {
     load: () => import("./commands/doctor.ts"),
   },
   upgrade: {
-    summary: "Replace this executable by the newest release",
+    summary: "Replace this executable with the newest release",
     load: () => import("./commands/upgrade.ts"),
   },
   "self-check": {

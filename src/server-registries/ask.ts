@@ -11,7 +11,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import { version as ownVersion } from "../version.ts";
 import { type PublishedServer, publishedServer, type Summary, summaryOf } from "./published.ts";
-import type { Registry } from "./registries.ts";
+import { type Registry, titleOf } from "./registries.ts";
 
 /** Size of one answer. A hundred servers with long descriptions take a tenth of it. */
 const maxBytes = 4 * 1_048_576;
@@ -72,7 +72,7 @@ export class RegistryClient {
     if (server) return server;
     throw new ClaudikinsError(
       "PROTOCOL_ERROR",
-      `${this.#registry.name} describes ${name} in a form that cannot be read: ${problem}`,
+      `${this.#title} describes ${name} in a form that cannot be read: ${problem}`,
       {
         hint: "Tell the publisher of the server, or add it yourself: claudikins add --help",
       },
@@ -220,12 +220,17 @@ export class RegistryClient {
     return this.#failure(status >= 500 ? `it failed (${status})` : `it refused the request (${status})`);
   }
 
+  /** Begins a sentence. */
+  get #title(): string {
+    return titleOf(this.#registry).replace("the", "The");
+  }
+
   #failure(
     what: string,
     code: ConstructorParameters<typeof ClaudikinsError>[0] = "SERVER_UNAVAILABLE",
-    hint = "Try again later, or choose another registry: --registry",
+    hint = "Try again later, or name another registry: --registry URL",
   ): ClaudikinsError {
-    return new ClaudikinsError(code, `The registry ${this.#registry.name} cannot be used: ${what}`, { hint });
+    return new ClaudikinsError(code, `${this.#title} cannot be used: ${what}`, { hint });
   }
 }
 

@@ -60,6 +60,11 @@ export function namedRegistries(words: readonly string[], configured: readonly R
   return [...new Map(found.map((registry) => [registry.url, registry])).values()];
 }
 
+/** The registry in a sentence, such as `the official registry`. */
+export function titleOf({ name }: Pick<Registry, "name">): string {
+  return name === officialRegistry ? "the official registry" : `the registry ${name}`;
+}
+
 export function official(): Registry {
   return registryOf({ url: officialRegistry }, {});
 }

@@ -1,11 +1,12 @@
 /** Adds and removes servers in claudikins.json, and keeps its comments and formatting. */
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { discoverConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Config, configOf } from "../config/load.ts";
 import { userConfigFile } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
+import { makeFolder } from "../files.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";
 import { parseJson, removeMembers, setMember } from "./edit/json.ts";
@@ -91,7 +92,7 @@ export function writeConfigFile({ file, content }: ConfigText, text: string, { s
     });
   }
   if (content && text === content.text) return;
-  if (!content) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!content) makeFolder(dirname(file), 0o700);
   writeThrough(content?.path ?? file, bytesOf(text, { hasMark: content?.hasMark ?? false }), content?.mode ?? 0o600);
   if (content && secrets) chmodSync(content.path, content.mode & 0o700);
 }

@@ -1,6 +1,7 @@
 /** Takes the executable out of the archive of a release. Nothing else of the archive is used, so no path in it matters. */
 import { gunzipSync } from "node:zlib";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { repository } from "../version.ts";
 
 /** An executable has about 140 MB. */
 const maxBytes = 600 * 1_048_576;
@@ -20,5 +21,7 @@ export async function executableIn(archive: Uint8Array, name: string, limit = ma
 }
 
 function broken(message: string): ClaudikinsError {
-  return new ClaudikinsError("UPGRADE_FAILED", message, { hint: "Nothing was changed. Try another version: --to" });
+  return new ClaudikinsError("UPGRADE_FAILED", message, {
+    hint: `Nothing was changed. Report this: ${repository}/issues`,
+  });
 }

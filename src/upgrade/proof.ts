@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { isObject, parsedJson, stringsIn } from "../json-object.ts";
 import { repository } from "../version.ts";
 import { failureOf, runProgram } from "./run.ts";
+import { isVersion } from "./versions.ts";
 
 /** What `claudikins self-check` prints. */
 export interface SelfCheck {
@@ -37,7 +38,8 @@ export async function prove(
   const said = await runProgram([...command, "--version"], { env, signal, timeoutMs: versionMs });
   stopIfAborted();
   if (said.exitCode !== 0) throw fail(failureOf(said));
-  if (said.stdout.trim() !== version) throw fail("it says that it is another version");
+  const stated = said.stdout.trim();
+  if (stated !== version) throw fail(isVersion(stated) ? `its version is ${stated}` : "it does not print its version");
   const checked = await runProgram([...command, "self-check", "--json"], { env, signal, timeoutMs: selfCheckMs });
   stopIfAborted();
   if (checked.exitCode !== 0) throw fail(`its self-check failed: ${failureOf(checked)}`);

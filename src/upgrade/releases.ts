@@ -3,7 +3,7 @@
  * and an archive counts only if its SHA-256 is the listed one.
  */
 import type { Environment } from "../config/environment.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { parsedJson } from "../json-object.ts";
 import { repository } from "../version.ts";
 import { isVersion } from "./versions.ts";
@@ -117,13 +117,25 @@ async function get(
   } catch (error) {
     if (error instanceof ClaudikinsError) throw error;
     if (signal.aborted) throw new ClaudikinsError("CANCELLED", unchanged.replace(".", ""));
-    const why = all.aborted ? "the server took too long" : messageOf(error);
+    const why = all.aborted ? "the server took too long" : reasonOf(error);
     throw new ClaudikinsError("SERVER_UNAVAILABLE", `Cannot download ${address}: ${why}`, {
       hint: `${unchanged} Check the network, and run the command again.`,
     });
   } finally {
     clearTimeout(timer);
     silence.abort();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  switch (systemCodeOf(error)) {
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "the host was not found";
+    case "ECONNREFUSED":
+      return "nothing listens at this address";
+    default:
+      return messageOf(error);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Replaces the running executable by another version, the way it was installed. Whatever happens, the path has an executable that works:
+ * Replaces the running executable with another version, the way it was installed. Whatever happens, the path has an executable that works:
  * the new one is proven before it takes the place of the old one, or the old one comes back.
  */
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";

@@ -486,7 +486,7 @@ describe("a server cannot be added", () => {
       "it was deleted",
       {},
       { status: "deleted", statusMessage: "It steals keys" },
-      "com.example/echo 1.0.0 was deleted from HOST: It steals keys",
+      "com.example/echo 1.0.0 was deleted from the registry HOST: It steals keys",
     ],
     [
       "it has no package and no address",
@@ -520,7 +520,7 @@ describe("a server cannot be added", () => {
     expect(await shown(["com.example/ecko", "--registry", url])).toMatchInlineSnapshot(`
       "$ claudikins add com.example/ecko --registry http://HOST
       --- stderr
-      error: No server called "com.example/ecko" was found in HOST
+      error: No server called "com.example/ecko" was found in the registry HOST
 
       hint: Did you mean com.example/echo? To look for other words: claudikins add --search '…'.
       --- exit code 2

@@ -57,6 +57,20 @@ describe("add with a command", () => {
     expect(users().broken).toEqual({ command, args });
   });
 
+  test("names the folder that it cannot create, and what to check", async () => {
+    const { command, args } = everything();
+    folder.write(".config", "a file in the place of the folder");
+    const { exitCode, stderr } = await run(["add", "every", "--json", "--", command, ...args]);
+    expect([exitCode, JSON.parse(stderr).error]).toEqual([
+      2,
+      {
+        code: "FILE_NOT_WRITABLE",
+        message: expect.stringContaining(`Cannot create the folder ${join(folder.path, ".config", "claudikins")}: `),
+        hint: "Check that you can write to its folder and that the disk is not full.",
+      },
+    ]);
+  });
+
   test("keeps arguments after -- that look like flags, and refuses unknown flags before it", async () => {
     await run(["add", "x", "--no-check", "--", "prog", "-y", "--json", "-y", "--", "a b"]);
     expect(users().x).toEqual({ command: "prog", args: ["-y", "--json", "-y", "--", "a b"] });

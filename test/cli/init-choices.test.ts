@@ -121,7 +121,7 @@ describe("a dry run", () => {
   test("says so if there is no agent", async () => {
     const { exitCode, stdout, stderr } = await run(["init", "--dry-run"]);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("No agent with MCP settings was found.")]);
-    expect(stderr).toContain("Nothing would change. Add a server by its name");
+    expect(stderr).toContain("Nothing would change.\nAdd a server by its name");
   });
 
   test("shows the plan, then the decisions that are needed, and asks nothing", async () => {

@@ -101,6 +101,15 @@ test("without consent, only the config is written", async () => {
   expect(existsSync(join(folder.path, ".config/claudikins/claudikins.json"))).toBe(true);
 });
 
+test("the demo is imported like any other server", async () => {
+  folder.write(".claude.json", { mcpServers: { shop: { command: "claudikins", args: ["demo"] } } });
+  const { stdout } = await run(["init", "--no-start", "--apply", "--json"]);
+  expect(JSON.parse(stdout).servers).toMatchObject([{ server: "shop", new: true }]);
+  const settings = JSON.parse(readFileSync(join(folder.path, ".claude.json"), "utf8"));
+  expect(Object.keys(settings.mcpServers)).toEqual(["claudikins"]);
+  expect(settings.mcpServers.claudikins.args.at(-1)).toBe("serve");
+});
+
 test("a dry run shows each line that would change, and writes nothing", async () => {
   folder.write(
     ".codex/config.toml",
@@ -143,7 +152,7 @@ test("a dry run shows each line that would change, and writes nothing", async ()
     +
     --- stderr
 
-    Nothing was written. To make these changes: claudikins init
+    Nothing was written. To make these changes, run the command again without --dry-run.
     --- exit code 0
     "
   `);

@@ -63,7 +63,7 @@ describe("help", () => {
         logs         Show what a server wrote to stderr and how it ended
         stats        Show what was called and how many tokens it saved
         daemon       Manage the process that keeps servers running between calls
-        upgrade      Replace this executable by the newest release
+        upgrade      Replace this executable with the newest release
         completions  Print a completion script for bash, zsh or fish
         demo         Run the built-in demo server: the back office of a small shop
 

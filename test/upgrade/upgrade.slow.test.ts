@@ -145,7 +145,8 @@ test("a release that does not work, or is not what it says, is refused, and noth
   const broken: [string, Uint8Array, string][] = [
     ["is no program", Buffer.from("nonsense"), "ENOEXEC"],
     ["ends at once", Buffer.from("#!/bin/sh\nexit 3\n"), "it ended with exit code 3"],
-    ["is another version", script("0.9.9", passes("0.9.9")), "it says that it is another version"],
+    ["is another version", script("0.9.9", passes("0.9.9")), "its version is 0.9.9"],
+    ["has no version", script("no version", passes(next)), "it does not print its version"],
     ["crashes in its self-check", script(next, "kill -SEGV $$"), "its self-check failed: it ended with SIGSEGV"],
     ["fails its self-check", script(next, "echo 'error: no engine' >&2; exit 1"), "error: no engine"],
     ["has no result", script(next, "echo '{}'"), "its self-check has no result"],
@@ -316,8 +317,10 @@ test("the version that is there, an older one and an unknown one have clear answ
 test("without a network, the error says that nothing was changed", async () => {
   await using machine = await installedMachine();
   const { stderr, exitCode } = await machine.run(["upgrade", "--json"], { CLAUDIKINS_BASE_URL: "http://127.0.0.1:9" });
-  expect([exitCode, JSON.parse(stderr).error.hint]).toEqual([
+  const { message, hint } = JSON.parse(stderr).error;
+  expect([exitCode, message, hint]).toEqual([
     4,
+    "Cannot download http://127.0.0.1:9/release.json: nothing listens at this address",
     "Nothing was changed. Check the network, and run the command again.",
   ]);
   await expectUntouched(machine);

@@ -20,17 +20,26 @@ export function commandLineOf({ command, args }: JsonObject): string[] {
   return Array.isArray(command) ? stringsIn(command) : [String(command), ...stringsIn(args)];
 }
 
-/** Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. */
+/**
+ * Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. `claudikins demo` is
+ * a server like any other.
+ */
 export function isClaudikinsCommand(words: readonly string[]): boolean {
-  if (selfCommand().every((word, place) => words[place] === word)) return true;
+  const args = argumentsOfClaudikins(words);
+  return args !== undefined && args.find((word) => word !== "--") !== "demo";
+}
+
+/** The words after claudikins; undefined if the command starts another program. */
+function argumentsOfClaudikins(words: readonly string[]): readonly string[] | undefined {
+  const self = selfCommand();
+  if (self.every((word, place) => words[place] === word)) return words.slice(self.length);
   const [command = "", ...args] = words;
-  if (isOwnProgram(command)) return true;
-  if (!runners.has(programName(command))) return false;
+  if (isOwnProgram(command)) return args;
+  if (!runners.has(programName(command))) return undefined;
   const place = args.findIndex((word) => !/^[-/][-\w]*$/.test(word) && !runnerWords.has(word) && !isVariable(word));
-  const program = args[place] ?? "";
-  return (
-    /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) || (place !== -1 && isClaudikinsCommand(args.slice(place)))
-  );
+  if (place === -1) return undefined;
+  const [program = "", ...rest] = args.slice(place);
+  return /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) ? rest : argumentsOfClaudikins([program, ...rest]);
 }
 
 function isOwnProgram(path: string): boolean {

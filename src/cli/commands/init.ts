@@ -209,8 +209,10 @@ function dryTexts(survey: Survey, diffs: string[], needed: Needed | undefined): 
   const text = install + diffs.map((diff) => `\n${colouredDiff(diff)}`).join("");
   const conflicts = survey.inventories.flatMap((each) => each.conflicts);
   const next =
-    diffs.length > 0 ? "Nothing was written. To make these changes: claudikins init" : "Nothing would change.";
-  const note = `\n${next}${isEmpty(survey) ? ` ${nothingFound(survey).hint}` : ""}\n`;
+    diffs.length > 0
+      ? "Nothing was written. To make these changes, run the command again without --dry-run."
+      : "Nothing would change.";
+  const note = `\n${next}\n${isEmpty(survey) ? `${nothingFound(survey).hint}\n` : ""}`;
   if (conflicts.length === 0) return { text, note };
   const first = "Decide first: these names refer to different servers, which stay where they are:";
   return {

@@ -1,4 +1,4 @@
-/** `claudikins upgrade`: replaces this executable by another version, the way it was installed. */
+/** `claudikins upgrade`: replaces this executable with another version, the way it was installed. */
 import { existsSync } from "node:fs";
 import { storeFile } from "../../config/locations.ts";
 import type { Peer } from "../../daemon/peers.ts";
@@ -23,7 +23,7 @@ import { saying } from "../progress.ts";
 
 export default command({
   description:
-    "Replace this executable by the newest release, the way it was installed: by download, with npm, bun, pnpm or yarn, or from its checkout. " +
+    "Replace this executable with the newest release, the way it was installed: by download, with npm, bun, pnpm or yarn, or from its checkout. " +
     "The new one is tried out first. If it does not work, the old one stays.",
   args: {
     check: flag("Only say whether there is a newer version"),

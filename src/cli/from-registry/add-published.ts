@@ -7,7 +7,7 @@ import type { ValueOf } from "../../json-shape.ts";
 import { checkAddress, entryOf } from "../../server-registries/entry.ts";
 import type { Kind } from "../../server-registries/kinds.ts";
 import type { Found } from "../../server-registries/lookup.ts";
-import type { Registry } from "../../server-registries/registries.ts";
+import { type Registry, titleOf } from "../../server-registries/registries.ts";
 import { Refused, type Wanted } from "../../server-registries/templates.ts";
 import type { Way } from "../../server-registries/way.ts";
 import { wantedOfWay, waysOf } from "../../server-registries/ways.ts";
@@ -189,7 +189,7 @@ function deleted({ server, registry }: Chosen): ClaudikinsError {
   const why = server.statusMessage === undefined ? "" : `: ${server.statusMessage}`;
   return new ClaudikinsError(
     "SERVER_NOT_FOUND",
-    `${server.name} ${server.version} was deleted from ${registry.name}${why}`,
+    `${server.name} ${server.version} was deleted from ${titleOf(registry)}${why}`,
     {
       hint: "A deleted version is often harmful or broken. Look for another server: claudikins add --search '…'",
     },

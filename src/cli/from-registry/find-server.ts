@@ -11,7 +11,13 @@ import {
   searchRegistries,
 } from "../../server-registries/lookup.ts";
 import { fullName, type PublishedServer, serverVersion } from "../../server-registries/published.ts";
-import { configuredRegistries, namedRegistries, official, type Registry } from "../../server-registries/registries.ts";
+import {
+  configuredRegistries,
+  namedRegistries,
+  official,
+  type Registry,
+  titleOf,
+} from "../../server-registries/registries.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { choose } from "../prompt.ts";
@@ -166,11 +172,11 @@ function notFound(
   if (asked.length === 0 && first) return first.error;
   const { words, version } = wish;
   const names = [...new Set(found.map(({ server }) => server.name))];
-  const where = asked.map(({ name }) => name).join(", ");
+  const where = asked.map(titleOf).join(" or ");
   const what = version === undefined ? `"${words}"` : `"${words}" in version ${version}`;
   const similar = nearNames(words, names);
   const meant = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : (didYouMean(words, names) ?? listed(names));
-  const others = failed.map(({ registry, error }) => ` ${registry.name} was not asked: ${error.message}.`).join("");
+  const others = failed.map(({ error }) => ` ${error.message}.`).join("");
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server called ${what} was found in ${where}`, {
     hint: [
       version !== undefined && similar.includes(words) ? "Leave out the version for the latest one." : meant,

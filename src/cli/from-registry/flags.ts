@@ -15,10 +15,13 @@ export const registryArgs = {
     valueHint: "name=value",
     ...repeatable,
   }),
-  via: option("How to start or reach a server from a registry (default: the first way that works here)", {
-    valueHint: "kind",
-    ...oneWordOf(kinds),
-  }),
+  via: option(
+    `How to start or reach a server from a registry: ${kinds.join(", ")} (default: the first way that works here)`,
+    {
+      valueHint: "kind",
+      ...oneWordOf(kinds),
+    },
+  ),
   as: option("Name in your config for a server from a registry", { valueHint: "name" }),
   yes: flag("Add a server from a registry without asking; without a terminal, give its exact version", { short: "y" }),
 } as const satisfies Args;
