@@ -57,7 +57,7 @@ async function measureAll(
   { found, user }: Pick<Bench, "found" | "user">,
 ): Promise<{ sections: Section[]; failures: string[] }> {
   const bench: Bench = {
-    binary: binary === undefined ? executable() : resolve(binary),
+    binary: binary === undefined ? executable("--released") : resolve(binary),
     rounds,
     runs,
     found,
