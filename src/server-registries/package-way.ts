@@ -113,8 +113,8 @@ function checkLength({ spec, options, args }: ProgramWay): void {
 }
 
 /**
- * What is started, with its options and arguments. If the options name the package, the program in it is the word after them, or else
- * the first argument.
+ * Returns the package to start, with its options and arguments. If the options name the package, the word after them is its program.
+ * If no word follows, the first argument is its program.
  */
 function started(
   spec: string,

@@ -152,6 +152,30 @@ test("a connection for messages is closed if nobody listens, or if it is refused
   expect([listener.openPeers, events]).toEqual([0, []]);
 });
 
+test("a caller that goes in the middle of its request, or asks for no path, disturbs no other caller", async () => {
+  listener = listenOnPipe(name, options);
+  const failures: unknown[] = [];
+  const fail = (reason: unknown) => failures.push(reason);
+  process.on("unhandledRejection", fail);
+  for (const text of [
+    "POST /call HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc",
+    "GET // HTTP/1.1\r\nhost: x\r\n\r\n",
+    "GET // HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: x\r\n\r\n",
+  ]) {
+    const caller = createConnection(name);
+    caller.on("error", () => {});
+    const gone = new Promise((resolve) => caller.on("close", resolve));
+    caller.write(text);
+    await Promise.race([gone, until(() => listener.pendingRequests > 0)]);
+    caller.destroy();
+    await gone;
+  }
+  expect((await requestOverPipe(name, "/status", {})).status).toBe(418);
+  await until(() => listener.pendingRequests === 0);
+  process.off("unhandledRejection", fail);
+  expect(failures).toEqual([]);
+});
+
 test("something other than HTTP disturbs no other caller", async () => {
   listener = listenOnPipe(name, options);
   const stranger = createConnection(name);

@@ -28,6 +28,24 @@ export function tarOf(folder: string, ...words: string[]): Uint8Array<ArrayBuffe
   return Uint8Array.from(stdout);
 }
 
+/** The programs that the script needs, except one for downloads and one for checksums. */
+export const basics = [
+  "sh",
+  "uname",
+  "ldd",
+  "mktemp",
+  "mkdir",
+  "dirname",
+  "sed",
+  "tar",
+  "gzip",
+  "chmod",
+  "mv",
+  "rm",
+  "cat",
+  "ls",
+];
+
 /** A small program that runs anywhere: it prints its version, and its "demo" prints where it ran. */
 export function fakeProgram(version: string): string {
   return `#!/bin/sh

@@ -2,25 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { everyArchive, fakeProgram, Machine, packed, Release, script, scriptText } from "./harness.ts";
-
-/** The programs that the script needs, except one for downloads and one for checksums. */
-const basics = [
-  "sh",
-  "uname",
-  "ldd",
-  "mktemp",
-  "mkdir",
-  "dirname",
-  "sed",
-  "tar",
-  "gzip",
-  "chmod",
-  "mv",
-  "rm",
-  "cat",
-  "ls",
-];
+import { basics, everyArchive, fakeProgram, Machine, packed, Release, script, scriptText } from "./harness.ts";
 
 describe("a fresh install", () => {
   test("downloads, checks, installs, prints the next steps and runs the demo", async () => {

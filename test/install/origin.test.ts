@@ -1,7 +1,7 @@
 /** install.sh asks GitHub who made a download if it can, and installs nothing that the release workflow did not make. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { fakeProgram, Machine, packed, Release, type Run } from "./harness.ts";
+import { basics, fakeProgram, Machine, packed, Release, type Run } from "./harness.ts";
 
 const slug = "claudikins/claudikins";
 
@@ -27,24 +27,7 @@ exec '${Bun.which("curl")}' --fail --silent --output "$file" "${release.base}/$n
 case "$1 $2 $*" in *"${fails}"*) echo "gh failed" >&2; exit 1 ;; esac
 case $1 in api) echo '${status}'; echo; echo '{"answer": "HTTP/2.0 404"}' ;; esac`;
   if (github) machine.fake("gh", gh);
-  else
-    machine.restrictTo(
-      "sh",
-      "uname",
-      "ldd",
-      "mktemp",
-      "mkdir",
-      "dirname",
-      "sed",
-      "tar",
-      "gzip",
-      "chmod",
-      "mv",
-      "rm",
-      "cat",
-      "ls",
-      "sha256sum",
-    );
+  else machine.restrictTo(...basics, "sha256sum");
   const run = await machine.run();
   const said = existsSync(calls) ? (await Bun.file(calls).text()).replaceAll(machine.temporary, "<tmp>") : "";
   return {

@@ -3,24 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
-import { archives, fakeProgram, Machine, Release } from "./harness.ts";
-
-const basics = [
-  "sh",
-  "uname",
-  "ldd",
-  "mktemp",
-  "mkdir",
-  "dirname",
-  "sed",
-  "tar",
-  "gzip",
-  "chmod",
-  "mv",
-  "rm",
-  "cat",
-  "ls",
-];
+import { archives, basics, fakeProgram, Machine, Release } from "./harness.ts";
 
 let folder: TemporaryFolder;
 let tls: { key: string; cert: string };

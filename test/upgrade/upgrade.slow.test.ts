@@ -245,7 +245,7 @@ test("a killed upgrade leaves a whole executable, and the next upgrade removes w
   await killAt(() => readFileSync(reached, "utf8") !== "");
   expect(machine.beside()).toHaveLength(2);
   expect(await machine.version()).toBe(next);
-  // What is left of the old one still works, and so does the next upgrade.
+  // The copy of the old executable still works, and so does the next upgrade.
   const [left = ""] = machine.beside().filter((name) => name !== "claudikins");
   const again = Bun.spawnSync([join(machine.bin, left), "--version"], { env: machine.env });
   expect(again.stdout.toString().trim()).toBe(old);

@@ -30,7 +30,8 @@ export function listenOnPipe<State>(name: string, { answer, handler }: ListenOpt
     outgoing.once("close", () => {
       pendingRequests -= 1;
     });
-    void respond(incoming, outgoing);
+    // The caller has gone, or has sent something that is no request.
+    respond(incoming, outgoing).catch(() => incoming.destroy());
   });
 
   async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -46,7 +47,11 @@ export function listenOnPipe<State>(name: string, { answer, handler }: ListenOpt
     outgoing.end(text, () => incoming.socket.end());
   }
 
-  server.on("upgrade", async (incoming: IncomingMessage, stream: Duplex) => {
+  server.on("upgrade", (incoming: IncomingMessage, stream: Duplex) => {
+    upgrade(incoming, stream).catch(() => stream.destroy());
+  });
+
+  async function upgrade(incoming: IncomingMessage, stream: Duplex): Promise<void> {
     const response = await answer(requestOf(incoming), (state) => {
       if (incoming.headers.upgrade !== upgradeName) return false;
       stream.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${upgradeName}\r\n\r\n`);
@@ -59,7 +64,7 @@ export function listenOnPipe<State>(name: string, { answer, handler }: ListenOpt
     });
     if (response)
       stream.end(`HTTP/1.1 ${response.status} Refused\r\nConnection: close\r\n\r\n${await response.text()}`);
-  });
+  }
 
   server.on("clientError", (_, stream) => stream.destroy());
 
