@@ -30,7 +30,7 @@ export function listenOnPipe<State>(name: string, { answer, handler }: ListenOpt
     outgoing.once("close", () => {
       pendingRequests -= 1;
     });
-    // The caller has gone, or has sent something that is no request.
+    // The caller has gone, or its request is invalid.
     respond(incoming, outgoing).catch(() => incoming.destroy());
   });
 
