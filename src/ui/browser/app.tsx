@@ -1,11 +1,11 @@
-/** The frame of the page: its head, the views, messages, and the keys that work everywhere. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+/** The frame of the page: its head, the views and messages. */
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { State } from "../contract.ts";
 import { Approvals } from "./approvals.tsx";
 import { Executions } from "./executions.tsx";
+import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { type Notice, NoticeBar, NoticeContext, noticeOf } from "./notice.tsx";
-import { isCommand } from "./roving.ts";
 import { SavingsView } from "./savings.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
@@ -13,16 +13,17 @@ import { Key, Text } from "./text.tsx";
 const views = { now: "Now", servers: "Servers", saved: "Saved" } as const;
 type View = keyof typeof views;
 
-/** Whether single keys are commands. The only thing that the browser stores. */
-const keysItem = "claudikins-keys";
+type End = "no session" | "ended";
 
 export function App() {
   const [state, setState] = useState<State>();
-  const [end, setEnd] = useState<"no session" | "ended">();
+  const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
   const [notice, setNotice] = useState<Notice>();
-  const [hasKeys, setHasKeys] = useState(localStorage.getItem(keysItem) !== "off");
-  const help = useRef<HTMLDialogElement>(null);
+  const keys = useKeys((place) => {
+    const wanted = Object.keys(views)[place] as View | undefined;
+    if (wanted) setView(wanted);
+  });
   const notices = useMemo(
     () => ({
       say: (text: string, hint?: string) => setNotice({ text, hint, isFailure: false }),
@@ -38,22 +39,6 @@ export function App() {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
   }, [waiting, end]);
 
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!hasKeys || !isCommand(event) || help.current?.open) return;
-      const wanted = Object.keys(views)[Number(event.key) - 1] as View | undefined;
-      const filter = document.getElementById("filter");
-      if (wanted) setView(wanted);
-      else if (event.key === "?") help.current?.showModal();
-      else if (event.key === "/" && filter) {
-        event.preventDefault();
-        filter.focus();
-      }
-    };
-    document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
-  }, [hasKeys]);
-
   if (!state) return end === undefined ? <p class="door">Loading …</p> : <Door why={end} />;
   return (
     <NoticeContext.Provider value={notices}>
@@ -62,23 +47,9 @@ export function App() {
           claudikins
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
         </p>
-        <nav aria-label="Views">
-          {Object.entries(views).map(([name, title], place) => (
-            <button
-              type="button"
-              key={name}
-              aria-current={name === view ? "page" : undefined}
-              aria-keyshortcuts={hasKeys ? String(place + 1) : undefined}
-              onClick={() => setView(name as View)}
-            >
-              {title}
-              {name === "now" && waiting > 0 && <span class="count">{waiting}</span>}
-              {hasKeys && <Key>{String(place + 1)}</Key>}
-            </button>
-          ))}
-        </nav>
-        <button type="button" class="plain help" onClick={() => help.current?.showModal()}>
-          Keys {hasKeys && <Key>?</Key>}
+        <Views current={view} waiting={waiting} hasKeys={keys.areOn} onChoose={setView} />
+        <button type="button" class="plain help" onClick={keys.explain}>
+          Keys {keys.areOn && <Key>?</Key>}
         </button>
       </header>
       <main>
@@ -92,7 +63,7 @@ export function App() {
         <fieldset class="view" disabled={end !== undefined}>
           {view === "now" && (
             <div class="columns">
-              <Approvals state={state} hasKeys={hasKeys} />
+              <Approvals state={state} hasKeys={keys.areOn} />
               <Executions executions={state.executions} />
             </div>
           )}
@@ -106,52 +77,41 @@ export function App() {
         </p>
         <p>The daemon keeps running while this page is open.</p>
       </footer>
-      <dialog ref={help} aria-labelledby="keys">
-        <h2 id="keys">Keys</h2>
-        <dl>
-          <dt>
-            <kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd>
-          </dt>
-          <dd>Now, Servers, Saved</dd>
-          <dt>
-            <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Home</kbd> <kbd>End</kbd>
-          </dt>
-          <dd>Move in a list</dd>
-          <dt>
-            <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>
-          </dt>
-          <dd>Approve the focused call once, approve it for the session, deny it</dd>
-          <dt>
-            <kbd>/</kbd>
-          </dt>
-          <dd>Filter tools</dd>
-          <dt>
-            <kbd>?</kbd>
-          </dt>
-          <dd>Show these keys</dd>
-        </dl>
-        <label>
-          <input
-            type="checkbox"
-            checked={hasKeys}
-            onChange={(event) => {
-              const isOn = event.currentTarget.checked;
-              localStorage.setItem(keysItem, isOn ? "on" : "off");
-              setHasKeys(isOn);
-            }}
-          />{" "}
-          Single keys are commands
-        </label>
-        <form class="dialog-end" method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      <KeysDialog keys={keys} />
     </NoticeContext.Provider>
   );
 }
 
+interface ViewsProps {
+  current: View;
+  /** The number of approvals that wait. */
+  waiting: number;
+  hasKeys: boolean;
+  onChoose(view: View): void;
+}
+
+function Views({ current, waiting, hasKeys, onChoose }: ViewsProps) {
+  return (
+    <nav aria-label="Views">
+      {Object.entries(views).map(([name, title], place) => (
+        <button
+          type="button"
+          key={name}
+          aria-current={name === current ? "page" : undefined}
+          aria-keyshortcuts={hasKeys ? String(place + 1) : undefined}
+          onClick={() => onChoose(name as View)}
+        >
+          {title}
+          {name === "now" && waiting > 0 && <span class="count">{waiting}</span>}
+          {hasKeys && <Key>{String(place + 1)}</Key>}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
 /** Without a session. */
-export function Door({ why }: { why: "no session" | "ended" | { problem: string; hint?: string | undefined } }) {
+export function Door({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
   return (
     <main class="door">
       <h1>claudikins</h1>
@@ -171,7 +131,7 @@ export function Door({ why }: { why: "no session" | "ended" | { problem: string;
   );
 }
 
-function Ended({ why }: { why: "no session" | "ended" }) {
+function Ended({ why }: { why: End }) {
   return (
     <p class="warning" role="alert">
       {why === "ended" ? "The daemon has ended." : "The session of this page has ended."} What you see is no longer

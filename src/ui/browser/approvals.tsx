@@ -2,8 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Approval, Decided, Decision, State } from "../contract.ts";
 import { get, post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
-import { isCommand, useRoving } from "./roving.ts";
+import { isCommand } from "./keys.tsx";
+import { useAction, useNotices } from "./notice.tsx";
+import { useRoving } from "./roving.ts";
 import { Age, counted, durationText, grouped, Key, Text, ToolName, useNow, visibleLines } from "./text.tsx";
 
 /** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
@@ -84,32 +85,17 @@ interface CardProps {
 function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
   const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
   const notices = useNotices();
-  const [isSending, setSending] = useState(false);
+  const { isRunning, decide } = useDecision(approval);
   const now = useNow();
-  const decide = async (decision: Decision) => {
-    if (isSending) return;
-    setSending(true);
-    try {
-      const { isRunning } = await post<Decided>(`approvals/${id}`, { decision });
-      const hint = isRunning
-        ? undefined
-        : `No process runs its execution. To continue it: claudikins executions wait ${execution}`;
-      notices.say(`${said[decision]}: ${server}.${tool}`, hint);
-    } catch (error) {
-      notices.fail(error);
-    } finally {
-      setSending(false);
-    }
-  };
-  const click = (decision: Decision) => () => {
+  const click = (decision: Decision) => {
     if (hasMoved()) notices.say("The list has just moved. Press again.");
-    else void decide(decision);
+    else decide(decision);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const decision = keys[event.key];
     if (!hasKeys || decision === undefined || !isCommand(event) || event.shiftKey) return;
     event.preventDefault();
-    void decide(decision);
+    decide(decision);
   };
   const title = `t-${id}`;
   return (
@@ -125,12 +111,7 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
       <p class="why">
         You are asked because <Text>{why}</Text>.
       </p>
-      {changed && (
-        <p class="warning">
-          The tool has changed since you allowed it{changed.length > 0 && ": "}
-          <Text>{changed.join(", ")}</Text>. Your earlier approval no longer applies.
-        </p>
-      )}
+      {changed && <Changed parts={changed} />}
       {config !== ownConfig && (
         <p class="about">
           Config: <Text>{config ?? "the demo"}</Text>
@@ -143,21 +124,53 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
         </pre>
       )}
       <Arguments approval={approval} />
-      <div class="actions">
-        <button type="button" class="primary" disabled={isSending} onClick={click("once")}>
-          Approve once <Key>A</Key>
-        </button>
-        <button type="button" disabled={isSending} onClick={click("session")}>
-          For the session <Key>S</Key>
-        </button>
-        <button type="button" class="danger" disabled={isSending} onClick={click("deny")}>
-          Deny <Key>D</Key>
-        </button>
-        <button type="button" class="plain" disabled={isSending} onClick={click("deny all")}>
-          Deny all of this execution
-        </button>
-      </div>
+      <Actions isDisabled={isRunning} onClick={click} />
     </li>
+  );
+}
+
+/** Decides an approval, and says what that means for its execution. */
+function useDecision({ id, server, tool, execution }: Approval) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const send = async (decision: Decision) => {
+    const { isRunning: goesOn } = await post<Decided>(`approvals/${id}`, { decision });
+    const hint = goesOn
+      ? undefined
+      : `No process runs its execution. To continue it: claudikins executions wait ${execution}`;
+    notices.say(`${said[decision]}: ${server}.${tool}`, hint);
+  };
+  const decide = (decision: Decision) => {
+    if (!isRunning) void run(() => send(decision));
+  };
+  return { isRunning, decide };
+}
+
+function Changed({ parts }: { parts: string[] }) {
+  return (
+    <p class="warning">
+      The tool has changed since you allowed it{parts.length > 0 && ": "}
+      <Text>{parts.join(", ")}</Text>. Your earlier approval no longer applies.
+    </p>
+  );
+}
+
+function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decision: Decision): void }) {
+  return (
+    <div class="actions">
+      <button type="button" class="primary" disabled={isDisabled} onClick={() => onClick("once")}>
+        Approve once <Key>A</Key>
+      </button>
+      <button type="button" disabled={isDisabled} onClick={() => onClick("session")}>
+        For the session <Key>S</Key>
+      </button>
+      <button type="button" class="danger" disabled={isDisabled} onClick={() => onClick("deny")}>
+        Deny <Key>D</Key>
+      </button>
+      <button type="button" class="plain" disabled={isDisabled} onClick={() => onClick("deny all")}>
+        Deny all of this execution
+      </button>
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Execution } from "../contract.ts";
 import { post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
 import { Age, counted, durationText, grouped, Text, useNow } from "./text.tsx";
 
@@ -81,23 +81,22 @@ function Row({ execution, item }: RowProps) {
 /** The first press asks, because a cancelled execution cannot be continued. */
 function Cancel({ id, tabIndex }: { id: string; tabIndex: number }) {
   const notices = useNotices();
+  const { run } = useAction();
   const [isAsking, setAsking] = useState(false);
-  const press = async () => {
-    if (!isAsking) return setAsking(true);
-    try {
-      await post(`executions/${id}/cancel`, {});
-      notices.say(`Cancelled the execution ${id}`);
-    } catch (error) {
-      notices.fail(error);
-    }
-    setAsking(false);
+  const cancel = async () => {
+    await post(`executions/${id}/cancel`, {});
+    notices.say(`Cancelled the execution ${id}`);
+  };
+  const press = () => {
+    if (isAsking) void run(cancel).then(() => setAsking(false));
+    else setAsking(true);
   };
   return (
     <button
       type="button"
       class={isAsking ? "danger" : ""}
       tabIndex={tabIndex}
-      onClick={() => void press()}
+      onClick={press}
       onBlur={() => setAsking(false)}
     >
       {isAsking ? "Really cancel?" : "Cancel"}

@@ -1,6 +1,6 @@
 /** Says what was done and what failed. */
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Failure } from "./client.ts";
 import { Text } from "./text.tsx";
 
@@ -18,6 +18,23 @@ export interface Notices {
 export const NoticeContext = createContext<Notices>({ say() {}, fail() {} });
 
 export const useNotices = (): Notices => useContext(NoticeContext);
+
+/** Runs an action and says why it failed. */
+export function useAction() {
+  const notices = useNotices();
+  const [isRunning, setRunning] = useState(false);
+  const run = async (action: () => Promise<void>) => {
+    setRunning(true);
+    try {
+      await action();
+    } catch (error) {
+      notices.fail(error);
+    } finally {
+      setRunning(false);
+    }
+  };
+  return { isRunning, run };
+}
 
 export function noticeOf(error: unknown): Notice {
   const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };

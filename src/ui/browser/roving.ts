@@ -3,14 +3,7 @@ import { useRef, useState } from "preact/hooks";
 
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
 
-/** Whether a key is meant as a command: it is not part of a text, and no other key is held. */
-export function isCommand(event: KeyboardEvent): boolean {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
-  const { tagName = "", isContentEditable } = event.target as Partial<HTMLElement>;
-  return !isContentEditable && !["INPUT", "TEXTAREA", "SELECT"].includes(tagName);
-}
-
-export interface Roving {
+interface Roving {
   /** The id of the item with the Tab stop. */
   current: string | undefined;
   /** For the element around all items. */

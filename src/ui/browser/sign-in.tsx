@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Server, SignIn } from "../contract.ts";
 import { post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { useAction } from "./notice.tsx";
 import { Text } from "./text.tsx";
 
 const words: Record<SignIn["state"], string> = {
@@ -14,18 +14,8 @@ const words: Record<SignIn["state"], string> = {
 export function SignInPanel({ server, signIn }: { server: Server; signIn: SignIn }) {
   const { name } = server;
   const { state, running, failed } = signIn;
-  const notices = useNotices();
-  const [isStarting, setStarting] = useState(false);
-  const start = async () => {
-    setStarting(true);
-    try {
-      await post("sign-in", { server: name });
-    } catch (error) {
-      notices.fail(error);
-    } finally {
-      setStarting(false);
-    }
-  };
+  const { isRunning: isStarting, run } = useAction();
+  const start = () => run(() => post("sign-in", { server: name }));
   if (running) return <Running server={name} {...running} />;
   const isNeeded = state === "expired" || server.state === "signed out";
   return (
@@ -45,17 +35,12 @@ export function SignInPanel({ server, signIn }: { server: Server; signIn: SignIn
   );
 }
 
-function Running({ server, url, back, problem }: { server: string; url: string; back: string; problem?: string }) {
-  const notices = useNotices();
+function Running({ server, url, back, problem }: { server: string } & NonNullable<SignIn["running"]>) {
+  const { run } = useAction();
   const [address, setAddress] = useState("");
-  const paste = async (event: Event) => {
-    event.preventDefault();
-    try {
-      await post("sign-in/address", { server, address });
-      setAddress("");
-    } catch (error) {
-      notices.fail(error);
-    }
+  const paste = async () => {
+    await post("sign-in/address", { server, address });
+    setAddress("");
   };
   return (
     <div class="sign-in">
@@ -67,7 +52,13 @@ function Running({ server, url, back, problem }: { server: string; url: string; 
       {problem !== undefined && <p class="warning">{problem}</p>}
       <details>
         <summary>The browser could not load the last page?</summary>
-        <form class="sign-in-back" onSubmit={(event) => void paste(event)}>
+        <form
+          class="sign-in-back"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run(paste);
+          }}
+        >
           <label>
             Paste its address, which begins with <Text>{back}</Text>
             <input

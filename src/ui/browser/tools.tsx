@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ConfirmMode, DeniedPattern, Tool, Tools } from "../contract.ts";
 import { get, post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
 import { grouped, Key, Text } from "./text.tsx";
 
@@ -25,35 +25,9 @@ type Change = { access: "allowed" | "denied" } | { confirm: ConfirmMode };
 
 /** `mark` changes when the tools or their policy have changed, perhaps on another page. */
 export function ToolList({ server, mark }: { server: string; mark: string }) {
-  const notices = useNotices();
-  const [found, setFound] = useState<Tools>();
+  const { found, isSaving, change } = useTools(server, mark);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(step);
-  const [saving, setSaving] = useState<string>();
-
-  useEffect(() => {
-    let isWanted = true;
-    get<Tools>(`tools?server=${encodeURIComponent(server)}`).then(
-      (tools) => isWanted && setFound(tools),
-      (error: unknown) => isWanted && notices.fail(error),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [server, mark]);
-
-  const change = async (tool: string, what: Change) => {
-    setSaving(tool);
-    try {
-      setFound(await post<Tools>("policy", { server, tool, ...what }));
-      notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
-    } catch (error) {
-      notices.fail(error);
-    } finally {
-      setSaving(undefined);
-    }
-  };
-
   if (!found) return <p class="about">Loading the tools …</p>;
   if (!found.isKnown && found.patterns.length === 0) {
     return (
@@ -62,33 +36,18 @@ export function ToolList({ server, mark }: { server: string; mark: string }) {
       </p>
     );
   }
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = found.tools.filter(({ name, description }) => {
-    const text = `${name} ${description}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-  const shown = fitting.slice(0, most);
+  const fitting = found.tools.filter(fits(filter));
   return (
     <div class="tools">
-      <div class="filter">
-        <h3 id="tools">Tools</h3>
-        <label>
-          <span class="hidden">Filter the tools</span>
-          <input
-            type="search"
-            id="filter"
-            placeholder="Filter"
-            value={filter}
-            onInput={(event) => {
-              setFilter(event.currentTarget.value);
-              setMost(step);
-            }}
-          />
-          <Key>/</Key>
-        </label>
-      </div>
+      <Filter
+        text={filter}
+        onInput={(text) => {
+          setFilter(text);
+          setMost(step);
+        }}
+      />
       {!found.canChange && <p class="about">The demo has no config file, so its policy cannot be changed.</p>}
-      <Rows tools={shown} canChange={found.canChange} saving={saving} onChange={change} />
+      <Rows tools={fitting.slice(0, most)} isDisabled={!found.canChange || isSaving} onChange={change} />
       {fitting.length === 0 && <p class="empty">No tool fits.</p>}
       {fitting.length > most && (
         <button type="button" onClick={() => setMost(most + step)}>
@@ -101,8 +60,58 @@ export function ToolList({ server, mark }: { server: string; mark: string }) {
         </p>
       ))}
       {found.patterns.length > 0 && (
-        <Patterns patterns={found.patterns} onAllow={(pattern) => void change(pattern, { access: "allowed" })} />
+        <Patterns patterns={found.patterns} onAllow={(pattern) => change(pattern, { access: "allowed" })} />
       )}
+    </div>
+  );
+}
+
+/** The tools of a server, undefined until they are loaded, and the function that changes what the config says about one. */
+function useTools(server: string, mark: string) {
+  const notices = useNotices();
+  const { isRunning: isSaving, run } = useAction();
+  const [found, setFound] = useState<Tools>();
+  useEffect(() => {
+    let isWanted = true;
+    get<Tools>(`tools?server=${encodeURIComponent(server)}`).then(
+      (tools) => isWanted && setFound(tools),
+      (error: unknown) => isWanted && notices.fail(error),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [server, mark]);
+  const save = async (tool: string, what: Change) => {
+    setFound(await post<Tools>("policy", { server, tool, ...what }));
+    notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
+  };
+  return { found, isSaving, change: (tool: string, what: Change) => void run(() => save(tool, what)) };
+}
+
+/** Whether a tool has all words of the filter. */
+function fits(filter: string): (tool: Tool) => boolean {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return ({ name, description }) => {
+    const text = `${name} ${description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+}
+
+function Filter({ text, onInput }: { text: string; onInput(text: string): void }) {
+  return (
+    <div class="filter">
+      <h3 id="tools">Tools</h3>
+      <label>
+        <span class="hidden">Filter the tools</span>
+        <input
+          type="search"
+          id="filter"
+          placeholder="Filter"
+          value={text}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+        <Key>/</Key>
+      </label>
     </div>
   );
 }
@@ -114,12 +123,11 @@ function changeWords(what: Change): string {
 
 interface RowsProps {
   tools: Tool[];
-  canChange: boolean;
-  saving: string | undefined;
+  isDisabled: boolean;
   onChange(tool: string, what: Change): void;
 }
 
-function Rows({ tools, canChange, saving, onChange }: RowsProps) {
+function Rows({ tools, isDisabled, onChange }: RowsProps) {
   const roving = useRoving(tools.map(({ name }) => name));
   return (
     <ul class="tool-rows" aria-labelledby="tools" {...roving.list}>
@@ -127,7 +135,7 @@ function Rows({ tools, canChange, saving, onChange }: RowsProps) {
         const { name, description, effect, denied, confirm, confirmLine } = tool;
         const item = roving.item(name);
         // The controls of the other rows are reached with the arrows.
-        const inRow = { tabIndex: item.tabIndex, disabled: !canChange || saving !== undefined };
+        const inRow = { tabIndex: item.tabIndex, disabled: isDisabled };
         return (
           <li key={name} class={denied === undefined ? "tool" : "tool denied"} {...item}>
             <div class="tool-text">
@@ -162,7 +170,7 @@ function Rows({ tools, canChange, saving, onChange }: RowsProps) {
                   onChange(name, { confirm: wanted });
                 }}
                 {...inRow}
-                disabled={inRow.disabled || denied !== undefined}
+                disabled={isDisabled || denied !== undefined}
               >
                 {Object.entries(modeWords).map(([mode, words]) => (
                   <option key={mode} value={mode}>

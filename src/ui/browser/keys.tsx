@@ -1,0 +1,85 @@
+/** Single keys as commands: those that work everywhere, whether they are on, and the dialog that explains them. */
+import { Fragment, type RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** The only thing that the browser stores. */
+const keysItem = "claudikins-keys";
+
+/** Whether a key is meant as a command: it is not part of a text, and no other key is held. */
+export function isCommand(event: KeyboardEvent): boolean {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
+  const { tagName = "", isContentEditable } = event.target as Partial<HTMLElement>;
+  return !isContentEditable && !["INPUT", "TEXTAREA", "SELECT"].includes(tagName);
+}
+
+interface Keys {
+  areOn: boolean;
+  turn(areOn: boolean): void;
+  dialog: RefObject<HTMLDialogElement | null>;
+  /** Opens the dialog. */
+  explain(): void;
+}
+
+/** `onNumber` gets the number of the key, counted from 0. */
+export function useKeys(onNumber: (place: number) => void): Keys {
+  const [areOn, setOn] = useState(localStorage.getItem(keysItem) !== "off");
+  const dialog = useRef<HTMLDialogElement>(null);
+  const explain = () => dialog.current?.showModal();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!areOn || !isCommand(event) || dialog.current?.open) return;
+      const filter = document.getElementById("filter");
+      if (/^[1-9]$/.test(event.key)) onNumber(Number(event.key) - 1);
+      else if (event.key === "?") explain();
+      else if (event.key === "/" && filter) {
+        event.preventDefault();
+        filter.focus();
+      }
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [areOn]);
+  const turn = (wanted: boolean) => {
+    localStorage.setItem(keysItem, wanted ? "on" : "off");
+    setOn(wanted);
+  };
+  return { areOn, turn, dialog, explain };
+}
+
+/** What each group of keys does. */
+const explained: [keys: string[], does: string][] = [
+  [["1", "2", "3"], "Now, Servers, Saved"],
+  [["↑", "↓", "Home", "End"], "Move in a list"],
+  [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],
+  [["/"], "Filter tools"],
+  [["?"], "Show these keys"],
+];
+
+export function KeysDialog({ keys: { areOn, turn, dialog } }: { keys: Keys }) {
+  return (
+    <dialog ref={dialog} aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      <dl>
+        {explained.map(([keys, does]) => (
+          <Fragment key={does}>
+            <dt>
+              {keys.map((key) => (
+                <Fragment key={key}>
+                  <kbd>{key}</kbd>{" "}
+                </Fragment>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <label>
+        <input type="checkbox" checked={areOn} onChange={(event) => turn(event.currentTarget.checked)} /> Single keys
+        are commands
+      </label>
+      <form class="dialog-end" method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
