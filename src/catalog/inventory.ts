@@ -78,27 +78,24 @@ export async function checkServers(
   const pids = checked.flatMap(({ state }) => (state.state === "ready" && state.pid ? [state.pid] : []));
   const bytes = residentBytes(pids);
   return checked.map((facts) => {
-    const memoryBytes = facts.state.state === "ready" ? bytes.get(facts.state.pid ?? 0) : undefined;
-    return { ...facts, ...(memoryBytes === undefined ? {} : { memoryBytes }) };
+    return { ...facts, memoryBytes: facts.state.state === "ready" ? bytes.get(facts.state.pid ?? 0) : undefined };
   });
 }
 
 function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): ServerFacts {
   const { name, description } = config;
   const known = catalog.find(name);
-  const denied = known?.denied ?? 0;
-  const asked = known && askedAt(catalog.config.folders.registry, known);
   const { protocol, version } = pool.identity(name) ?? known ?? {};
   return {
     server: name,
     ...wayTo(config),
-    ...(description ? { description } : {}),
+    description: description || undefined,
     state: pool.state(name),
-    ...(known ? { tools: known.tools.length } : {}),
-    ...(denied > 0 ? { denied } : {}),
-    ...(asked === undefined ? {} : { askedAt: asked }),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(version === undefined ? {} : { version }),
+    tools: known?.tools.length,
+    denied: known?.denied || undefined,
+    askedAt: known && askedAt(catalog.config.folders.registry, known),
+    protocol,
+    version,
   };
 }
 
@@ -106,5 +103,5 @@ function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" 
   if (config.url === undefined) return { transport: "stdio", program: basename(redactorOf(config)(config.command)) };
   const transport = config.transport === "auto" ? "http" : config.transport;
   // A URL with a missing variable has no host yet. Userinfo, path and query may contain a token.
-  return { transport, ...(URL.canParse(config.url) ? { host: new URL(config.url).host } : {}) };
+  return { transport, host: URL.parse(config.url)?.host };
 }

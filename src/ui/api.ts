@@ -19,7 +19,7 @@ import { UiSignIns } from "./sign-ins.ts";
 import { StateReader } from "./state.ts";
 import { ToolViews } from "./tools.ts";
 
-export interface UiApiOptions {
+interface UiApiOptions {
   /** The page's own toolbox, and the approvals of all processes. The API disposes of both. */
   toolbox: Toolbox;
   approvals: Approvals;

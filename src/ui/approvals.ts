@@ -113,24 +113,23 @@ function stateWords({ state, decidedBy }: stored.Approval): string {
 
 function shown(approval: stored.Approval, maxArgs: number): Approval {
   const { id, server, tool, why, changed, execution, line, code, args, config, askedAt, expiresAt } = approval;
-  const { state, decidedAt, decidedBy } = approval;
   const text = JSON.stringify(args, null, 2);
   return {
     id,
     server,
     tool,
     why,
-    ...(changed === null ? {} : { changed }),
+    changed: changed ?? undefined,
     execution,
-    ...(line === null ? {} : { line }),
-    ...(code === null ? {} : { code: code.slice(0, maxListedArgs) }),
+    line: line ?? undefined,
+    code: code?.slice(0, maxListedArgs),
     args: text.slice(0, maxArgs),
     argsChars: text.length,
     config,
     askedAt,
     expiresAt,
-    state,
-    ...(decidedAt === null ? {} : { decidedAt }),
-    ...(decidedBy === null ? {} : { decidedBy }),
+    state: approval.state,
+    decidedAt: approval.decidedAt ?? undefined,
+    decidedBy: approval.decidedBy ?? undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** What the page of `claudikins ui` and its server say to each other, as JSON. The browser imports only these types. */
+/** What the page of `claudikins ui` and its server say to each other, as JSON, which leaves undefined values out. The browser imports only these types. */
 
 /** Everything that the page shows, without long texts and tools, which are asked for. Names and texts are as servers wrote them. */
 export interface State {
@@ -8,7 +8,7 @@ export interface State {
   /** The same as people read it: the home folder is ~. */
   configText: string;
   /** Why the current config file is not in use. */
-  problem?: string;
+  problem?: string | undefined;
   /** Open approvals, oldest first, of all configs. */
   approvals: Approval[];
   /** Approvals that were decided lately, newest first. */
@@ -26,12 +26,12 @@ export interface Approval {
   /** The end of the sentence "You are asked because …". */
   why: string;
   /** The parts of the tool that changed since it was last allowed. */
-  changed?: string[];
+  changed?: string[] | undefined;
   /** The execution that waits. */
   execution: string;
-  line?: number;
+  line?: number | undefined;
   /** The line of the code that makes the call. */
-  code?: string;
+  code?: string | undefined;
   /** The arguments as indented JSON. In `State` only the beginning; `GET api/approvals/ID` has all. */
   args: string;
   /** Characters of the whole JSON. */
@@ -41,9 +41,9 @@ export interface Approval {
   askedAt: number;
   expiresAt: number;
   state: "open" | "approved" | "denied" | "expired" | "withdrawn";
-  decidedAt?: number;
+  decidedAt?: number | undefined;
   /** Where it was decided. */
-  decidedBy?: "agent" | "terminal" | "page" | "command";
+  decidedBy?: "agent" | "terminal" | "page" | "command" | undefined;
 }
 
 /** `deny all` also denies everything else that the execution asks. */
@@ -60,19 +60,19 @@ export interface Execution {
   id: string;
   state: "running" | "waiting" | "ended";
   /** How it ended, in a few words. */
-  outcome?: string;
+  outcome?: string | undefined;
   /** The beginning of its program. */
-  code?: string;
-  ok?: boolean;
-  door?: string;
+  code?: string | undefined;
+  ok?: boolean | undefined;
+  door?: string | undefined;
   startedAt: number;
-  durationMs?: number;
-  calls?: number;
-  failures?: number;
+  durationMs?: number | undefined;
+  calls?: number | undefined;
+  failures?: number | undefined;
   /** Characters that did not go to the agent. */
-  keptOut?: number;
+  keptOut?: number | undefined;
   /** What it waits for: a decision, a time in milliseconds since 1970, or a process that continues it. */
-  waits?: "approval" | "process" | number;
+  waits?: "approval" | "process" | number | undefined;
   /** Whether it has a page of its own. */
   isRecorded: boolean;
 }
@@ -81,26 +81,26 @@ export interface Server {
   name: string;
   transport: string;
   /** The program, or the host. */
-  where?: string;
-  description?: string;
+  where?: string | undefined;
+  description?: string | undefined;
   state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied";
   stateText: string;
-  problem?: string;
-  tools?: number;
-  denied?: number;
+  problem?: string | undefined;
+  tools?: number | undefined;
+  denied?: number | undefined;
   /** Changes when the tools or their policy have changed. */
   toolsMark: string;
-  protocol?: string;
-  serverVersion?: string;
-  signIn?: SignIn;
+  protocol?: string | undefined;
+  serverVersion?: string | undefined;
+  signIn?: SignIn | undefined;
 }
 
 export interface SignIn {
   state: "signed in" | "expired" | "signed out";
   /** A sign-in that runs. */
-  running?: { url: string; back: string; problem?: string };
+  running?: { url: string; back: string; problem?: string | undefined } | undefined;
   /** Why the last sign-in failed. */
-  failed?: string;
+  failed?: string | undefined;
 }
 
 /** Tools of one server and what the config says about them: `GET api/tools?server=NAME`. */
@@ -133,10 +133,10 @@ export interface Tool {
   /** What the server says about the tool's effect. */
   effect: "reads" | "changes" | "destroys";
   /** Why it is denied, as the end of a sentence. */
-  denied?: string;
+  denied?: string | undefined;
   confirm: ConfirmMode;
   /** The place in the config that says so. */
-  confirmLine?: string;
+  confirmLine?: string | undefined;
 }
 
 export interface Savings {
@@ -158,5 +158,5 @@ export interface Savings {
 /** The answer to a request that was refused. */
 export interface Refused {
   error: string;
-  hint?: string;
+  hint?: string | undefined;
 }

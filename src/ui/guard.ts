@@ -2,7 +2,7 @@
 import { readIfThere } from "../files.ts";
 
 /** Sent by the page's script. Forms and images cannot send it, and other pages would need our permission. */
-export const ownHeader = "claudikins-ui";
+const ownHeader = "claudikins-ui";
 
 /** Answers a request that is not accepted. */
 export class RefusedRequest extends Error {

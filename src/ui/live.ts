@@ -1,6 +1,6 @@
 /** Sends the state to open pages as server-sent events, whenever it has changed. */
 
-export interface LiveOptions {
+interface LiveOptions {
   /** The state as JSON. */
   read(): Promise<string>;
   /** How often the state is compared. */

@@ -9,7 +9,7 @@ import { door, headers, pageFiles, tracePolicy } from "./page-files.ts";
 import { bodyOf, sessionBody } from "./requests.ts";
 import { type SessionTimes, secret, UiSessions } from "./sessions.ts";
 
-export interface PageServerOptions {
+interface PageServerOptions {
   api: UiApi;
   log: Log;
   times?: SessionTimes | undefined;
@@ -169,8 +169,7 @@ export class PageServer {
 }
 
 function refused(status: number, error: string, hint: string | undefined): Response {
-  const body: Refused = { error, ...(hint === undefined ? {} : { hint }) };
-  return Response.json(body, { status });
+  return Response.json({ error, hint } satisfies Refused, { status });
 }
 
 function tracePage(html: string): Response {

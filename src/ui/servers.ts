@@ -42,19 +42,18 @@ export function serversOf(
     const state = signIns.get(name);
     const count = tools ?? knownTools(name, toolbox.catalog)?.length;
     const policy = JSON.stringify(toolbox.config.servers.get(name)?.policy ?? null);
-    const where = program ?? host;
     return {
       name,
       transport,
-      ...(where === undefined ? {} : { where }),
-      ...(description === undefined ? {} : { description }),
+      where: program ?? host,
+      description,
       ...stateIn(facts, toolbox, running),
-      ...(count === undefined ? {} : { tools: count }),
-      ...(denied === undefined ? {} : { denied }),
-      ...(protocol === undefined ? {} : { protocol }),
-      ...(version === undefined ? {} : { serverVersion: version }),
+      tools: count,
+      denied,
+      protocol,
+      serverVersion: version,
       toolsMark: Bun.hash(`${count} ${policy}`).toString(36),
-      ...(state === undefined ? {} : { signIn: { state, ...signInOf(name) } }),
+      signIn: state && { state, ...signInOf(name) },
     };
   });
 }
@@ -69,9 +68,8 @@ function stateIn(
   const words = isHeld ? "ready" : Object.hasOwn(running?.servers ?? {}, server) ? running!.servers[server]! : "";
   const [kind] = Object.entries(states).find(([, word]) => words.startsWith(word)) ?? [];
   if (kind === undefined) {
-    const problem = stateProblem(state);
-    return { state: state.state, stateText: stateText(state), ...(problem === undefined ? {} : { problem }) };
+    return { state: state.state, stateText: stateText(state), problem: stateProblem(state) };
   }
   const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
-  return { state: kind as Server["state"], stateText: words, ...(problem === undefined ? {} : { problem }) };
+  return { state: kind as Server["state"], stateText: words, problem };
 }

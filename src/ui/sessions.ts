@@ -22,7 +22,7 @@ interface Session {
   streams: number;
 }
 
-export type Exchanged = { session: string } | { refused: "unknown" | "used twice" };
+type Exchanged = { session: string } | { refused: "unknown" | "used twice" };
 
 /** Only digests are kept, so that no secret can be read from the memory of lists, and lookups take the same time. */
 export class UiSessions {

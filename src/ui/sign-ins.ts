@@ -22,11 +22,7 @@ export class UiSignIns {
   /** The state of a server's sign-in, if one was started. */
   of(server: string): Pick<SignIn, "running" | "failed"> {
     const { way, problem } = this.#running.get(server) ?? {};
-    const failed = this.#failed.get(server);
-    return {
-      ...(way ? { running: { url: way.url, back: way.back, ...(problem === undefined ? {} : { problem }) } } : {}),
-      ...(failed === undefined ? {} : { failed }),
-    };
+    return { running: way && { url: way.url, back: way.back, problem }, failed: this.#failed.get(server) };
   }
 
   get isRunning(): boolean {

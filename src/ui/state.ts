@@ -11,7 +11,7 @@ import { SavingsReader } from "./savings.ts";
 import { type RunningServers, serversOf } from "./servers.ts";
 import type { UiSignIns } from "./sign-ins.ts";
 
-export interface StateSources {
+interface StateSources {
   /** The page's own toolbox. It starts no programs. */
   toolbox: Toolbox;
   approvals: UiApprovals;
@@ -38,14 +38,13 @@ export class StateReader {
     const { toolbox, approvals, credentials, signIns, running, env } = this.#sources;
     await toolbox.reload?.refresh();
     const { origin } = toolbox.config;
-    const problem = toolbox.reload?.problem;
     const listed = await approvals.list();
     const servers = serversOf(toolbox, credentials, await running(), (server) => signIns.of(server));
     return {
       version,
       config: origin.kind === "demo" ? null : origin.file,
       configText: origin.kind === "demo" ? "the built-in demo" : inHome(origin.file, env),
-      ...(problem === undefined ? {} : { problem }),
+      problem: toolbox.reload?.problem,
       ...listed,
       executions: await this.#executions.read(new Set(listed.approvals.map(({ execution }) => execution))),
       servers,

@@ -59,9 +59,9 @@ function toolOf({ name, description, title, annotations }: RegistryTool, policy:
     name,
     description: firstSentence(description || title || "").slice(0, maxDescription),
     effect: annotations?.["readOnlyHint"] === true ? "reads" : isDestructive(annotations) ? "destroys" : "changes",
-    ...(denied === undefined ? {} : { denied }),
+    denied,
     confirm: confirmation?.mode ?? "never",
-    ...(confirmation === undefined ? {} : { confirmLine: confirmation.line }),
+    confirmLine: confirmation?.line,
   };
 }
 
