@@ -18,13 +18,14 @@ import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
 import { adoptionIn, bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
+import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
-import { entryMark, isOlder, type Status, shellSession } from "./protocol.ts";
+import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
 import type { Listener } from "./transport/contract.ts";
 import { listen } from "./transport/listen.ts";
 
-export interface DaemonOptions {
+interface DaemonOptions {
   place: Place;
   held: HeldServers;
   env: Environment;
@@ -40,15 +41,6 @@ export interface DaemonOptions {
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
   onListening?: () => void;
-}
-
-/** The page of `claudikins ui`, see `ui/page-server.ts`. */
-export interface LocalPage {
-  /** Where to open it. The token works once. */
-  invite(): { port: number; path: string; token: string };
-  /** Whether it is open in a browser, or about to be opened. */
-  readonly isInUse: boolean;
-  close(): Promise<void>;
 }
 
 /** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
@@ -103,13 +95,12 @@ class Daemon {
   readonly #madeOf: string;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
+  readonly #page: DaemonPage;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
   /** Toolboxes of callers with another working directory or session. */
   readonly #others = new Map<string, Toolbox>();
   #executions: Executions | undefined;
-  #page: LocalPage | undefined;
-  #opening: Promise<LocalPage> | undefined;
   /** Where the daemon listens after it has left its place, while its page is open. */
   #aside: Place | undefined;
   #running = 0;
@@ -124,12 +115,13 @@ class Daemon {
     this.#lock = lock;
     this.#options = options;
     this.#madeOf = stampsOf(options.madeOf);
+    this.#page = new DaemonPage(options.openPage);
     const { socket } = options.place;
     this.#sockets = new ServerSockets({
       servers: toolbox.config.servers,
       held: options.held,
       refuseDenied: (server, request) => toolbox.pool.refuseRequest(server, request),
-      isLeaving: (asked) => this.#makesRoomFor(asked),
+      whyLeaving: (asked) => this.#whyLeaving(asked),
       onUse: () => {
         this.#lastCallAt = performance.now();
         toolbox.restTimer.restart();
@@ -151,11 +143,11 @@ class Daemon {
   /** A changed config may lead callers to another socket, so they would never tell. */
   #look(): void {
     this.#leaveWhenOld();
-    if (this.#page && !this.#isPageOpen) void this.#closePage();
+    void this.#page.closeUnused();
     if (this.#isLeaving) return;
     void this.#adopt();
     const isUsed =
-      this.#running > 0 || this.#listener.openPeers > 0 || (this.#executions?.size ?? 0) > 0 || this.#isPageOpen;
+      this.#running > 0 || this.#listener.openPeers > 0 || (this.#executions?.size ?? 0) > 0 || this.#page.isInUse;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
@@ -166,7 +158,7 @@ class Daemon {
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#listener.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
-    await this.#closePage();
+    await this.#page.close();
     await this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
@@ -178,7 +170,7 @@ class Daemon {
    */
   leave(why: string, { now = false, keepsPage = false } = {}): void {
     const { held } = this.#options;
-    if (!keepsPage) void this.#closePage();
+    if (!keepsPage) void this.#page.close();
     if (now) {
       this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
       void held.close();
@@ -187,7 +179,7 @@ class Daemon {
     this.#isLeaving = true;
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
-    if (this.#isPageOpen) this.#moveAside();
+    if (this.#page.isInUse) this.#moveAside();
     else this.#removeSocket();
     this.#lock.release();
     held.moveAllOut();
@@ -217,8 +209,8 @@ class Daemon {
   #endWhenDone(): void {
     // Programs that wait are continued by the next daemon.
     const isDone = this.#running === 0 && this.#listener.openPeers === 0 && !this.#executions?.isCalling;
-    if (isDone && this.#isPageOpen) void this.#giveUpExecutions();
-    if ((isDone && !this.#isPageOpen) || this.#closing.signal.aborted) this.#left.resolve();
+    if (isDone && this.#page.isInUse) void this.#giveUpExecutions();
+    if ((isDone && !this.#page.isInUse) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
@@ -234,9 +226,9 @@ class Daemon {
     try {
       switch (route) {
         case "POST /call":
-          return await this.#call(request);
+          return this.#refusal(request) ?? (await this.#call(request));
         case "POST /executions":
-          return await this.#execute(request);
+          return this.#refusal(request) ?? (await this.#execute(request));
         case "POST /adopt": {
           const ids = adoptionIn(await bodyOf(request));
           await this.#adopt(ids);
@@ -248,7 +240,7 @@ class Daemon {
           if (upgrade({ calls: new Set() })) return undefined;
           throw new ClaudikinsError("USAGE", "GET /servers needs an upgrade to a WebSocket");
         case "POST /ui":
-          return await this.#ui(request);
+          return this.#refusal(request) ?? (await this.#ui(request));
         case "POST /stop":
           return await this.#stop(request);
         default:
@@ -264,39 +256,15 @@ class Daemon {
   }
 
   async #ui(request: Request): Promise<Response> {
-    const refusal = this.#refusal(request);
-    if (refusal) return refusal;
-    this.#page ??= await this.#openPage();
+    const page = await this.#page.opened();
     // It may have begun to end while the page was opened.
     const late = this.#refusal(request);
-    if (!late) return Response.json(this.#page.invite());
-    if (!this.#isPageOpen) await this.#closePage();
+    if (!late) return Response.json(page.invite());
+    await this.#page.closeUnused();
     return late;
   }
 
-  /** Concurrent requests open one page. */
-  #openPage(): Promise<LocalPage> {
-    const { openPage } = this.#options;
-    if (!openPage) throw new ClaudikinsError("USAGE", "This daemon has no page");
-    this.#opening ??= openPage().finally(() => {
-      this.#opening = undefined;
-    });
-    return this.#opening;
-  }
-
-  get #isPageOpen(): boolean {
-    return this.#page?.isInUse === true;
-  }
-
-  async #closePage(): Promise<void> {
-    const page = this.#page;
-    this.#page = undefined;
-    await page?.close();
-  }
-
   async #call(request: Request): Promise<Response> {
-    const refusal = this.#refusal(request);
-    if (refusal) return refusal;
     this.#running += 1;
     using _ = this.#toolbox.restTimer.running();
     try {
@@ -314,8 +282,6 @@ class Daemon {
   }
 
   async #execute(request: Request): Promise<Response> {
-    const refusal = this.#refusal(request);
-    if (refusal) return refusal;
     const { source, limits, check, cwd, session } = executionIn(await bodyOf(request));
     this.#lastCallAt = performance.now();
     const toolbox = this.#toolboxFor(cwd, session);
@@ -340,10 +306,8 @@ class Daemon {
 
   /** The response to a request for work that another daemon must do. */
   #refusal(request: Request): Response | undefined {
-    const asked = request.headers.get("claudikins-version");
-    if (!this.#makesRoomFor(asked)) return undefined;
-    const code = asked !== null && isOlder(version, asked) ? "OUTDATED" : "LEAVING";
-    return problem(code, "This daemon is shutting down: nothing was done", "Retry with the next daemon.");
+    const code = this.#whyLeaving(request.headers.get("claudikins-version"));
+    return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
@@ -357,11 +321,13 @@ class Daemon {
     return other;
   }
 
-  /** Whether the daemon takes no more calls, because it is ending or because the caller has a newer version. */
-  #makesRoomFor(asked: string | null): boolean {
+  /** Why the daemon takes no more calls: it is ending, or the caller has a newer version. Undefined if it takes them. */
+  #whyLeaving(asked: string | null): "LEAVING" | "OUTDATED" | undefined {
     this.#leaveWhenOld();
-    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was requested`);
-    return this.#isLeaving;
+    const isOutdated = asked !== null && isOlder(version, asked);
+    if (isOutdated) this.leave(`version ${asked} was requested`);
+    if (!this.#isLeaving) return undefined;
+    return isOutdated ? "OUTDATED" : "LEAVING";
   }
 
   /** The hook that led to the daemon's first call. Later calls are not counted. */
@@ -397,7 +363,7 @@ class Daemon {
       servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
       problems: this.#problems(new Set(held.map(({ server }) => server))),
       held,
-      page: this.#isPageOpen,
+      page: this.#page.isInUse,
     };
   }
 

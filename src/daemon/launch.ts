@@ -8,7 +8,7 @@ import { parsedJson } from "../json-object.ts";
 import { doWithout, makePrivate, notListening, type Place, startMs } from "./place.ts";
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
-export interface DaemonStart {
+interface DaemonStart {
   place: Place;
   /** The config file; undefined for the demo. */
   config: string | undefined;

@@ -7,7 +7,7 @@ import { startDaemon } from "./launch.ts";
 import { adoptAt, statusOf } from "./peers.ts";
 import { besides, placeOf } from "./place.ts";
 
-export interface OlderBuild {
+interface OlderBuild {
   /** The digest of its engine. */
   engine: string;
   /** The path of its executable. */

@@ -67,6 +67,9 @@ export interface Status {
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
+/** The message of both codes by which a daemon says that it is ending. */
+export const leavingText = "This daemon is shutting down: nothing was done";
+
 /** Whether the daemon is ending and has done nothing, so that the next daemon must be asked. */
 export function isLeaving(code: unknown): boolean {
   return code === "LEAVING" || code === "OUTDATED";

@@ -90,7 +90,6 @@ export class HeldServer {
   #isDiscovered = false;
   #channel: Channel | undefined;
   #lastId = initializeId;
-  #usedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #owner: string | undefined;
   /** A user has sent a request. */
@@ -147,7 +146,7 @@ export class HeldServer {
     for (const uri of user.uris) {
       if (!this.#isSubscribed(uri)) this.#askForNobody("resources/unsubscribe", { uri });
     }
-    this.#used();
+    this.#endWhenIdle();
   }
 
   /** Makes the user reconnect elsewhere, as soon as it has no pending request. */
@@ -172,7 +171,6 @@ export class HeldServer {
   receive(port: Port, message: JSONRPCMessage): void {
     const user = this.#users.get(port);
     if (!user) return;
-    this.#usedAt = performance.now();
     if ("method" in message) {
       if ("id" in message) this.#request(port, user, message);
       else this.#notification(port, message);
@@ -273,7 +271,6 @@ export class HeldServer {
     const user = this.#users.get(port);
     port.send({ ...message, id });
     if (user) this.#goIfLeaving(port, user);
-    this.#used();
   }
 
   /**
@@ -356,28 +353,15 @@ export class HeldServer {
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
 
-  /** Restarts the idle time. */
-  #used(): void {
-    this.#usedAt = performance.now();
-    this.#endWhenIdle();
-  }
-
+  /** Without users, the process ends after the idle time. */
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
     // A server that nobody could use is not kept.
     const isWanted = this.isReady && !isOfOne && this.#owner === undefined && this.#wasUsed;
-    const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
-    if (restMs <= 0) {
-      this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
-      return;
-    }
-    if (restMs === Number.POSITIVE_INFINITY) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#endWhenIdle();
-    }, restMs);
-    this.#timer.unref();
+    const end = () => this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
+    if (!isWanted) end();
+    else if (idleMs !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(end, idleMs).unref();
   }
 
   #end(how: PortEnd): void {

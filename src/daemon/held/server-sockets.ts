@@ -11,7 +11,7 @@ import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { parsedJson } from "../../json-object.ts";
 import { version } from "../../version.ts";
 import { openingIn } from "../messages.ts";
-import { entryMark, isOlder, type ProblemCode } from "../protocol.ts";
+import { entryMark, leavingText, type ProblemCode } from "../protocol.ts";
 import type { Peer, PeerHandler } from "../transport/contract.ts";
 import type { HeldServer, Port } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
@@ -21,8 +21,8 @@ interface ServerSocketsOptions {
   /** Throws POLICY_DENIED for requests that the config denies. The other process has already asked for permissions. */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   held: HeldServers;
-  /** Whether the daemon is ending, or must end because the caller's version is newer. */
-  isLeaving: (asked: string) => boolean;
+  /** Why the daemon takes no more users: it is ending, or the caller has a newer version. */
+  whyLeaving: (asked: string) => "LEAVING" | "OUTDATED" | undefined;
   /** Called when a user has come or gone, and when a tool call begins or ends. */
   onUse: () => void;
 }
@@ -60,7 +60,7 @@ export class ServerSockets {
       else if (!isMessage(message)) end(socket, "it sent something other than messages");
       else if ("method" in message) {
         // The config may have changed. Then the next daemon is asked, and this request has no effect.
-        if (this.#options.isLeaving(version) && socket.data.isOver) return;
+        if (this.#options.whyLeaving(version) && socket.data.isOver) return;
         const denial = this.#denialOf(user.held.name, message);
         if (denial && "id" in message) socket.send(JSON.stringify(denial));
         if (denial) return;
@@ -82,13 +82,11 @@ export class ServerSockets {
   };
 
   async #open(socket: Socket, message: unknown): Promise<void> {
-    const { servers, held, isLeaving, onUse } = this.#options;
+    const { servers, held, whyLeaving, onUse } = this.#options;
     const opening = openingIn(message);
     if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
-    if (isLeaving(opening.version)) {
-      const code = isOlder(version, opening.version) ? "OUTDATED" : "LEAVING";
-      return refuse(socket, code, "This daemon is shutting down: nothing was done");
-    }
+    const leaving = whyLeaving(opening.version);
+    if (leaving) return refuse(socket, leaving, leavingText);
     const server = servers.get(opening.server);
     if (!server || server.url !== undefined || entryMark(server) !== opening.entry) {
       return refuse(socket, "UNLIKE", "This daemon has a different config");

@@ -1,0 +1,47 @@
+/** The page of `claudikins ui` in the daemon. At most one is open. */
+import { ClaudikinsError } from "../errors.ts";
+
+/** See `ui/page-server.ts`. */
+export interface LocalPage {
+  /** Where to open it. The token works once. */
+  invite(): { port: number; path: string; token: string };
+  /** Whether it is open in a browser, or about to be opened. */
+  readonly isInUse: boolean;
+  close(): Promise<void>;
+}
+
+export class DaemonPage {
+  readonly #open: (() => Promise<LocalPage>) | undefined;
+  #page: LocalPage | undefined;
+  #opening: Promise<LocalPage> | undefined;
+
+  constructor(open: (() => Promise<LocalPage>) | undefined) {
+    this.#open = open;
+  }
+
+  get isInUse(): boolean {
+    return this.#page?.isInUse === true;
+  }
+
+  /** Opens the page if it is closed. Throws USAGE if the daemon has no page. */
+  async opened(): Promise<LocalPage> {
+    if (!this.#open) throw new ClaudikinsError("USAGE", "This daemon has no page");
+    if (this.#page) return this.#page;
+    // Concurrent callers open one page.
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    this.#page = await this.#opening;
+    return this.#page;
+  }
+
+  async closeUnused(): Promise<void> {
+    if (!this.isInUse) await this.close();
+  }
+
+  async close(): Promise<void> {
+    const page = this.#page;
+    this.#page = undefined;
+    await page?.close();
+  }
+}
