@@ -1,8 +1,7 @@
 /** How the demo's tools are defined: with JSON Schemas, and a function that gets checked arguments. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import type { FromSchema, JsonSchema } from "./json-schema.ts";
+import { type FromSchema, type JsonSchema, problemsOf } from "./json-schema.ts";
 import { Refusal, type Shop } from "./shop.ts";
-import { problemsOf } from "./validate.ts";
 
 export interface ToolContext {
   shop: Shop;
@@ -18,7 +17,7 @@ export const READS = { ...ADDS, readOnlyHint: true, idempotentHint: true };
 export const SETS = { ...ADDS, idempotentHint: true };
 export const DESTROYS = { ...ADDS, destructiveHint: true };
 
-export interface DemoTool {
+interface DemoTool {
   definition: Tool;
   call(args: Record<string, unknown>, context: ToolContext): Promise<CallToolResult>;
 }

@@ -31,7 +31,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
   ["execute_task", callExecuteTask],
 ]);
 
-export interface CodeCall {
+interface CodeCall {
   params: CallToolRequest["params"];
   /** The agent's. */
   capabilities: object | undefined;

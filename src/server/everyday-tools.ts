@@ -9,7 +9,7 @@ import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { oneLine } from "../visible-text.ts";
 
-export interface EverydayTool {
+interface EverydayTool {
   server: string;
   /** `demo.get_order({ order_id })`. */
   call: string;

@@ -1,5 +1,5 @@
 /** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
-import { grouped } from "../../outcome-text.ts";
+import { counted, grouped } from "../../outcome-text.ts";
 import { jsonText } from "./json-text.ts";
 
 /** What one stage keeps: elements of an array or object, characters of a text, and levels. */
@@ -68,8 +68,4 @@ function ends(length: number, kept: number): { head: number; tail: number } {
   if (length <= kept + 1) return { head: length, tail: 0 };
   const head = Math.ceil(kept * headShare);
   return { head, tail: kept - head };
-}
-
-function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

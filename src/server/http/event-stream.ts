@@ -1,6 +1,21 @@
 /** Server-sent events that survive a broken connection: the client resumes a stream on a new connection. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 
+export const eventStreamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  // Proxies must not buffer events.
+  "x-accel-buffering": "no",
+};
+
+/** A comment, because proxies and clients give up silent connections. */
+export const keepAlive = ": still here\n\n";
+
+/** One event with a message, `json`. */
+export function messageEvent(json: string, id?: string): string {
+  return `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`;
+}
+
 export interface EventLogOptions {
   /** Maximum size of all events together. The newest event is kept whatever its size. */
   maxBytes: number;
@@ -69,7 +84,7 @@ const maxQueuedBytes = 4 * 1_048_576;
 const queueBytes = 65_536;
 
 const encoder = new TextEncoder();
-const keepAlive = encoder.encode(": still here\n\n");
+const keepAliveFrame = encoder.encode(keepAlive);
 
 /** Call this from time to time to keep the connection open. */
 export type StayOpen = () => void;
@@ -115,7 +130,7 @@ export class EventStream {
       this.#sink = own;
       const { id, log, primes, retryMs } = this.#options;
       // Bun sends the headers with the first bytes, and the client waits for the headers.
-      controller.enqueue(primes ? encoder.encode(`id: ${id}-${after}\nretry: ${retryMs}\ndata:\n\n`) : keepAlive);
+      controller.enqueue(primes ? encoder.encode(`id: ${id}-${after}\nretry: ${retryMs}\ndata:\n\n`) : keepAliveFrame);
       this.isResumable ||= primes;
       for (const frame of log.after(id, after)) controller.enqueue(frame);
       this.#sent = this.#number;
@@ -128,9 +143,7 @@ export class EventStream {
 
   write(message: JSONRPCMessage): void {
     this.#number += 1;
-    const frame = encoder.encode(
-      `event: message\nid: ${this.id}-${this.#number}\ndata: ${JSON.stringify(message)}\n\n`,
-    );
+    const frame = encoder.encode(messageEvent(JSON.stringify(message), `${this.id}-${this.#number}`));
     this.#options.log.add(this.id, this.#number, frame);
     const controller = this.#sink?.controller;
     if (!controller) return;
@@ -144,10 +157,9 @@ export class EventStream {
     this.isResumable = true;
   }
 
-  /** Sends a comment, because proxies close silent connections. */
   keepAlive(): void {
     if (!this.#sink || (this.#sink.controller.desiredSize ?? 0) <= 0) return;
-    this.#sink.controller.enqueue(keepAlive);
+    this.#sink.controller.enqueue(keepAliveFrame);
     this.#sink.stayOpen();
   }
 

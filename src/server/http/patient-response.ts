@@ -1,6 +1,7 @@
 /** Answers a request whose result takes long with a stream of events, which is kept alive so that no proxy or client gives up. */
 import { ReadableStream } from "node:stream/web";
 import { atMost } from "../../time-limit.ts";
+import { eventStreamHeaders, keepAlive, messageEvent } from "./event-stream.ts";
 
 interface Times {
   /** The time that a result may take before a stream is opened. Until then, an error can still set the status. */
@@ -11,30 +12,23 @@ interface Times {
 
 const usualTimes: Times = { quickMs: 1_000, aliveMs: 10_000 };
 
-const headers = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache, no-transform",
-  // Proxies must not buffer events.
-  "x-accel-buffering": "no",
-};
-
 /** Resolves with the response if it comes soon, and otherwise with a stream that ends with what it says. */
 export async function patientResponse(
   answering: Promise<Response>,
   { quickMs, aliveMs } = usualTimes,
 ): Promise<Response> {
   const response = await within(quickMs, answering);
-  return response ?? new Response(ReadableStream.from(events(answering, aliveMs)), { headers });
+  return response ?? new Response(ReadableStream.from(events(answering, aliveMs)), { headers: eventStreamHeaders });
 }
 
 async function* events(answering: Promise<Response>, aliveMs: number): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (;;) {
-    yield encoder.encode(": still here\n\n");
+    yield encoder.encode(keepAlive);
     const response = await within(aliveMs, answering);
     if (!response) continue;
-    const isStream = response.headers.get("content-type") === headers["content-type"];
-    if (!isStream) yield encoder.encode(`event: message\ndata: ${await response.text()}\n\n`);
+    const isStream = response.headers.get("content-type") === eventStreamHeaders["content-type"];
+    if (!isStream) yield encoder.encode(messageEvent(await response.text()));
     else if (response.body) yield* response.body;
     return;
   }

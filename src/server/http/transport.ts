@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { Semaphore } from "../../semaphore.ts";
 import type { Messages } from "./body.ts";
-import { EventLog, type EventLogOptions, EventStream, type StayOpen } from "./event-stream.ts";
+import { EventLog, type EventLogOptions, EventStream, eventStreamHeaders, type StayOpen } from "./event-stream.ts";
 import { invalidMessage, noSession, Refusal } from "./refusal.ts";
 
 export interface TransportOptions {
@@ -36,13 +36,6 @@ const pollingVersion = "2025-11-25";
 
 /** The only protocol version with batches. */
 const batchVersion = "2025-03-26";
-
-const streamHeaders = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache, no-transform",
-  // Proxies must not buffer events.
-  "x-accel-buffering": "no",
-};
 
 export class SessionTransport implements Transport {
   readonly sessionId = crypto.randomUUID();
@@ -177,7 +170,7 @@ export class SessionTransport implements Transport {
   }
 
   #streamed(body: ReadableStream<Uint8Array> | Buffer<ArrayBuffer>): Response {
-    return new Response(body, { headers: { ...streamHeaders, "mcp-session-id": this.sessionId } });
+    return new Response(body, { headers: { ...eventStreamHeaders, "mcp-session-id": this.sessionId } });
   }
 
   /** A client without another stream may still wait for an answer: a question can go to that stream. */

@@ -6,7 +6,7 @@ import {
   type CallToolRequest,
   type ClientCapabilities,
   type LoggingLevel,
-  type McpServer,
+  McpServer,
   type Notification,
   ProtocolErrorCode,
   type Result,
@@ -25,12 +25,11 @@ import { directInstructions } from "../instructions.ts";
 import { HostError } from "../proxy/answers.ts";
 import { passedExtensions } from "../proxy/apps.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
-import { askOptions } from "../proxy/direct-session.ts";
+import { askOptions, directCapabilities } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
-import { anyHost, cacheHint } from "../surface.ts";
+import { anyHost, cacheHint, serverInfo } from "../surface.ts";
 import { executeCode } from "../tools/execute-code.ts";
 import { capabilitiesOf, identityOf, logLevelOf } from "./envelope.ts";
-import { HeaderCheckedServer } from "./header-checked-server.ts";
 import type { ModernHost } from "./modern-host.ts";
 import type { OpenRequest } from "./open-request.ts";
 import type { ParkedRequests, TaskRules } from "./parked-requests.ts";
@@ -124,6 +123,26 @@ function taskRules(
   rules: Omit<TaskRules, "tasks">,
 ): TaskRules | undefined {
   return takesTasks(capabilitiesOf(context)) ? { tasks, ...rules } : undefined;
+}
+
+/**
+ * The SDK's server of direct mode. Arguments that a tool marks with `x-mcp-header` must be equal in the request's headers (MCP
+ * 2026-07-28, basic/transports/streamable-http, "Server Validation"). The SDK checks this only for tools that it knows.
+ */
+class HeaderCheckedServer extends McpServer {
+  readonly #schemaOf: (tool: string) => JsonObject | undefined;
+
+  /** `schemaOf` returns the schema of a tool with marked arguments. */
+  constructor(instructions: string, schemaOf: (tool: string) => JsonObject | undefined) {
+    super(serverInfo, { instructions });
+    // Given to the constructor, these would add handlers for the SDK's own tools, prompts and resources.
+    this.server.registerCapabilities(withTasks(directCapabilities));
+    this.#schemaOf = schemaOf;
+  }
+
+  override toolInputSchemaJson(name: string): JsonObject | undefined {
+    return this.#schemaOf(name);
+  }
 }
 
 /** Requests during which a server may ask the host. */

@@ -13,7 +13,7 @@ import {
 import { Semaphore } from "../../semaphore.ts";
 import { type Asked, OpenRequest } from "./open-request.ts";
 
-export interface ParkedRequestsOptions {
+interface ParkedRequestsOptions {
   /** Time in milliseconds for the host to come back with the answers. */
   answerMs: number;
   /** Maximum number of requests that run concurrently. Others wait; parked ones do not count. */

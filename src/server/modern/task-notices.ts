@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { onAbort } from "../../clients/abort.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
+import { keepAlive, messageEvent } from "../http/event-stream.ts";
 import { type TaskState, type Tasks, takesTasks, tasksRequired } from "./tasks.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
@@ -120,7 +121,7 @@ class TaskStream {
   constructor(stream: ReadableStreamDefaultController<Uint8Array>, response: Response, listening: Listening) {
     const { id, tasks, taskIds, signal, closing } = listening;
     this.#stream = stream;
-    const alive = setInterval(() => this.#write(": still here\n\n"), aliveMs).unref();
+    const alive = setInterval(() => this.#write(keepAlive), aliveMs).unref();
     const stop = tasks.onChange((state) => {
       if (taskIds.includes(state.taskId)) this.#send({ jsonrpc: "2.0", ...taskNotice(state, id) });
     });
@@ -146,7 +147,7 @@ class TaskStream {
   }
 
   #send(message: object): void {
-    this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.#write(messageEvent(JSON.stringify(message)));
   }
 
   #write(text: string): void {

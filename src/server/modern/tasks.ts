@@ -20,7 +20,7 @@ import type { OpenRequest } from "./open-request.ts";
 /** The suggested time between two requests for the state, in milliseconds. */
 const pollIntervalMs = 1_000;
 
-export interface TasksOptions {
+interface TasksOptions {
   /** Time that the outcome of a task is kept, in milliseconds. */
   keepMs: number;
   /** Maximum number of tasks that work. Requests beyond it do not become tasks. */
@@ -32,7 +32,7 @@ export interface TasksOptions {
 }
 
 /** Begins a request that follows a stored execution. Undefined if there is none with this claim. */
-export type Reviver = (
+type Reviver = (
   stored: { execution: string; claim: string },
   context: ServerContext,
 ) => Promise<OpenRequest | undefined>;

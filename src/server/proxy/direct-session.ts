@@ -1,14 +1,22 @@
 /** Direct mode: one session of the revisions up to 2025-11-25 in which the agent sees the servers' own tools, resources and prompts. */
-import type { Notification, Progress, Server } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  type Notification,
+  type Progress,
+  type RequestId,
+  Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { WatchedTransport } from "../../clients/watched-transport.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostRequestsOf } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
 import { serverInfo, skillsExtension } from "../surface.ts";
+import { HostError, resourceNotFound } from "./answers.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
-import { DirectServer } from "./direct-server.ts";
 import { HostLog, listenerWith } from "./notices.ts";
 import type { AskOptions } from "./resources.ts";
 
@@ -47,6 +55,38 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
     return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
   });
   return server;
+}
+
+type Answer = NonNullable<Server["fallbackRequestHandler"]>;
+
+/** The SDK's server of direct mode. It sends the errors of other servers unchanged. */
+class DirectServer extends Server {
+  /** Requests whose answer is the error `resourceNotFound`. The SDK would send the code of a later revision instead. */
+  readonly #notFound = new Set<RequestId>();
+
+  /** Answers all requests for which the SDK has no handler. */
+  answerWith(answer: Answer): void {
+    this.fallbackRequestHandler = async (request, context) => {
+      try {
+        return await answer(request, context);
+      } catch (error) {
+        if (error instanceof HostError && error.code === resourceNotFound && !context.mcpReq.signal.aborted) {
+          this.#notFound.add(context.mcpReq.id);
+        }
+        throw error;
+      }
+    };
+  }
+
+  override connect(transport: Transport): Promise<void> {
+    return super.connect(new WatchedTransport(transport, { sent: (message) => this.#restore(message) }));
+  }
+
+  #restore(message: JSONRPCMessage): void {
+    if ("error" in message && message.id !== undefined && this.#notFound.delete(message.id)) {
+      message.error.code = resourceNotFound;
+    }
+  }
 }
 
 /** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */

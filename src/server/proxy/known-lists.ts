@@ -11,7 +11,7 @@ import type { Usable } from "./definitions.ts";
 /** How long an agent waits for servers that must start. Later answers are announced as a change. */
 const patienceMs = 10_000;
 
-export interface ListKind {
+interface ListKind {
   offer: Offer;
   list: (server: string) => Promise<JsonObject[]>;
   usable: Usable;
