@@ -19,7 +19,7 @@ const maxOpen = 500;
 /** Time between looks at the decisions of other processes. */
 const lookMs = 500;
 
-export interface ApprovalsOptions {
+interface ApprovalsOptions {
   env: Environment;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -82,13 +82,6 @@ export class Approvals implements AsyncDisposable {
       const row = store.withdraw(id, this.#now());
       return row ? [row] : [];
     });
-  }
-
-  /** Withdraws the open rows of an execution that was cancelled. */
-  withdrawAll(execution: string): Promise<Approval[]> {
-    return this.#change(thisProcess(), (store) =>
-      store.list({ execution, state: "open" }).flatMap(({ id }) => store.withdraw(id, this.#now()) ?? []),
-    );
   }
 
   now(): number {

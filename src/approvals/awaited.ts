@@ -4,7 +4,7 @@ import type { Approvals } from "./approvals.ts";
 /** Time between looks. A person may be asked a moment after the question was stored. */
 const lookMs = 250;
 
-export interface AwaitedOptions {
+interface AwaitedOptions {
   approvals: Approvals;
   /** Whether a person is being asked in this process. */
   isAsking: () => boolean;

@@ -15,7 +15,7 @@ import type { Question } from "../policy/question.ts";
 import type { Approval, Asking, DecisionPlace } from "../store/approvals.ts";
 import type { Approvals } from "./approvals.ts";
 
-export interface DeskOptions {
+interface DeskOptions {
   approvals: Approvals;
   /** The config file; null for the demo. */
   config: string | null;

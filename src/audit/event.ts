@@ -12,7 +12,6 @@ export const decisions = [
   "recovered",
   "broken",
 ] as const;
-export type DecisionName = (typeof decisions)[number];
 
 /** The process in which a decision was made. */
 const deciderKeys = {

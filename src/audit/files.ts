@@ -9,7 +9,7 @@ export const headName = "head.json";
 export const lockName = ".lock";
 
 /** The last line that was written. Lines that are missing at the end of the log do not agree with it. */
-export interface Head {
+interface Head {
   entry: number;
   sha256: string;
 }

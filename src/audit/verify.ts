@@ -1,7 +1,7 @@
 /** Checks the chain of the audit log. */
 import { fileName, noLine, type ReadLine, readHead, readLines, sha256 } from "./files.ts";
 
-export interface Verified {
+interface Verified {
   /** The number of entries up to the first problem. */
   entries: number;
   /** The hash of the last of these. A copy of it elsewhere proves later that nothing before it has changed. */

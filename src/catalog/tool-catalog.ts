@@ -31,7 +31,7 @@ interface Shared {
   observer: Observer;
 }
 
-export interface CatalogOptions {
+interface CatalogOptions {
   config: Config;
   env: Environment;
   pool: Pool;
@@ -39,7 +39,7 @@ export interface CatalogOptions {
 }
 
 /** Whether the tools of a server are known, and how well. */
-export type Freshness =
+type Freshness =
   /** This process has asked the server. */
   | "listed"
   /** An earlier process has, and the config has not changed since. */

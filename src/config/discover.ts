@@ -20,7 +20,7 @@ export interface FileOrigin {
 }
 
 /** A file with the right name that is never used, because claudikins or sandboxed code writes to its folder. */
-export interface Skipped {
+interface Skipped {
   file: string;
   folder: string;
 }

@@ -28,7 +28,7 @@ export function processEnvironment(): Environment {
 }
 
 /** Returns a PATH without relative folders. An empty entry means the working directory and is removed too. */
-export function absoluteFolders(path: string): string {
+function absoluteFolders(path: string): string {
   const folders = path.split(delimiter).filter((entry) => isAbsolute(entry.replace(/^"|"$/g, "")));
   // Shells search the working directory if PATH is empty.
   return folders.join(delimiter) || "/usr/bin:/bin";

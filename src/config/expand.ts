@@ -4,7 +4,7 @@ import type { Environment } from "./environment.ts";
 
 const opening = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
 
-export interface Expanded<T> {
+interface Expanded<T> {
   value: T;
   /** The variables that are not set and have no default, sorted and unique. References to them stay in the value. */
   missing: string[];

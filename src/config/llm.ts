@@ -44,7 +44,7 @@ export const presets = {
   ollama: { baseUrl: "http://127.0.0.1:11434/v1", model: "llama3.2", format: "schema" },
 } as const satisfies Record<string, Preset>;
 
-export type PresetName = keyof typeof presets;
+type PresetName = keyof typeof presets;
 
 export const presetNames = Object.keys(presets) as PresetName[];
 
@@ -79,7 +79,7 @@ export function usualVariable(preset: PresetName | undefined): string | undefine
   return preset === undefined ? undefined : (presets[preset] as Preset).variable;
 }
 
-export const defaultLlmTimeoutMs = 30_000;
+const defaultLlmTimeoutMs = 30_000;
 
 export function llmOf(entry: LlmEntry, env: Environment): Llm {
   const preset: Partial<Preset> = entry.preset === undefined ? {} : presets[entry.preset];

@@ -57,7 +57,7 @@ export interface Config extends Settings {
   folders: Folders;
 }
 
-export interface LoadOptions extends TrustOptions {
+interface LoadOptions extends TrustOptions {
   /** Uses the demo's config even if there are config files. */
   demo?: boolean | undefined;
 }

@@ -117,7 +117,7 @@ function partsOf(pattern: string, names: readonly string[]): { server: string; i
   return { server: pattern.slice(0, end), isName: name !== "", tool: pattern.slice(end + 1) };
 }
 
-export interface PolicyProblem {
+interface PolicyProblem {
   /** The path within the keys. */
   path: (string | number)[];
   text: string;

@@ -122,7 +122,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
     });
 
 /** Unchecked values of an entry that decide how the rest of it is read. */
-export interface RawEntry {
+interface RawEntry {
   type?: unknown;
   oauth?: unknown;
   auth?: unknown;
@@ -167,7 +167,7 @@ const executionsSchema = z.object({
 });
 
 /** Calls that need a person's consent while nobody answers. */
-export const approvalsSchema = z.object({
+const approvalsSchema = z.object({
   /** Whether a program waits until a person decides, wherever that is. Otherwise, the call fails if nobody can be asked. */
   wait: z.boolean().default(defaultApprovals.wait),
   /** Time after which the call fails if nobody has decided. */

@@ -30,7 +30,7 @@ export const stepShape = named(
 );
 export type Step = ValueOf<typeof stepShape>;
 
-export interface SetupOptions {
+interface SetupOptions {
   dryRun: boolean;
   /** Whether servers may be started to ask for their tools. */
   withServers: boolean;

@@ -40,7 +40,7 @@ export type ToolUse = Record<(typeof useNames)[number], number>;
 export const unknownTool = "(unknown)";
 
 /** Stands for the rest if there are too many tools. */
-export const otherTools = "(others)";
+const otherTools = "(others)";
 
 export class Counts {
   readonly sums: Sums = Object.fromEntries(sumNames.map((name) => [name, 0])) as Sums;

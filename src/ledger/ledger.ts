@@ -9,7 +9,7 @@ import { toolWeights } from "./tool-weights.ts";
 /** A crash loses at most the counts of this time. */
 const writeAfterMs = 2_000;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** The folder for the counts; undefined if nothing is counted. */
   folder: string | undefined;
   log: Log;

@@ -5,7 +5,7 @@ import { Counts, type ToolUse } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
 
 /** Estimates tokens, because texts are not kept. */
-export const estimatedCharsPerToken = 4;
+const estimatedCharsPerToken = 4;
 
 /** How characters are converted to tokens: for definitions by a measured ratio, if there is one. */
 const tokenizerShape = record({
@@ -87,7 +87,7 @@ export const statisticsKeys = {
 const statisticsShape = record(statisticsKeys);
 export type Statistics = ValueOf<typeof statisticsShape>;
 
-export interface StatisticsOptions {
+interface StatisticsOptions {
   /** Number of days including today; undefined means all. */
   days?: number | undefined;
   /** Only the calls of this server. */

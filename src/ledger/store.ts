@@ -33,7 +33,7 @@ const lockWaitMs = 2_000;
 /** Counts by `2026-11-21`, `2026-08` or `2024`. */
 export type Periods = Map<string, Counts>;
 
-export interface LedgerContent {
+interface LedgerContent {
   periods: Periods;
   /** One sentence for each part that could not be read. */
   problems: string[];

@@ -24,7 +24,7 @@ const lockWaitMs = 2_000;
 /** Logs of servers that were not started for this long are removed. */
 const keptMs = 30 * 86_400_000;
 
-export interface LogFileOptions {
+interface LogFileOptions {
   folder: string;
   log: Log;
   maxBytes?: number | undefined;
@@ -143,7 +143,7 @@ export class LogFile {
   }
 }
 
-export interface LogFilesOptions {
+interface LogFilesOptions {
   folder: string;
   /** The config file; null for the demo. */
   config: string | null;

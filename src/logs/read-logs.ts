@@ -8,7 +8,7 @@ import { withLock } from "../lock.ts";
 import { type LogLine, readLine } from "./line.ts";
 import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "./place.ts";
 
-export interface FoundLog extends LogOwner {
+interface FoundLog extends LogOwner {
   path: string;
   /** The time of the last line, in milliseconds since 1970. */
   lastAt: number;

@@ -12,9 +12,9 @@ import { objectIn } from "./json-answer.ts";
 import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
 import type { ServerTool } from "./options.ts";
 
-export type NeedsInput = NonNullable<TaskFailed["needs_input"]>;
+type NeedsInput = NonNullable<TaskFailed["needs_input"]>;
 
-export type FilledIn = { args: JsonObject } | { needs: NeedsInput; why: string };
+type FilledIn = { args: JsonObject } | { needs: NeedsInput; why: string };
 
 type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSignal };
 

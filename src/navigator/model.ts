@@ -97,7 +97,7 @@ export type TaskReceipt = ValueOf<typeof receiptShape>;
 const success = { success: exactly(true), tool_used: text, arguments: byName(anything), receipt: receiptShape };
 
 export const doneShape = record({ ...success, result: anything });
-export type TaskDone = ValueOf<typeof doneShape>;
+type TaskDone = ValueOf<typeof doneShape>;
 
 export const plannedShape = about("With --dry-run", record({ ...success, dry_run: exactly(true) }));
 export type TaskPlanned = ValueOf<typeof plannedShape>;

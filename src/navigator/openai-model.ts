@@ -14,7 +14,7 @@ import { version } from "../version.ts";
 import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
-export interface OpenAiOptions {
+interface OpenAiOptions {
   log: Log;
   /** Wait after the first temporary failure. It doubles with each further failure. */
   firstPauseMs?: number;

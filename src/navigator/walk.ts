@@ -11,7 +11,7 @@ import { categories, mixedTools, type Options, ranksOf, type ServerTool, servers
 const maxElsewhere = 10;
 const maxNear = 3;
 
-export interface Walked {
+interface Walked {
   /** Undefined if the model says that nothing fits. */
   found: ServerTool | undefined;
   /** Whether there are tools at all. */

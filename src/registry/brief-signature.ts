@@ -6,7 +6,7 @@ import { observedType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
 import { keyText } from "./types/printer.ts";
 
-export interface BriefSignature {
+interface BriefSignature {
   /** `({ sku, warehouse? })`: an argument without a type is a string, and an optional one perhaps one of a few. */
   args: string;
   /** `{ sku, levels: { on_hand }[] }`: the names of the fields. Undefined if the result is not known. */

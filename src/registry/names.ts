@@ -40,7 +40,7 @@ export interface Named {
   jsName: string | undefined;
 }
 
-export interface NamingResult {
+interface NamingResult {
   names: Named[];
   /** Groups of names that would get the same identifier. */
   collisions: { jsName: string; names: string[] }[];

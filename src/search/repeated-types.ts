@@ -4,7 +4,7 @@
 const minLength = 80;
 const maxNames = 20;
 
-export interface NamedTypes {
+interface NamedTypes {
   /** `type T1 = { … }`, the longest first. */
   types: string[];
   /** The signatures with the names. */

@@ -72,7 +72,7 @@ export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
   return { ...about, category, description, inputSchema, ...result, example, notes, ...(also ? { also } : {}) };
 }
 
-export interface Overview {
+interface Overview {
   /** Ids of tools with names similar to the query. */
   near: string[];
   /** Servers with known tools, the largest first. */

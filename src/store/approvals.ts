@@ -6,7 +6,7 @@ import type { JsonObject } from "../json-object.ts";
  * `open` waits for a person. `withdrawn`: nobody needs to decide any more, or what was asked about has changed since. A row leaves
  * `open` once, and only an approved one can be withdrawn later.
  */
-export type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
+type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
 
 /** Whether an approval counts for the call alone, or for the tool until the session ends. */
 export type ApprovalScope = "once" | "session";

@@ -44,7 +44,7 @@ export interface StoredCall {
   answer: string | null;
 }
 
-export interface SavedProgram {
+interface SavedProgram {
   program: Uint8Array | undefined;
   unsaved: string | undefined;
   wakeAt: number | undefined;

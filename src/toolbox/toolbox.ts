@@ -184,7 +184,7 @@ function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefi
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-export interface ReloadOptions {
+interface ReloadOptions {
   choice: ConfigChoice;
   /** Loads the config as a new process would. Throws as `loadConfig` does. */
   load: () => Promise<Config>;

@@ -11,7 +11,7 @@ import { isId, timeOf } from "./id.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
 /** Limits of what is kept. The next write removes the rest. */
-export interface Keeping {
+interface Keeping {
   count: number;
   ageMs: number;
   bytes: number;

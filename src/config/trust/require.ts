@@ -53,7 +53,7 @@ export async function checkTrust(options: TrustOptions): Promise<ConfigOrigin> {
 }
 
 /** Returns whether the config must be in the store of trusted configs. */
-export function needsTrust({ kind }: FileOrigin, options: TrustOptions): boolean {
+function needsTrust({ kind }: FileOrigin, options: TrustOptions): boolean {
   return kind === "project" && !isAnsweredFor(options);
 }
 

@@ -38,7 +38,7 @@ const depths = [6, 5, 4, 3, 2, 1];
 /** Maximum JSON characters for one tool. */
 const maxLength = 4_000;
 
-export function kindsOf({ type }: Shape): Kind[] {
+function kindsOf({ type }: Shape): Kind[] {
   return type === undefined ? [] : [type].flat();
 }
 

@@ -17,7 +17,7 @@ const form = 1;
 /** Shapes by server and tool. They are valid for one config entry and one schema of arguments. */
 export type AllObserved = Map<string, { fingerprint: string; tools: Map<string, ObservedTool> }>;
 
-export interface ObservedTool {
+interface ObservedTool {
   /** Identifies the schema of the arguments. */
   stamp: string;
   shape: Shape;

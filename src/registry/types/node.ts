@@ -10,7 +10,7 @@ export type TypeNode =
   | ObjectNode
   | ReferenceNode;
 
-export interface TupleNode {
+interface TupleNode {
   kind: "tuple";
   of: TypeNode[];
   /** How many items are required. */

@@ -7,11 +7,11 @@ import { durationText, leftText, toolOf } from "../record-text.ts";
 import { type Html, html } from "./html.ts";
 
 /** Maximum number of rows. */
-export const maxRows = 500;
+const maxRows = 500;
 
 const colours = 6;
 
-export interface Waterfall {
+interface Waterfall {
   rows: Html;
   /** CSS rules with the positions of the bars. */
   rules: string;
