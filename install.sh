@@ -161,11 +161,21 @@ download() {
 
   stage
   # Only the content of one file is read, so an archive can neither choose a path nor make a link.
-  tar -xzOf "$tmp/$archive" claudikins >"$new" ||
-    fail "cannot unpack $archive to $folder" "Nothing was changed. Check that gzip is installed and the disk is not full."
+  tar -xzOf "$tmp/$archive" claudikins >"$new" 2>/dev/null || cannot_unpack
   # Programs that download for a user, such as a sandboxed terminal, may mark files so that macOS refuses to run them.
   if [ "$os" = darwin ] && has xattr; then xattr -d com.apple.quarantine "$new" 2>/dev/null || :; fi
   swap
+}
+
+# Says what is wrong in one sentence, in place of the lines of tar and gzip.
+cannot_unpack() {
+  what="cannot unpack $archive to $folder"
+  if tar -tzf "$tmp/$archive" >/dev/null 2>&1; then
+    fail "$what" "Nothing was changed. Check that the disk is not full. If it is not, report this: $repository/issues"
+  fi
+  has gzip || fail "$what: gzip is not installed" "Nothing was changed. Install gzip, then run this again."
+  fail "$what: the archive is incomplete or damaged" \
+    "Nothing was changed. Run this again. If it fails again, report it: $repository/issues"
 }
 
 # Asks GitHub whether the release workflow made the archive. Without gh, a sign-in or a network, there is only the sum.

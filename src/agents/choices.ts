@@ -76,12 +76,7 @@ export function chooseOne(inventory: Inventory, conflict: Conflict, chosen: Choi
   const others = conflict.choices.filter((choice) => choice !== chosen);
   const ours = others.filter(({ isThere }) => isThere);
   inventory.servers.push(...named(inventory, conflict.name, [chosen, ...ours]));
-  for (const choice of others.filter(({ isThere }) => !isThere)) {
-    for (const { file, server } of leave(inventory, conflict.name, choice)) {
-      const { name, host } = server;
-      file.skipped.push({ name, host, file: server.file, why });
-    }
-  }
+  for (const choice of others) if (!choice.isThere) leave(inventory, choice, why);
 }
 
 /** Imports all servers. `first`, or else the one in the config, keeps the name; the others get their agent or project as a suffix. */
@@ -91,19 +86,25 @@ export function keepAll(inventory: Inventory, { name, choices }: Conflict, first
 }
 
 /** Leaves all servers in their files, because nothing was decided. */
-export function leaveAll(inventory: Inventory, { name, choices }: Conflict): void {
-  for (const choice of choices) leave(inventory, name, choice);
+export function leaveAll(inventory: Inventory, { choices }: Conflict): void {
+  for (const choice of choices) leave(inventory, choice);
 }
 
-function leave(inventory: Inventory, name: string, { entry }: Choice) {
-  return inventory.files.flatMap((file) => {
-    const isMeant = (each: (typeof file.servers)[number]) =>
-      each.name === name && isSame(inventory.asInConfig(each), entry);
-    const left = file.servers.filter(isMeant);
-    file.servers = file.servers.filter((each) => !isMeant(each));
+/** Leaves a server in its files that would have been imported. `why` is for the person. */
+export function leaveServer(inventory: Inventory, server: MergedServer, why: string): void {
+  inventory.servers = inventory.servers.filter((each) => each !== server);
+  leave(inventory, server, why);
+}
+
+/** With `why`, the person is told. */
+function leave({ files }: Inventory, { from }: Choice, why?: string): void {
+  for (const file of files) {
+    const left = file.servers.filter((each) => from.some(({ server }) => server === each));
+    file.servers = file.servers.filter((each) => !left.includes(each));
     file.left.push(...left);
-    return left.map((server) => ({ file, server }));
-  });
+    if (why === undefined) continue;
+    file.skipped.push(...left.map(({ name, host, file: path }) => ({ name, host, file: path, why })));
+  }
 }
 
 function named({ configFile, names, servers }: Inventory, name: string, choices: readonly Choice[]): MergedServer[] {

@@ -35,6 +35,6 @@ export async function measure(
 }
 
 function tooSlow(name: string): Problem {
-  const hint = "Some servers take longer on their first start. To try again: claudikins list --check";
+  const hint = "Some servers take longer on their first start. To give them more time: claudikins init --timeout 2m";
   return { code: "SERVER_UNAVAILABLE", message: `${name} did not answer in time`, hint };
 }

@@ -9,6 +9,8 @@ export interface Origin {
   host: string;
   file: string;
   folder?: string | undefined;
+  /** The server as it was found; undefined for the existing config. */
+  server?: FoundServer;
 }
 
 export interface MergedServer {
@@ -35,29 +37,33 @@ export interface Inventory {
   files: FoundFile[];
   /** All server names in the files. */
   names: ReadonlySet<string>;
-  /** The entry as it stands in the config: a project's relative paths are resolved from the config's folder. */
-  asInConfig(server: FoundServer): PortableEntry;
 }
 
 /** The `host` of servers that come from the existing config. They are the first choice. */
 export const configOrigin = "claudikins";
 
-/** `file` is the config that has the `existing` servers. Results are in the order in which the names were found. */
+/**
+ * `file` is the config that has the `existing` servers, and `entryOf` makes the entry that a found server gets there. Results are in the
+ * order in which the names were found.
+ */
 export function merge(
   found: readonly FoundServer[],
   existing: ReadonlyMap<string, PortableEntry>,
   file: string,
+  entryOf: (server: FoundServer) => PortableEntry = ({ entry }) => entry,
 ): Pick<Inventory, "servers" | "conflicts"> {
   const byName = new Map<string, Conflict["choices"]>();
   for (const [name, entry] of existing) {
     byName.set(name, [{ entry, from: [{ host: configOrigin, file }], notes: [], supplied: [], isThere: true }]);
   }
   const wanted = new Set<string>();
-  for (const { name, entry, host, file, folder, notes, supplied } of found) {
+  for (const server of found) {
+    const { name, host, file, folder, notes, supplied } = server;
+    const entry = entryOf(server);
     wanted.add(name);
     const choices = byName.get(name) ?? [];
     byName.set(name, choices);
-    const origin = { host, file, folder };
+    const origin = { host, file, folder, server };
     const same = choices.find((choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied));
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {

@@ -106,18 +106,12 @@ function noProjectConfig(files: FoundFile[], { cwd, env }: { cwd: string; env: E
 }
 
 function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
-  const asInConfig = (server: FoundServer) => {
-    const { entry, folder } = server;
-    const isShared = files.some(({ file }) => file.folder !== undefined);
-    return isShared && folder !== undefined ? fromConfig(entry, folder, dirname(configFile.file)) : entry;
-  };
+  const isShared = files.some(({ file }) => file.folder !== undefined);
+  const entryOf = ({ entry, folder }: FoundServer) =>
+    isShared && folder !== undefined ? fromConfig(entry, folder, dirname(configFile.file)) : entry;
   const servers = files.flatMap((file) => file.servers);
-  const merged = merge(
-    servers.map((server) => ({ ...server, entry: asInConfig(server) })),
-    configFile.entries,
-    configFile.file,
-  );
-  return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)), asInConfig };
+  const merged = merge(servers, configFile.entries, configFile.file, entryOf);
+  return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)) };
 }
 
 /** `cwd` relative to the config's folder; left out if it is that folder, where servers start anyway. */
@@ -148,15 +142,23 @@ export async function planSwitch(
   }
   const isNew = configText !== configFile.text;
   const config = await configAsText(configFile, configText === "" ? "{}" : configText, options.env);
-  const concerned = files.filter((found) => concerns(found, files, options.named));
+  const concerned = files.filter((found) => concerns(found, inventory, options.named));
   return { inventory, configText, config, isNew, ...rewire(concerned, commandFor(configFile, options.env)) };
 }
 
-/** An agent without servers is not changed unless the user names it. VS Code then gets only its newer file. */
-function concerns(found: FoundFile, files: readonly FoundFile[], named: ReadonlySet<string>): boolean {
+/**
+ * An agent without servers is not changed unless the user names it, and no agent is if the config has no server for it. VS Code then
+ * gets only its newer file.
+ */
+function concerns(found: FoundFile, inventory: Inventory, named: ReadonlySet<string>): boolean {
   const { agent, file } = found;
+  const { files, servers, conflicts, configFile } = inventory;
+  const isOffered = servers.length + conflicts.length + configFile.entries.size > 0;
   const hasServers = files.some((other) => isTogether(other, found) && other.servers.length + other.left.length > 0);
-  return hasServers || (named.has(agent.name) && (agent.name !== "vscode" || basename(file.path) === "mcp.json"));
+  return (
+    (hasServers && isOffered) ||
+    (named.has(agent.name) && (agent.name !== "vscode" || basename(file.path) === "mcp.json"))
+  );
 }
 
 /** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */

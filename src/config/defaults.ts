@@ -29,6 +29,10 @@ export const defaultExecutions = { keepDays: 7, maxMb: 64 };
 
 export const defaultApprovals = { wait: true, expireHours: 24 };
 
+/** Maximum number of `registries`, and of the milliseconds that one of them may take. */
+export const maxRegistries = 20;
+export const maxRegistryTimeoutMs = 60_000;
+
 /** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;
 

@@ -3,11 +3,19 @@
  * server, and of the start of `serve` (measured with the executable).
  */
 import { isObject, parsedJson } from "../json-object.ts";
-import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
-import { defaultApprovals, defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
+import { addressProblem, headerName, headerValue, networkTypeOf, registryProblem, transportOf } from "./address.ts";
+import {
+  defaultApprovals,
+  defaultExecutions,
+  defaultLimits,
+  defaultServerTimes,
+  defaultSettings,
+  maxRegistries,
+  maxRegistryTimeoutMs,
+} from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
-import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
+import type { NetworkEntry, RegistryEntry, ServerEntry, StdioEntry } from "./schema.ts";
 
 /** Returns the checked values of a config file's text. Throws CONFIG_INVALID. */
 export async function parsedConfig(text: string, file: string): Promise<ParsedConfig> {
@@ -21,9 +29,11 @@ export async function parsedConfig(text: string, file: string): Promise<ParsedCo
 export function readPlainConfig(text: string): ParsedConfig | undefined {
   const config = parsed(text);
   if (!isObject(config)) return undefined;
-  const { $schema: _, mcpServers, policy, ...rest } = config;
+  const { $schema: _, mcpServers, policy, registries, ...rest } = config;
   if (!isObject(mcpServers) || Object.keys(rest).length > 0) return undefined;
   if (policy !== undefined && !isPolicy(policy, Object.keys(mcpServers))) return undefined;
+  const registryEntries = registries === undefined ? [] : plainRegistries(registries);
+  if (!registryEntries) return undefined;
   const servers = new Map<string, ServerEntry>();
   for (const [name, raw] of Object.entries(mcpServers)) {
     const entry = isObject(raw) && name !== "" ? plainEntry(raw) : undefined;
@@ -37,6 +47,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     executions: { ...defaultExecutions },
     approvals: { ...defaultApprovals },
     ...(policy === undefined ? {} : { policy }),
+    ...(registries === undefined ? {} : { registries: registryEntries }),
   };
 }
 
@@ -65,6 +76,14 @@ function isPolicy(value: unknown, servers: readonly string[]): value is PolicyKe
     Object.keys(value).every((key) => (policyKeys as readonly string[]).includes(key)) &&
     policyProblems(value, servers).length === 0
   );
+}
+
+/** Undefined if the value has to be checked by the full parser. An address alone is short for an object. */
+function plainRegistries(value: unknown): RegistryEntry[] | undefined {
+  if (!Array.isArray(value) || value.length > maxRegistries) return undefined;
+  const entries = value.map((each) => (typeof each === "string" ? { url: each } : each));
+  const arePlain = entries.every((each) => isObject(each) && "url" in each && hasOnly(each, registryKeys));
+  return arePlain ? entries : undefined;
 }
 
 type Check = (value: unknown) => boolean;
@@ -99,6 +118,12 @@ const networkKeys: ReadonlyMap<string, Check> = new Map([
   ["url", isText],
   ["headers", areHeaders],
   ...anyServer,
+]);
+
+const registryKeys: ReadonlyMap<string, Check> = new Map([
+  ["url", (value) => typeof value === "string" && registryProblem(value) === undefined],
+  ["headers", areHeaders],
+  ["timeoutMs", (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxRegistryTimeoutMs],
 ]);
 
 function hasOnly(raw: Record<string, unknown>, checks: ReadonlyMap<string, Check>): boolean {

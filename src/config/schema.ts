@@ -20,6 +20,8 @@ import {
   defaultLimits,
   defaultServerTimes,
   defaultSettings,
+  maxRegistries,
+  maxRegistryTimeoutMs,
   maxTimeoutMs,
   modes,
   prefixes,
@@ -211,7 +213,7 @@ const registryFields = {
   }),
   headers: headers.optional(),
   /** Time limit of all requests of one command. */
-  timeoutMs: z.int().min(1).max(60_000).optional(),
+  timeoutMs: z.int().min(1).max(maxRegistryTimeoutMs).optional(),
 };
 
 /** An address alone is short for an object. */
@@ -271,7 +273,7 @@ const configFields = {
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(defaultSettings.executeTask),
   /** The registries that `claudikins add` asks for servers, in this order. An empty list turns registries off. */
-  registries: z.array(registrySchema).max(20).optional(),
+  registries: z.array(registrySchema).max(maxRegistries).optional(),
   approvals: approvalsSchema.default(defaultApprovals),
   /**
    * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and

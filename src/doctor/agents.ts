@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
 import { type FoundFile, findServers } from "../agents/find-servers.ts";
 import { type Change, Journal } from "../agents/journal.ts";
-import { agents } from "../agents/supported/agents.ts";
+import { agents, agentsHere } from "../agents/supported/agents.ts";
 import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
 import type { Agent, InstalledPlugin } from "../agents/supported/model.ts";
 import { programsOnPath, realOf } from "../config/locations.ts";
@@ -32,7 +32,7 @@ interface Looked {
 export async function agentFindings(scene: Scene): Promise<Finding[]> {
   const looked = await Promise.all(agents.map((agent) => look(agent, scene)));
   const findings = looked.flatMap((each) => each.findings);
-  return [...findings, ...noneWired(looked), ...journalFindings(scene)];
+  return [...findings, ...noneWired(looked, scene), ...journalFindings(scene)];
 }
 
 async function look(agent: Agent, scene: Scene): Promise<Looked> {
@@ -117,13 +117,16 @@ function serversOf({ servers }: FoundFile): string[] {
 }
 
 /** Warns if no agent has claudikins, unless another finding says so already. */
-function noneWired(looked: Looked[]): Finding[] {
+function noneWired(looked: Looked[], scene: Scene): Finding[] {
   if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
-  const first = looked.find(({ isHere }) => isHere);
-  const text = first
-    ? "No agent on this machine uses claudikins"
-    : "No agent with MCP settings was found on this machine";
-  return [warning("hosts.none", text, `claudikins init --host ${first?.agent.name ?? "claude-code"} --apply`)];
+  const first = looked.find(({ isHere }) => isHere)?.agent ?? agentsHere(scene)[0];
+  if (first) {
+    const text = "No agent on this machine uses claudikins";
+    return [warning("hosts.none", text, `claudikins init --host ${first.name} --apply`)];
+  }
+  const repair =
+    "Install an agent, such as Claude Code, and run: claudikins init. To connect any other program that speaks MCP, let it start: claudikins serve";
+  return [warning("hosts.none", "No agent was found on this machine", repair)];
 }
 
 function journalFindings({ env }: Scene): Finding[] {

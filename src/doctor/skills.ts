@@ -1,11 +1,15 @@
-/** Doctor check of the skill and the sections in agents' files: whether they are of this version. */
+/** Doctor check of the skill and the sections in agents' files: whether they are of this version, and whether a plugin has the skill as well. */
 import { type AgentFile, allAgentFiles, type Scope, stateOf } from "../agents/skill-files.ts";
+import { agents, agentsHere } from "../agents/supported/agents.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
 const { ok, warning } = findingsOf("skills");
 
 export function skillFindings(scene: Scene): Finding[] {
-  const found = allAgentFiles(scene).flatMap(findingOf);
+  const found = allAgentFiles(scene).flatMap((file) => {
+    const findings = findingOf(file);
+    return findings.length > 0 ? [...findings, ...loadedTwice(file, scene)] : [];
+  });
   return found.length > 0
     ? found
     : [ok("skills.none", "No agent has the skill. To install it: claudikins skill install")];
@@ -35,4 +39,19 @@ function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
     default:
       return [];
   }
+}
+
+/** Reports the agents whose plugin brings the skill as well. A project's skill is also there for people without the plugin. */
+function loadedTwice({ kind, scope, path, hosts }: AgentFile & { scope: Scope }, scene: Scene): Finding[] {
+  if (kind !== "skill" || scope === "project") return [];
+  const readers = agents.filter(({ name }) => hosts.includes(name));
+  const others = agentsHere(scene).filter((agent) => readers.includes(agent) && !agent.plugin?.(scene));
+  return readers.flatMap((agent) => {
+    const plugin = agent.plugin?.(scene);
+    if (!plugin) return [];
+    const text = `${agent.title} loads the skill twice: from its ${plugin.kind}, and from ${path}`;
+    const isNeeded =
+      others.length > 0 ? `, unless ${others.map(({ title }) => title).join(" and ")} should have it` : "";
+    return [warning(`skill.${agent.name}.twice`, text, `claudikins skill remove --host ${agent.name}${isNeeded}`)];
+  });
 }

@@ -33,11 +33,12 @@ export async function findInCatalog(name: string): Promise<CatalogAnswer> {
 
 /** The error for a name that is not in the catalog, while no registry was asked for it. */
 export function notInCatalog(name: string, near: readonly string[], more?: string): ClaudikinsError {
+  const key = name.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^-+|-+$/g, "") || "<name>";
   return new ClaudikinsError("SERVER_NOT_FOUND", `The catalog has no server called "${name}"`, {
     hint: [
       near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined,
       more,
-      `To add any other server: claudikins add ${JSON.stringify(name)} -- <command>, or claudikins add ${JSON.stringify(name)} <address>`,
+      `To add any other server: claudikins add ${key} -- <command>, or claudikins add ${key} <address>`,
     ]
       .filter(Boolean)
       .join(" "),

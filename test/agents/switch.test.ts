@@ -37,6 +37,9 @@ const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: home.pro
 const init = (...argv: string[]) => run("init", "--no-start", "--apply", "--keep-both", ...argv);
 const withProject = ["--project", "--config", "claudikins.json"];
 
+/** The note of restore after it has changed a file. */
+const restart = "Restart your agents to use their own servers again.\n";
+
 const at = (...names: string[]) => join(home.path, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), "utf8");
 const configPath = () => at(".config", "claudikins", "claudikins.json");
@@ -130,7 +133,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
   expect(everything()).toEqual(wired);
 
   const restored = await run("restore");
-  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, "", 14]);
+  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, restart, 14]);
   expect(everything()).toEqual(before);
   expect(await run("restore")).toEqual({
     exitCode: 0,
@@ -186,7 +189,7 @@ test("a named agent without a file gets one, which restore removes; an agent tha
   expect(read(".codex", "config.toml")).toStartWith("[mcp_servers.claudikins]\n");
   expect(statSync(at(".cursor", "mcp.json")).mode & 0o777).toBe(0o600);
   expect(existsSync(at(".config", "zed"))).toBe(false);
-  expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: restart });
   expect(everything()).toEqual(before);
   // An agent without servers is left alone unless it is named.
   await init();
@@ -376,7 +379,7 @@ describe("a file in which the agent has changed other settings since init", () =
       read(".config/Code/User/settings.json").replace(": 13", ": 14"),
     );
     const { exitCode, stdout, stderr } = await run("restore");
-    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect([exitCode, stderr]).toEqual([0, restart]);
     expect(stdout).toContain(
       `Restored the servers of claude-code: ${at(".claude.json")} (other changes in the file were kept`,
     );
@@ -406,7 +409,7 @@ describe("a file in which the agent has changed other settings since init", () =
     await init("--host", "claude-code");
     session();
     const restored = await cli(["restore"], { cwd: home.path, env: home.env });
-    expect([restored.exitCode, restored.stderr]).toEqual([0, ""]);
+    expect([restored.exitCode, restored.stderr]).toEqual([0, restart]);
     expect(JSON.parse(read(".claude.json")).mcpServers).toEqual({ ...was, later: { command: "later" } });
     expect(JSON.parse(read("code", "shop", ".mcp.json"))).toMatchObject({
       other: 1,
@@ -486,7 +489,7 @@ describe("init that is killed while it writes", () => {
       );
       expect(changed.map((path) => path.slice(home.path.length))).toContain("/.claude.json");
       const { exitCode, stderr } = await run("restore");
-      expect([exitCode, stderr]).toEqual([0, ""]);
+      expect([exitCode, stderr]).toEqual([0, restart]);
       expect(everything()).toEqual(before);
     },
   );

@@ -266,10 +266,15 @@ describe("add with the name of a server in the catalog", () => {
       --- stderr
       error: The catalog has no server called "gihub"
 
-      hint: Did you mean github? To look in the official MCP registry: claudikins add --search "gihub". To add any other server: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
+      hint: Did you mean github? To look in the official MCP registry: claudikins add --search "gihub". To add any other server: claudikins add gihub -- <command>, or claudikins add gihub <address>
       --- exit code 2
       "
     `);
+  });
+
+  test("suggests a server's name without a space for several words", async () => {
+    const { stderr } = await run(["add", "two words"]);
+    expect(stderr).toContain("claudikins add two-words -- <command>, or claudikins add two-words <address>");
   });
 
   test("does not write a typed secret to a project's file", async () => {

@@ -73,6 +73,8 @@ test("init lists the servers in one table, writes the config with --apply, and c
     --- stdout
     Restored cursor: FOLDER/.cursor/mcp.json
     Restored claude-code: FOLDER/.claude.json
+    --- stderr
+    Restart your agents to use their own servers again.
     --- exit code 0
     "
   `);
@@ -241,11 +243,80 @@ test("init starts the servers and counts their definitions; a server that fails 
     expect.objectContaining({ server: "broken", problem: expect.objectContaining({ code: "SERVER_UNAVAILABLE" }) }),
     expect.objectContaining({ server: "off", disabled: true }),
   ]);
+  expect([servers[2].left, servers[1].left]).toEqual([true, undefined]);
   expect(servers[0].tokens).toBeGreaterThan(300);
   expect(servers[3].tools).toBeUndefined();
   // The first search finds them without asking.
   const found = await run(["search", "echo", "--json"]);
   expect(JSON.parse(found.stdout).tools[0].id).toBe("everything.echo");
+});
+
+describe("a server that does not start", () => {
+  const servers = { odd: fixture("odd"), broken: fixture("crash-on-start") };
+  const files = () => [Object.keys(config().mcpServers), Object.keys(json(".claude.json").mcpServers)];
+
+  test("stays where it is, and the person is told why and what to do", async () => {
+    folder.write(".claude.json", { mcpServers: servers });
+    const { exitCode, stderr } = await run(["init", "--apply"]);
+    expect(exitCode).toBe(0);
+    expect(files()).toEqual([["odd"], ["broken", "claudikins"]]);
+    expect(stderr).toContain('\nwarning: Server "broken" did not start: its process exited with code 3\n');
+    expect(stderr).toContain(`\nnote: broken stays in ${join(folder.path, ".claude.json")}: it did not start\n`);
+    expect(stderr).toContain("To import them anyway: claudikins init --no-start\n");
+    // Once it starts, the next run imports it.
+    folder.write(
+      ".claude.json",
+      readFileSync(join(folder.path, ".claude.json"), "utf8").replace("crash-on-start", "odd"),
+    );
+    await run(["init", "--apply"]);
+    expect(files()).toEqual([["odd", "broken"], ["claudikins"]]);
+  });
+
+  test("is not in the changes that a dry run shows", async () => {
+    folder.write(".claude.json", { mcpServers: servers });
+    const { stdout, stderr } = await run(["init", "--dry-run", "--json"]);
+    expect(stderr).toBe("");
+    const { diff, skipped } = JSON.parse(stdout);
+    expect(diff).toContain('+    "odd": {');
+    expect(diff).not.toMatch(/^[+-].*"broken"/m);
+    expect(skipped).toEqual([
+      { name: "broken", host: "claude-code", file: join(folder.path, ".claude.json"), why: "it did not start" },
+    ]);
+  });
+
+  test.each([
+    ["y", [["odd", "broken"], ["claudikins"]]],
+    ["", [["odd"], ["broken", "claudikins"]]],
+  ])("is imported if the person says so: %j", async (answer, expected) => {
+    folder.write(".claude.json", { mcpServers: servers });
+    const { stderr, exitCode } = await run(["init"], { terminal: true, answers: [answer, "y"] });
+    expect([exitCode, files()]).toEqual([0, expected]);
+    expect(stderr).toContain("\n1 server did not start: broken\nImport what did not start as well?");
+  });
+
+  test("stays alone if it shares its name with a server that starts", async () => {
+    folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
+    folder.write(".cursor/mcp.json", { mcpServers: { odd: fixture("crash-on-start"), more: fixture("odd") } });
+    await run(["init", "--apply", "--keep-both"]);
+    expect(files()).toEqual([["more", "odd"], ["claudikins"]]);
+    expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["odd", "claudikins"]);
+  });
+
+  test("leaves its agent alone if no other server can take its place", async () => {
+    const before = { mcpServers: { broken: servers.broken } };
+    folder.write(".claude.json", before);
+    const { exitCode, stderr } = await run(["init", "--apply"]);
+    expect([exitCode, json(".claude.json")]).toEqual([0, before]);
+    expect(stderr).toEndWith("No agent's settings need to change.\n");
+    expect(existsSync(join(folder.path, ".config"))).toBe(false);
+  });
+
+  test("is taken out of an agent if the config has it already", async () => {
+    folder.write(".config/claudikins/claudikins.json", { mcpServers: servers });
+    folder.write(".claude.json", { mcpServers: servers });
+    await run(["init", "--apply"]);
+    expect(files()).toEqual([["odd", "broken"], ["claudikins"]]);
+  });
 });
 
 test("a dry run starts the servers and writes nothing, even if a server announces a change of its tools", async () => {

@@ -89,6 +89,23 @@ test("both readers agree on policies of every shape", () => {
   }
 });
 
+test("both readers agree on registries of every shape", () => {
+  const url = "https://registry.example.com/v0.1";
+  const lists = [
+    ...[[], ["official", url], [{ url: "official" }], [{ url, headers: { "X-Key": "${KEY}" }, timeoutMs: 500 }]],
+    ...[[{}], [""], [null], [1], [["official"]], ["http://example.com"], [{ url, timeoutMs: 0 }], [{ url, other: 1 }]],
+    ...[[{ url, timeoutMs: 60_001 }], [{ url, headers: { "a b": "c" } }], Array(21).fill("official")],
+    ...[null, {}, "official"],
+  ];
+  const plain = lists.filter((registries) => {
+    const text = JSON.stringify({ mcpServers: {}, registries });
+    const found = readPlainConfig(text);
+    expect([text, found]).toEqual([text, found && thorough(text)]);
+    return found !== undefined;
+  });
+  expect(plain).toEqual(lists.slice(0, 4));
+});
+
 describe("the fast reader reads", () => {
   test.each([
     ["no server", "{}"],

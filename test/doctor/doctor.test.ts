@@ -60,8 +60,8 @@ test("doctor prints findings grouped by area, with their fixes", async () => {
                fix: claudikins gen
 
     agents
-      warning  No agent with MCP settings was found on this machine
-               fix: claudikins init --host claude-code --apply
+      warning  No agent was found on this machine
+               fix: Install an agent, such as Claude Code, and run: claudikins init. To connect any other program that speaks MCP, let it start: claudikins serve
 
     skills
       ok       No agent has the skill. To install it: claudikins skill install

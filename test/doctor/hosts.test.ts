@@ -15,7 +15,22 @@ describe("an agent", () => {
 
   test("is reported if none exists, with its own servers, with both, and without any", async () => {
     const none = (await doctor()).of("hosts.none");
-    expect([none?.state, none?.repair]).toEqual(["warning", "claudikins init --host claude-code --apply"]);
+    expect(none).toEqual({
+      state: "warning",
+      message: "No agent was found on this machine",
+      repair:
+        "Install an agent, such as Claude Code, and run: claudikins init. To connect any other program that speaks MCP, let it start: claudikins serve",
+    });
+    // An agent that has no settings yet can be connected.
+    mkdirSync(at(".codex"));
+    expect((await doctor()).of("hosts.none")).toEqual({
+      state: "warning",
+      message: "No agent on this machine uses claudikins",
+      repair: "claudikins init --host codex --apply",
+    });
+    expect((await run(["init", "--host", "codex", "--apply"])).exitCode).toBe(0);
+    expect((await doctor()).of("host.codex")?.state).toBe("ok");
+    expect((await run(["restore"])).exitCode).toBe(0);
     home.folder.write(".gemini/settings.json", {});
     expect((await doctor()).of("hosts.none")).toEqual({
       state: "warning",
@@ -144,6 +159,37 @@ test("skills and sections are reported if they are of another version or lack a 
   expect(of("section.project.claude-code")).toMatchObject({ state: "warning" });
   home.folder.write(".agents/skills/claudikins/SKILL.md", `${markedSkill("---\nname: claudikins\n---\n")}mine`);
   expect((await doctor()).of("skill.user.cursor")?.state).toBe("ok");
+});
+
+test("an agent that loads the skill from its plugin and from a file is reported", async () => {
+  home.folder.write(".claude/settings.json", { enabledPlugins: { "claudikins@claudikins": true } });
+  home.folder.write(".codex/config.toml", '[plugins."claudikins@claudikins"]\nenabled = true\n');
+  const twice = async () => (await doctor()).findings.filter(({ id }) => /^skill\..*\.twice$/.test(id));
+  expect(await twice()).toEqual([]);
+  await run(["skill", "install", "--host", "claude", "--host", "codex"]);
+  expect(await twice()).toMatchObject([
+    {
+      id: "skill.claude-code.twice",
+      state: "warning",
+      message: "Claude Code loads the skill twice: from its plugin, and from FOLDER/.claude/skills/claudikins/SKILL.md",
+      repair: "claudikins skill remove --host claude-code",
+    },
+    { id: "skill.codex.twice", repair: "claudikins skill remove --host codex" },
+  ]);
+  // Another agent that is here reads the same file.
+  mkdirSync(at(".cursor"));
+  expect((await twice())[1]?.repair).toBe("claudikins skill remove --host codex, unless Cursor should have it");
+  await run(["skill", "remove", "--host", "claude"]);
+  expect((await twice()).map(({ id }) => id)).toEqual(["skill.codex.twice"]);
+  // The skill of a project is there for others, too.
+  await run(["skill", "remove"]);
+  mkdirSync(at("project", ".git"), { recursive: true });
+  const cwd = at("project");
+  const env = { HOME: home.folder.path };
+  await run(["skill", "install", "--project", "--host", "claude"], { cwd, env });
+  const { findings } = await doctor(undefined, { cwd, env });
+  const ids = findings.map(({ id }) => id);
+  expect([ids.includes("skill.project.claude-code"), ids.filter((id) => id.endsWith(".twice"))]).toEqual([true, []]);
 });
 
 describe("an agent that starts claudikins twice is reported", () => {

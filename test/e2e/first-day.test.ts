@@ -197,7 +197,7 @@ test("install, init, a session with an added server, stats and restore work in t
 
   // Restore.
   const restored = await claudikins("restore");
-  expect([restored.exitCode, restored.stderr]).toEqual([0, ""]);
+  expect([restored.exitCode, restored.stderr]).toEqual([0, "Restart your agents to use their own servers again.\n"]);
   const { ".claude.json": claude = "", ...others } = before;
   for (const [name, text] of Object.entries(others)) expect(read(name)).toBe(text);
   const was = JSON.parse(claude);

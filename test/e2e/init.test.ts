@@ -68,7 +68,11 @@ test("init --apply imports six servers of Claude Code, and the agent's first sea
   expect(await text("execute_code", { code })).toMatch(/hello[\s\S]*The sum of 2 and 3 is 5\./);
   await client.close();
 
-  expect(await claudikins("restore")).toEqual({ exitCode: 0, stdout: `Restored claude-code: ${file}\n`, stderr: "" });
+  expect(await claudikins("restore")).toEqual({
+    exitCode: 0,
+    stdout: `Restored claude-code: ${file}\n`,
+    stderr: "Restart your agents to use their own servers again.\n",
+  });
   expect(readFileSync(file).equals(before)).toBe(true);
   expect(await processesLeft(mark)).toEqual([]);
 });

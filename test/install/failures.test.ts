@@ -108,6 +108,19 @@ test.each([
   expect(readFileSync(join(folder, "victim"), "utf8")).toBe("as it was");
 });
 
+test("a truncated archive is described in one sentence, without the words of tar and gzip", async () => {
+  using machine = machineWithOldProgram();
+  const made = archive.slice(0, 60);
+  await using release = new Release(released, { ...everyArchive(made), SHA256SUMS: sumsOf(made) });
+  const { code, stderr } = await machine.run({ env: release.env });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^error: cannot unpack claudikins-\S+\.tar\.gz to ~\/\.local\/bin: the archive is incomplete or damaged\n\nhint: Nothing was changed\. Run this again\. .+\n$/,
+    ),
+  ]);
+});
+
 test("files beside the program are not unpacked, wherever an archive wants them", async () => {
   using machine = machineWithOldProgram();
   const folder = join(machine.root, "made");

@@ -59,10 +59,12 @@ export default command({
       await io.stdout.write(`${isDry ? "Would remove" : "Removed"} what init had installed: ${executable}\n`);
     }
     const failure = failureOf(restored);
+    const isChanged = !isDry && restored.some(({ result }) => result.endsWith("restored"));
     const nothing = restored.length === 0 ? "Nothing to undo: init has no changes on record.\n" : "";
+    const next = isChanged ? "Restart your agents to use their own servers again.\n" : nothing;
     return {
       json: { files, executable },
-      note: failure ? `\n${errorText(failure)}` : nothing,
+      note: failure ? `${next}\n${errorText(failure)}` : next,
       failure,
       beside: { files },
     };

@@ -1,13 +1,14 @@
 /** The report of init, as JSON and as text. */
-import type { Applied } from "../agents/apply.ts";
-import type { Found, FoundFile } from "../agents/find-servers.ts";
-import type { Measured } from "../agents/measure.ts";
-import type { Inventory, Origin } from "../agents/merge.ts";
-import { maskOf } from "../agents/secrets.ts";
-import { agents } from "../agents/supported/agents.ts";
-import { type Supplied, suppliedText } from "../agents/supported/model.ts";
-import type { Survey, SwitchPlan } from "../agents/switch-over.ts";
-import type { ServerConfig } from "../config/load.ts";
+import type { Applied } from "../../agents/apply.ts";
+import type { Found, FoundFile } from "../../agents/find-servers.ts";
+import type { Measured } from "../../agents/measure.ts";
+import type { Inventory, Origin } from "../../agents/merge.ts";
+import { maskOf } from "../../agents/secrets.ts";
+import { agents } from "../../agents/supported/agents.ts";
+import { type Supplied, suppliedText } from "../../agents/supported/model.ts";
+import type { Survey, SwitchPlan } from "../../agents/switch-over.ts";
+import type { ServerConfig } from "../../config/load.ts";
+import { ClaudikinsError } from "../../errors.ts";
 import {
   about,
   exactly,
@@ -20,11 +21,12 @@ import {
   texts,
   type ValueOf,
   yesOrNo,
-} from "../json-shape.ts";
-import { counted, grouped } from "../outcome-text.ts";
-import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
-import { choiceTexts } from "./init-questions.ts";
-import { table } from "./layout.ts";
+} from "../../json-shape.ts";
+import { counted, grouped } from "../../outcome-text.ts";
+import type { ConfigFile, PortableEntry } from "../../settings/config-file.ts";
+import type { Needed } from "../../upgrade/lasting.ts";
+import { table } from "../layout.ts";
+import { choiceTexts } from "./questions.ts";
 
 const file = { host: text, file: text };
 
@@ -43,6 +45,7 @@ const rowShape = record({
   "tools?": number,
   "tokens?": about("Estimated tokens of the tools' definitions", number),
   "problem?": problem,
+  "left?": about("It did not start, so it stays in its agent's settings and the config does not get it", exactly(true)),
 });
 export type Row = ValueOf<typeof rowShape>;
 
@@ -114,7 +117,7 @@ function transportText(server: ServerConfig | undefined, entry: PortableEntry): 
 }
 
 /** The settings files and the number of their servers. */
-export function seenJson(files: readonly FoundFile[]) {
+function seenJson(files: readonly FoundFile[]) {
   return files.map(({ agent, file, servers, skipped, left, own, plugin }) => ({
     host: agent.name,
     file: file.path,
@@ -124,7 +127,7 @@ export function seenJson(files: readonly FoundFile[]) {
   }));
 }
 
-export function conflictsJson(inventories: readonly Inventory[]) {
+function conflictsJson(inventories: readonly Inventory[]) {
   return inventories.flatMap(({ configFile, conflicts }) =>
     conflicts.map((conflict) => {
       const texts = choiceTexts(conflict, maskOf(conflict.choices.map(({ entry }) => entry)));
@@ -137,7 +140,7 @@ export function conflictsJson(inventories: readonly Inventory[]) {
   );
 }
 
-export function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
+function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
   const notPlanned = refused.map(({ error, ...file }) => ({ ...file, result: "failed", error: error.message }));
   const planned = plans.map(({ found }) => {
     const done = written.find(({ file }) => file === found.file.path);
@@ -150,6 +153,14 @@ export function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], is
     };
   });
   return [...planned, ...notPlanned];
+}
+
+/** Names the agents that the person wants to change and that are not there. */
+export function absentText({ files }: Found, named: ReadonlySet<string>): string {
+  return agents
+    .filter(({ name }) => named.has(name) && !files.some(({ agent }) => agent.name === name))
+    .map(({ title }) => `note: ${title} is not on this machine: its settings folder does not exist\n`)
+    .join("");
 }
 
 export function inventoryTable(rows: Row[], columns: number | undefined): string {
@@ -189,11 +200,15 @@ export function seenText({ found }: Survey): string {
   return `No agent with MCP settings was found. Looked for: ${agents.map(({ title }) => title).join(", ")}.\n`;
 }
 
-export function notesText(rows: Row[], found: Found, pluginNotes: readonly string[]): string {
-  const lines = [
+/** The servers that did not answer, and why. */
+export function warningsText(rows: readonly Row[]): string {
+  return linesText(rows.flatMap(({ problem }) => (problem ? [`warning: ${problem.message}`] : [])));
+}
+
+export function notesText(rows: readonly Row[], found: Found, plans: readonly SwitchPlan[]): string {
+  return linesText([
     ...rows.flatMap(({ server, notes = [] }) => notes.map((note) => `note: ${server}: ${note}`)),
-    ...rows.flatMap(({ problem }) => (problem ? [`warning: ${problem.message}`] : [])),
-    ...pluginNotes.map((text) => `note: ${text}`),
+    ...plans.flatMap(({ notes }) => notes).map((text) => `note: ${text}`),
     ...found.files.flatMap(({ skipped }) =>
       skipped.map(({ name, file, why }) => `note: ${name} stays in ${file}: ${why}`),
     ),
@@ -201,7 +216,62 @@ export function notesText(rows: Row[], found: Found, pluginNotes: readonly strin
       ({ file, servers }) =>
         `note: ${file} has ${counted(servers, "server")} of this project: to import them, add --project`,
     ),
+    ...(rows.some(({ left }) => left) ? [`note: ${againText}`] : []),
     ...found.problems.map(({ error }) => `error: ${error.message}`),
-  ];
+  ]);
+}
+
+const againText =
+  "to try the servers that did not start again: claudikins init --timeout 2m. To import them anyway: claudikins init --no-start";
+
+function linesText(lines: readonly string[]): string {
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
+}
+
+/** The first failure, even if other files were changed. */
+export function failureOf(
+  { found }: Survey,
+  plans: readonly SwitchPlan[],
+  written: readonly Applied[],
+): ClaudikinsError | undefined {
+  const refused = plans.flatMap((plan) => plan.refused);
+  const errors = [...found.problems, ...refused, ...written].flatMap(({ error }) => error ?? []);
+  const [first] = errors;
+  if (!first) return undefined;
+  const rest = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new ClaudikinsError(first.code, `Some agents' settings were not changed: ${first.message}${rest}`, {
+    hint: first.hint,
+  });
+}
+
+/** The result of a run. */
+export interface Done {
+  survey: Survey;
+  plans: readonly SwitchPlan[];
+  rows: Row[];
+  written: Applied[];
+  isDry: boolean;
+  needed: Needed | undefined;
+  /** Undefined unless it was a dry run. */
+  diffs: string[] | undefined;
+}
+
+export function initJson({ survey, plans, rows, written, isDry, needed, diffs }: Done): object {
+  const { found, inventories } = survey;
+  const [config, ...projectConfigs] = plans.map(({ inventory: { configFile }, isNew }) => ({
+    file: configFile.file,
+    written: !isDry && isNew,
+  }));
+  return {
+    config,
+    projectConfigs,
+    seen: seenJson(found.files),
+    servers: rows,
+    skipped: found.files.flatMap(({ skipped }) => skipped),
+    conflicts: conflictsJson(inventories),
+    shared: found.shared,
+    hosts: plans.flatMap((plan) => hostsJson(plan, written, isDry)),
+    ...(needed ? { executable: { path: needed.path, installed: written.length > 0 } } : {}),
+    diff: diffs?.join("\n"),
+  };
 }

@@ -1,19 +1,58 @@
-/** The questions of init: which server gets a name, and values that an agent supplied to its servers. */
-import { chooseOne, keepAll } from "../agents/choices.ts";
-import { type Conflict, configOrigin, type Inventory, type MergedServer } from "../agents/merge.ts";
-import { maskOf } from "../agents/secrets.ts";
-import type { Supplied } from "../agents/supported/model.ts";
-import type { Redact } from "../clients/secrets.ts";
-import { variablesIn } from "../config/expand.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { didYouMean } from "../near-names.ts";
-import { filled } from "../settings/add-server.ts";
-import type { PortableEntry } from "../settings/config-file.ts";
-import type { Io } from "./io.ts";
-import { ask, choose } from "./prompt.ts";
+/** Finds the servers for init, and asks the person: which of several gets a name, and what an agent has asked the person for. */
+import { chooseOne, keepAll, leaveAll, wishesOf } from "../../agents/choices.ts";
+import { type Conflict, configOrigin, type Inventory, type MergedServer } from "../../agents/merge.ts";
+import { maskOf } from "../../agents/secrets.ts";
+import { chosenAgents } from "../../agents/supported/agents.ts";
+import type { Supplied } from "../../agents/supported/model.ts";
+import { isEmpty, nothingFound, type Survey, takeSurvey } from "../../agents/switch-over.ts";
+import type { Redact } from "../../clients/secrets.ts";
+import { variablesIn } from "../../config/expand.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { didYouMean } from "../../near-names.ts";
+import { filled } from "../../settings/add-server.ts";
+import type { PortableEntry } from "../../settings/config-file.ts";
+import { parsePairs } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { ask, choose } from "../prompt.ts";
+import type { Setting } from "./setting.ts";
+
+interface Flags {
+  env: string[];
+  host: string[];
+  prefer: string[];
+  project?: boolean | undefined;
+  "keep-both"?: boolean | undefined;
+  config?: string | undefined;
+}
+
+/** Finds the servers, and settles which of several gets a name and which values variables get. Throws USAGE and SERVER_NOT_FOUND. */
+export async function surveyed(flags: Flags, { io, asks, isDry, named, surroundings }: Setting): Promise<Survey> {
+  const pairs = parsePairs(flags.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
+  const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
+  const survey = await takeSurvey(chosenAgents(flags.host), {
+    ...surroundings,
+    project: flags.project === true,
+    config: flags.config,
+    named,
+    wishes: wishesOf(flags.prefer, flags["keep-both"] === true),
+  });
+  const { inventories } = survey;
+  if (isDry) for (const inventory of inventories) for (const each of inventory.conflicts) leaveAll(inventory, each);
+  else if (asks) await askAboutConflicts(inventories, io);
+  else refuseConflicts(inventories);
+  if (named.size === 0 && !isDry && isEmpty(survey)) throw nothingFound(survey);
+  const filled = inventories.filter(({ configFile }) => !flags.project || configFile.kind === "user");
+  await fillIn(
+    filled.flatMap(({ servers }) => servers),
+    given,
+    io,
+    { asks },
+  );
+  return survey;
+}
 
 /** Asks about each name that refers to different servers. */
-export async function askAboutConflicts(inventories: readonly Inventory[], io: Io): Promise<void> {
+async function askAboutConflicts(inventories: readonly Inventory[], io: Io): Promise<void> {
   for (const inventory of inventories) {
     for (const conflict of inventory.conflicts.splice(0)) {
       const { name, choices } = conflict;
@@ -27,7 +66,7 @@ export async function askAboutConflicts(inventories: readonly Inventory[], io: I
 }
 
 /** Refuses name conflicts if the person cannot be asked. Throws USAGE. */
-export function refuseConflicts(inventories: readonly Inventory[]): void {
+function refuseConflicts(inventories: readonly Inventory[]): void {
   const conflicts = inventories.flatMap((each) => each.conflicts);
   const [first] = conflicts;
   if (!first) return;
@@ -41,7 +80,7 @@ export function refuseConflicts(inventories: readonly Inventory[]): void {
  * Replaces variables in new entries with given values, and with values that the person types for what an agent supplied. Variables
  * without a value are kept. Throws USAGE for a given variable that no entry refers to.
  */
-export async function fillIn(
+async function fillIn(
   servers: readonly MergedServer[],
   given: ReadonlyMap<string, string>,
   io: Io,

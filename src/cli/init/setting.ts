@@ -1,0 +1,45 @@
+/** What the parts of `claudikins init` need to know of its command line, and how they write to the person. */
+import type { Surroundings } from "../../agents/supported/model.ts";
+import type { Io } from "../io.ts";
+import { canAsk } from "../prompt.ts";
+
+export interface Setting {
+  io: Io;
+  surroundings: Surroundings;
+  isJson: boolean;
+  /** Nothing is written, not even logs. */
+  isDry: boolean;
+  /** Whether the person can be asked. */
+  asks: boolean;
+  /** Whether the person has agreed to all changes. */
+  isAgreed: boolean;
+  /** Agents that the person named. */
+  named: ReadonlySet<string>;
+  /** Writes to stdout, for people. */
+  show(text: string): Promise<void>;
+  /** Writes to stderr, for people. */
+  say(text: string): Promise<void>;
+}
+
+interface Flags {
+  apply?: boolean | undefined;
+  "dry-run"?: boolean | undefined;
+  json?: boolean | undefined;
+  host: string[];
+}
+
+export function settingOf({ apply, "dry-run": dryRun, json, host }: Flags, io: Io): Setting {
+  const isDry = dryRun === true;
+  const isJson = json === true;
+  return {
+    io,
+    surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
+    isJson,
+    isDry,
+    asks: canAsk(io) && !isJson && !isDry,
+    isAgreed: apply === true,
+    named: new Set(host),
+    show: async (text) => void (isJson || (await io.stdout.write(text))),
+    say: async (text) => void (isJson || (await io.stderr.write(text))),
+  };
+}

@@ -1,0 +1,82 @@
+/** Starts the servers that init imports, and decides about those that do not start. */
+import { leaveServer } from "../../agents/choices.ts";
+import { type Measured, measure } from "../../agents/measure.ts";
+import { planSwitch, type SwitchPlan } from "../../agents/switch-over.ts";
+import { counted } from "../../outcome-text.ts";
+import { isTrustedFile } from "../../settings/trust/trust-config.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { countingServers } from "../progress.ts";
+import { confirm } from "../prompt.ts";
+import { toolboxOf } from "../session.ts";
+import { type Row, rowsOf } from "./report.ts";
+import type { Setting } from "./setting.ts";
+
+/** A plan and the servers of it that were started. */
+export interface Started {
+  plan: SwitchPlan;
+  toolbox: Toolbox;
+  measured: ReadonlyMap<string, Measured>;
+  rows: Row[];
+}
+
+export interface StartOptions {
+  /** False with `--no-start`. */
+  isWanted: boolean;
+  /** With `--project`. */
+  withProject: boolean;
+  /** Time limit for all servers of the plan. */
+  withinMs: number;
+  /** Gets the toolbox with the connections, which are still used when the config is written. */
+  toolboxes: AsyncDisposableStack;
+}
+
+/** Servers that a repository shares are not started by a dry run or with an untrusted config. */
+export async function startServers(plan: SwitchPlan, options: StartOptions, setting: Setting): Promise<Started> {
+  const { io, isDry } = setting;
+  const { configFile } = plan.inventory;
+  const ways = { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) };
+  const toolbox = options.toolboxes.use(await toolboxOf(plan.config, io, ways));
+  toolbox.catalog.ignoreChanges();
+  const isShared = options.withProject && configFile.kind === "project";
+  const isStarted = options.isWanted && (!isShared || (!isDry && (await isTrustedFile(configFile, io.env))));
+  const measured = isStarted ? await measuredBy(toolbox, plan, options.withinMs, setting) : new Map<string, Measured>();
+  return { plan, toolbox, measured, rows: rowsOf(plan, measured) };
+}
+
+function measuredBy(
+  { catalog }: Toolbox,
+  { config, inventory }: SwitchPlan,
+  withinMs: number,
+  { io, isJson }: Setting,
+): Promise<Map<string, Measured>> {
+  const names = inventory.servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
+  return countingServers(isJson ? undefined : io.stderr, names.length, (onServer) =>
+    measure(catalog, names, { withinMs, signal: io.interrupted, onServer }),
+  );
+}
+
+/**
+ * A server that does not start here may still work where it is, so it stays there unless the person says otherwise. One that is in the
+ * config already does not count. Plans again what changes.
+ */
+export async function settleFailed(started: readonly Started[], setting: Setting): Promise<void> {
+  const failed = started.flatMap(({ rows }) => rows.filter((row) => row.problem && row.new));
+  if (failed.length === 0) return;
+  if (setting.asks && !setting.isAgreed) {
+    const names = failed.map(({ server }) => server).join(", ");
+    await setting.say(`\n${counted(failed.length, "server")} did not start: ${names}\n`);
+    if (await confirm(setting.io, "Import what did not start as well? Otherwise it stays in your agents' settings."))
+      return;
+  }
+  for (const start of started) {
+    const { inventory } = start.plan;
+    const names = new Set(start.rows.filter((row) => failed.includes(row)).map(({ server }) => server));
+    if (names.size === 0) continue;
+    for (const server of inventory.servers.filter(({ name }) => names.has(name))) {
+      leaveServer(inventory, server, "it did not start");
+    }
+    // The notes are about servers that the config gets.
+    start.rows = start.rows.map((row) => (names.has(row.server) ? { ...row, notes: undefined, left: true } : row));
+    start.plan = await planSwitch(inventory, { env: setting.io.env, named: setting.named });
+  }
+}

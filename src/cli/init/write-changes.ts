@@ -1,0 +1,90 @@
+/** Writes what init has planned: first the configs, and then the agents' files if the person agrees. */
+import { type Applied, apply } from "../../agents/apply.ts";
+import { haveSecrets } from "../../agents/secrets.ts";
+import { commandFor, type SwitchPlan } from "../../agents/switch-over.ts";
+import { writeConfigFile } from "../../settings/config-file.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { installLasting, type Needed } from "../../upgrade/lasting.ts";
+import { confirm } from "../prompt.ts";
+import type { Setting } from "./setting.ts";
+import type { Started } from "./start-servers.ts";
+
+/**
+ * Returns the result for each settings file, or an empty list if the person does not agree. `needed` is installed first. Throws
+ * FILE_NOT_WRITABLE for a config.
+ */
+export async function writeChanges(
+  started: readonly Started[],
+  needed: Needed | undefined,
+  setting: Setting,
+): Promise<Applied[]> {
+  const { io, say } = setting;
+  for (const one of started) await writeConfig(one, setting);
+  const changed = started.map(({ plan }) => plan).filter(({ plans }) => plans.length > 0);
+  if (changed.length === 0) {
+    await say("No agent's settings need to change.\n");
+    return [];
+  }
+  if (!setting.isAgreed && !(setting.asks && (await agrees(changed, needed, setting)))) {
+    await say("\nYour agents' settings were not changed. To change them: claudikins init --apply\n");
+    return [];
+  }
+  if (needed) {
+    installLasting(needed, io.env);
+    await say(`Installed claudikins to ${needed.path}\n`);
+  }
+  const applied: Applied[] = [];
+  for (const { plans, inventory } of changed) {
+    applied.push(
+      ...(await apply(plans, {
+        command: commandFor(inventory.configFile, io.env),
+        surroundings: setting.surroundings,
+        signal: io.interrupted,
+      })),
+    );
+  }
+  for (const { host, file, error } of applied) {
+    await say(error ? `error: ${error.message}\n` : `Changed ${host}: ${file}\n`);
+  }
+  const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.folder !== undefined));
+  if (isShared) {
+    await say(
+      "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config instead of those in your own.\n",
+    );
+  }
+  await say("Restart your agents to use claudikins. To undo this: claudikins restore\n");
+  return applied;
+}
+
+async function agrees(
+  plans: readonly SwitchPlan[],
+  needed: Needed | undefined,
+  { io, say }: Setting,
+): Promise<boolean> {
+  const files = plans.flatMap((plan) =>
+    plan.plans.map(({ found: { agent, file } }) => `  ${agent.title}: ${file.path}\n`),
+  );
+  if (needed) await say(`\nclaudikins will be installed to ${needed.path}: ${needed.why}.\n`);
+  await say(`\nclaudikins will take the place of the servers in these files:\n${files.join("")}`);
+  return confirm(io, "Change them? claudikins restore brings the originals back.");
+}
+
+async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Setting): Promise<void> {
+  const { inventory, isNew, configText } = plan;
+  const { configFile, servers } = inventory;
+  const isTrusted = await isTrustedFile(configFile, io.env);
+  if (isNew) writeConfigFile(configFile, configText, { secrets: configFile.kind === "user" });
+  if (isNew && isTrusted) await keepTrust(configFile, configText, io.env);
+  if (!isTrusted) await say(`note: ${untrustedText(configFile)}\n`);
+  if (isNew) await say(`\nWrote ${configFile.file}\n`);
+  if (isNew && configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {
+    await say(
+      `warning: ${configFile.file} contains secrets: keep it out of git, or replace the secrets with \${VAR}\n`,
+    );
+  }
+  for (const [name, answer] of measured) {
+    // The servers are connected already, so this is quick, and the first search finds their tools.
+    if (answer.tools !== undefined && !io.interrupted.aborted)
+      await toolbox.catalog.fetch(name, io.interrupted).catch(() => {});
+  }
+}
