@@ -1,26 +1,31 @@
-/** What the page can ask and do, once a request has been accepted. */
+/**
+ * What the page can ask and do, once a request has been accepted. What it shows comes from files and from the running daemon, so several
+ * pages see the same.
+ */
 import type { Approvals } from "../approvals/approvals.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
-import { executionsFolder, storeFile } from "../config/locations.ts";
+import { executionsFolder, homeOf, ledgerFolder, storeFile } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { changePolicy } from "../settings/change-policy.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { isId } from "../trace/id.ts";
 import { pageOf } from "../trace/page/page.ts";
 import { readRecord } from "../trace/store.ts";
+import { version } from "../version.ts";
 import { type Continued, UiApprovals } from "./approvals.ts";
 import type { State } from "./contract.ts";
+import { ExecutionsReader } from "./executions.ts";
 import { RefusedRequest } from "./guard.ts";
 import { bodyOf, decisionBody, type PolicyBody, pastedBody, policyBody, signInBody } from "./requests.ts";
-import type { RunningServers } from "./servers.ts";
+import { SavingsReader } from "./savings.ts";
+import { type RunningServers, serversOf } from "./servers.ts";
 import { UiSignIns } from "./sign-ins.ts";
-import { StateReader } from "./state.ts";
 import { ToolViews } from "./tools.ts";
 
 interface UiApiOptions {
-  /** The page's own toolbox, and the approvals of all processes. The API disposes of both. */
+  /** The page's own toolbox, which starts no programs, and the approvals of all processes. The API disposes of both. */
   toolbox: Toolbox;
   approvals: Approvals;
   credentials: CredentialStore;
@@ -37,16 +42,33 @@ export class UiApi {
   readonly #signIns = new UiSignIns();
   readonly #tools = new ToolViews();
   readonly #approvals: UiApprovals;
-  readonly #state: StateReader;
+  readonly #executions: ExecutionsReader;
+  readonly #savings: SavingsReader;
 
   constructor(options: UiApiOptions) {
+    const { toolbox, approvals, env, continued } = options;
     this.#options = options;
-    this.#approvals = new UiApprovals(options.approvals, storeFile(options.env), options.continued);
-    this.#state = new StateReader({ ...options, approvals: this.#approvals, signIns: this.#signIns });
+    this.#approvals = new UiApprovals(approvals, storeFile(env), continued);
+    this.#executions = new ExecutionsReader(toolbox, env);
+    this.#savings = new SavingsReader(ledgerFolder(env));
   }
 
-  state(): Promise<State> {
-    return this.#state.read();
+  async state(): Promise<State> {
+    const { toolbox, credentials, running, env } = this.#options;
+    await toolbox.reload?.refresh();
+    const { origin } = toolbox.config;
+    const listed = await this.#approvals.list();
+    const servers = serversOf(toolbox, credentials, await running(), (server) => this.#signIns.of(server));
+    return {
+      version,
+      config: origin.kind === "demo" ? null : origin.file,
+      configText: origin.kind === "demo" ? "the built-in demo" : inHome(origin.file, env),
+      problem: toolbox.reload?.problem,
+      ...listed,
+      executions: await this.#executions.read(new Set(listed.approvals.map(({ execution }) => execution))),
+      servers,
+      savings: this.#savings.read(),
+    };
   }
 
   /** The page of one recorded execution. Throws if there is none. */
@@ -110,4 +132,9 @@ function fileOf(origin: ConfigOrigin): string {
   throw new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
     hint: "Make a config with claudikins add or claudikins init.",
   });
+}
+
+function inHome(file: string, env: Environment): string {
+  const home = homeOf(env);
+  return home !== "/" && file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }

@@ -1,9 +1,8 @@
 /** Approvals as the page shows and decides them. */
 
 import type { Approvals } from "../approvals/approvals.ts";
-import { stampOf } from "../files.ts";
 import type * as stored from "../store/approvals.ts";
-import { Cached } from "./cached.ts";
+import { Cached, databaseStamp } from "./cached.ts";
 import type { Approval, Decided, Decision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
@@ -11,9 +10,6 @@ import { RefusedRequest } from "./guard.ts";
 const maxListedArgs = 2_000;
 
 const maxDecided = 10;
-
-/** The end of a process that waits changes no file, so the list is read again after this time. */
-const freshMs = 2_000;
 
 /** How long decided approvals stay on the page. */
 const decidedMs = 60 * 60_000;
@@ -42,8 +38,7 @@ export class UiApprovals {
   /** The open ones, and those that were decided lately. */
   list(): Promise<Listed> {
     const now = this.#approvals.now();
-    const stamp = [stampOf(this.#file), stampOf(`${this.#file}-wal`), Math.floor(now / freshMs)].join("\n");
-    return this.#listed.get(stamp, () => this.#list(now));
+    return this.#listed.get(databaseStamp(this.#file, now), () => this.#list(now));
   }
 
   async #list(now: number): Promise<Listed> {

@@ -10,16 +10,13 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import type { Summary } from "../trace/record.ts";
 import { keptOut, outcomeWord } from "../trace/record-text.ts";
 import { readSummaries } from "../trace/store.ts";
-import { Cached } from "./cached.ts";
+import { Cached, databaseStamp } from "./cached.ts";
 import type { Execution } from "./contract.ts";
 
 const maxListed = 100;
 
 /** Characters of a program. */
 const maxCode = 200;
-
-/** The death of a process changes no file, so the list is read again after this time. */
-const freshMs = 2_000;
 
 export class ExecutionsReader {
   readonly #toolbox: Toolbox;
@@ -35,8 +32,7 @@ export class ExecutionsReader {
   /** Those that run or wait first, then the newest. `asking` are the executions that wait for approval. */
   async read(asking: ReadonlySet<string>): Promise<Execution[]> {
     const recorded = this.#recorded.get(stampOf(executionsFolder(this.#env)), () => this.#readRecorded());
-    const file = storeFile(this.#env);
-    const stamp = [stampOf(file), stampOf(`${file}-wal`), Math.floor(performance.now() / freshMs)].join("\n");
+    const stamp = databaseStamp(storeFile(this.#env), performance.now());
     const known = new Set(recorded.map(({ id }) => id));
     const stored = (await this.#stored.get(stamp, () => this.#readStored())).filter(({ id }) => !known.has(id));
     const waiting = stored.map((each) =>
