@@ -31,9 +31,6 @@ export const cacheHint = { ttlMs: 300_000, cacheScope: "private" as const };
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 288;
 
-/** Tokens of `execute_task`. */
-export const taskTokens = 120;
-
 export interface Surface {
   tools: Tool[];
   /** For agents that offer sampling. */

@@ -21,16 +21,11 @@ import { personMs } from "../../time-limit.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
+import { listenedTo, metaIn } from "../modern/envelope.ts";
 import { ModernHost } from "../modern/modern-host.ts";
-import {
-  type Connections,
-  listenedResources,
-  type ModernClient,
-  modernCodeServer,
-  modernDirectServer,
-} from "../modern/modern-server.ts";
+import { type Connections, type ModernClient, modernCodeServer, modernDirectServer } from "../modern/modern-server.ts";
 import { ParkedRequests } from "../modern/parked-requests.ts";
-import { listenedTasks, refusal, streamWithTasks } from "../modern/task-notices.ts";
+import { refusal, streamWithTasks } from "../modern/task-notices.ts";
 import { Tasks } from "../modern/tasks.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { sessionMode } from "../proxy/mode.ts";
@@ -39,6 +34,7 @@ import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
+import { mayBePrivate } from "./sessions.ts";
 
 export interface ModernLimits {
   /** Maximum number of clients, and of sessions of the older revisions. */
@@ -193,9 +189,7 @@ function usableCapabilities({ sampling, elicitation, roots }: ClientCapabilities
 
 /** The name that a client gives itself. It only keeps clients apart: the token decides who may call. */
 function nameIn(body: unknown): string {
-  const params = isObject(body) ? body["params"] : undefined;
-  const meta = isObject(params) && isObject(params["_meta"]) ? params["_meta"] : {};
-  const info = meta[CLIENT_INFO_META_KEY];
+  const info = metaIn(body)[CLIENT_INFO_META_KEY];
   return isObject(info) ? String(info["name"]).slice(0, 256) : "";
 }
 
@@ -255,9 +249,8 @@ class Client implements ModernClient {
   #connect(capabilities: ClientCapabilities): Connections {
     const { toolbox, answers } = this.#shared;
     const host = new ModernHost(capabilities);
-    const arePrivate = [...toolbox.config.servers.values()].some(({ session }) => session === "private");
     const canBeAsked = Object.keys(capabilities).length > 0;
-    if (!(canBeAsked || answers || arePrivate || toolbox.isLocked)) return { toolbox, host };
+    if (!canBeAsked && !answers && !mayBePrivate(toolbox)) return { toolbox, host };
     const own = toolbox.withOwnPool();
     if (canBeAsked) own.pool.responder = host;
     if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
@@ -266,13 +259,12 @@ class Client implements ModernClient {
 
   async answer(request: Request, body: unknown): Promise<Response> {
     this.usedAt = performance.now();
-    const taskIds = listenedTasks(body);
+    const { resources, taskIds } = listenedTo(body) ?? {};
     const refused = taskIds && refusal(body);
     if (refused) return Response.json(refused, { status: 400 });
     const response = await patientResponse(this.#handler.fetch(request, { parsedBody: body }));
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    const resources = isStream ? listenedResources(body) : undefined;
-    if (!resources) return response;
+    if (!resources || !isStream) return response;
     const { signal } = request;
     this.#listen(resources, signal);
     if (!taskIds) return response;

@@ -122,9 +122,7 @@ export class Sessions {
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
     await this.#toolbox.reload?.refresh();
     const mode = sessionMode(this.#toolbox);
-    const arePrivate = [...this.#toolbox.config.servers.values()].some(({ session }) => session === "private");
-    // Whether servers are shared is not known before the config is trusted.
-    const hasOwnPool = canBeAsked || mode === "direct" || arePrivate || this.#toolbox.isLocked;
+    const hasOwnPool = canBeAsked || mode === "direct" || mayBePrivate(this.#toolbox);
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
     const server = createSession(toolbox, this.#closing.signal, surface);
@@ -153,6 +151,11 @@ export class Sessions {
       else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
     }
   }
+}
+
+/** Whether a server is not shared. That is not known before the config is trusted. */
+export function mayBePrivate({ config, isLocked }: Toolbox): boolean {
+  return isLocked || [...config.servers.values()].some(({ session }) => session === "private");
 }
 
 /** The id authenticates a client, so the log contains only its beginning. */

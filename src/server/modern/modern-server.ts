@@ -277,15 +277,3 @@ async function openPages(data: unknown, host: ModernHost, signal: AbortSignal): 
   if (opened.length > 0 && opened.every(Boolean)) return;
   throw notOpened();
 }
-
-/** The resources that a `subscriptions/listen` request names. Undefined for other messages. */
-export function listenedResources(message: unknown): string[] | undefined {
-  if (!isObject(message) || message["method"] !== "subscriptions/listen" || !isObject(message["params"]))
-    return undefined;
-  const { notifications } = message["params"];
-  const uris = isObject(notifications) ? notifications["resourceSubscriptions"] : [];
-  return (Array.isArray(uris) ? uris : []).filter((uri) => typeof uri === "string").slice(0, maxResources);
-}
-
-/** Resources that one request can listen to. */
-const maxResources = 1_000;

@@ -15,8 +15,9 @@ import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { listenerWith } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import type { Surface } from "../surface.ts";
+import { listenedTo, metaIn } from "./envelope.ts";
 import { ModernHost } from "./modern-host.ts";
-import { listenedResources, type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
+import { type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
 import { ParkedRequests } from "./parked-requests.ts";
 import { TaskListeners } from "./task-notices.ts";
 import { Tasks } from "./tasks.ts";
@@ -77,15 +78,14 @@ export function modernStdioServer(
 
 /** The host's capabilities in a request. */
 function capabilitiesIn(message: JSONRPCMessage): object | undefined {
-  const { _meta: meta } = "params" in message && message.params ? message.params : {};
-  const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
+  const capabilities = metaIn(message)[CLIENT_CAPABILITIES_META_KEY];
   return isObject(capabilities) ? capabilities : undefined;
 }
 
 /** The SDK answers `subscriptions/listen` and tells the host of updates, but only the servers know when a resource is updated. */
 function listenWith(answers: DirectAnswers, open: Map<RequestId, () => void>, message: JSONRPCMessage): void {
-  const uris = listenedResources(message);
-  if (uris && "id" in message && message.id !== undefined) open.set(message.id, answers.listen(uris));
+  const { resources } = listenedTo(message) ?? {};
+  if (resources && "id" in message && message.id !== undefined) open.set(message.id, answers.listen(resources));
   if (!("method" in message) || message.method !== "notifications/cancelled") return;
   const id = message.params?.["requestId"] as RequestId;
   open.get(id)?.();

@@ -13,24 +13,13 @@ import {
 import { onAbort } from "../../clients/abort.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { keepAlive, messageEvent } from "../http/event-stream.ts";
+import { listenedTo, metaIn } from "./envelope.ts";
 import { type TaskState, type Tasks, takesTasks, tasksRequired } from "./tasks.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
 
-/** Tasks that one request can listen to. */
-const maxTasks = 256;
-
 /** Streams send keep-alives: proxies and the HTTP server close a silent connection. */
 const aliveMs = 10_000;
-
-/** The tasks that a `subscriptions/listen` request names. Undefined for other messages. */
-export function listenedTasks(message: unknown): string[] | undefined {
-  if (!isObject(message) || message["method"] !== "subscriptions/listen" || !isObject(message["params"]))
-    return undefined;
-  const { notifications } = message["params"];
-  const ids = isObject(notifications) ? notifications["taskIds"] : undefined;
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, maxTasks) : undefined;
-}
 
 /** The SDK's acknowledgement, with the tasks that are listened to. Other messages are returned unchanged. */
 function withTasks(message: JsonObject, taskIds: readonly string[]): JsonObject {
@@ -68,7 +57,7 @@ export class TaskListeners {
     if (message.method === "notifications/cancelled") {
       this.#listening.delete(message.params?.["requestId"] as RequestId);
     }
-    const taskIds = listenedTasks(message);
+    const { taskIds } = listenedTo(message) ?? {};
     if (!taskIds || !("id" in message)) return true;
     const refused = refusal(message);
     if (refused) this.#send(refused);
@@ -86,9 +75,8 @@ export class TaskListeners {
 
 /** The error for a request that names tasks without announcing the extension. */
 export function refusal(request: unknown): JSONRPCErrorResponse | undefined {
-  const { id, params } = Object(request) as { id: RequestId; params?: unknown };
-  const meta = isObject(params) && isObject(params["_meta"]) ? params["_meta"] : {};
-  if (takesTasks(Object(meta[CLIENT_CAPABILITIES_META_KEY]))) return undefined;
+  const { id } = Object(request) as { id: RequestId };
+  if (takesTasks(Object(metaIn(request)[CLIENT_CAPABILITIES_META_KEY]))) return undefined;
   const { code, message, data } = tasksRequired();
   return { jsonrpc: "2.0", id, error: { code, message, data } };
 }
