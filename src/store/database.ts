@@ -11,80 +11,56 @@ import { writtenByNewer } from "../newer.ts";
 /** Time that a process waits for another one that writes. */
 const busyMs = 10_000;
 
-/** Each step leads from one version of the schema to the next. Steps are never changed, only added. */
+/**
+ * Each step leads from one version of the schema to the next. Steps are never changed, only added. `StoredExecution`, `StoredCall` and
+ * `Approval` describe the columns.
+ */
 const steps = [
   `CREATE TABLE executions (
      id TEXT PRIMARY KEY,
-     -- The config file; null for the demo.
      config TEXT,
-     -- open or ended.
      state TEXT NOT NULL,
-     -- The process that runs the execution: the name of its lock, see owner.ts. Null if none does.
      owner TEXT,
      startedAt INTEGER NOT NULL,
      changedAt INTEGER NOT NULL,
-     -- When the execution goes on, if it waits for nothing but a timer.
      wakeAt INTEGER,
-     -- Set by a process that wants the owner to cancel the execution.
      isCancelled INTEGER NOT NULL DEFAULT 0,
-     -- Whether somebody has its id, and may ask for the outcome.
      isWanted INTEGER NOT NULL DEFAULT 0,
-     -- The build that saved the program, see engineMark.
      engine TEXT,
-     -- JSON: what it takes to run the execution, and to list it.
      request TEXT NOT NULL,
-     -- The serialized program: memory, timers, logs, displays, receipt so far. Null if the execution cannot be continued.
      program BLOB,
-     -- Why there is no program.
      unsaved TEXT,
-     -- Whether it succeeded. Null while it is open.
      ok INTEGER,
-     -- JSON: how it ended.
      outcome TEXT
    ) STRICT;
    CREATE TABLE calls (
      execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
      call INTEGER NOT NULL,
-     -- JSON: the call as the program made it.
      message TEXT NOT NULL,
-     -- made, sent or answered. A call is sent only after this says so.
      state TEXT NOT NULL,
-     -- Whether it may be sent again. Known when it is sent.
      repeatable INTEGER NOT NULL DEFAULT 0,
-     -- JSON: the answer.
      answer TEXT,
      PRIMARY KEY (execution, call)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE approvals (
      id TEXT PRIMARY KEY,
-     -- The config file; null for the demo.
      config TEXT,
-     -- The execution that waits for it, and the number of its call.
      execution TEXT NOT NULL,
      call INTEGER NOT NULL,
-     -- The process that waits for it: the name of its lock, see owner.ts.
      owner TEXT NOT NULL,
-     -- The line of the code that makes the call: its number and its text.
      line INTEGER,
      code TEXT,
      server TEXT NOT NULL,
      tool TEXT NOT NULL,
-     -- JSON: the arguments, whole, without the secrets of the config.
      args TEXT NOT NULL,
-     -- Why a person is asked, as the end of "You are asked because …".
      why TEXT NOT NULL,
-     -- JSON: the parts of the tool that have changed since an earlier permission, or null.
      changed TEXT,
-     -- JSON: digests of everything that the approval is bound to, by names that a person understands.
      bound TEXT NOT NULL,
-     -- open, approved, denied, expired or withdrawn.
      state TEXT NOT NULL,
-     -- Whether an approval counts for further calls of the tool: once or session.
      scope TEXT,
      askedAt INTEGER NOT NULL,
      expiresAt INTEGER NOT NULL,
      decidedAt INTEGER,
-     -- Where it was decided: agent, terminal, page or command.
      decidedBy TEXT
    ) STRICT;
    CREATE INDEX openApprovals ON approvals (state, askedAt);
