@@ -13,12 +13,10 @@ import {
   openConfigFile,
   type PortableEntry,
   type WhichConfig,
-  writeConfigFile,
 } from "./config-file.ts";
 import { parseJson, setMember } from "./edit/json.ts";
-import { recordPolicyChange } from "./policy-changes.ts";
 import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "./trust/trust-config.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "./trust/trust-config.ts";
 
 /** A tool of a server. With `access`, the tool may be a pattern. */
 export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: ConfirmMode });
@@ -43,8 +41,7 @@ export async function changePolicy(
   const configFile = openConfigFile(which);
   const { text, entries } = configFile;
   const { env } = which;
-  const isTrusted = await isTrustedFile(configFile, env);
-  if (!isTrusted && !isAnswered) {
+  if (!isAnswered && !(await isTrustedFile(configFile, env))) {
     throw new ClaudikinsError("CONFIG_NOT_TRUSTED", untrustedText(configFile));
   }
   if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
@@ -52,9 +49,7 @@ export async function changePolicy(
   const edited = editedText(change, configFile, before);
   if (edited === text) return false;
   check(change, await configAsText(configFile, edited, env));
-  writeConfigFile(configFile, edited);
-  await recordPolicyChange({ file: configFile.file, before: text, after: edited }, env, place);
-  if (isTrusted) await keepTrust(configFile, edited, env);
+  await saveConfig(configFile, edited, env, { place });
   return true;
 }
 

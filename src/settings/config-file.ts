@@ -9,7 +9,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { makeFolder } from "../files.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";
-import { parseJson, removeMembers, setMember } from "./edit/json.ts";
+import { parseJson, setMember } from "./edit/json.ts";
 import { bytesOf, type FileText, textOf, writeThrough } from "./file-text.ts";
 
 /** A server's entry in claudikins.json, not validated yet. */
@@ -72,10 +72,6 @@ export function withServer({ file }: ConfigFile, text: string, name: string, ent
   return setMember(text, ["mcpServers", name], entry, file);
 }
 
-export function withoutServer({ file }: ConfigFile, text: string, name: string): string {
-  return removeMembers(text, ["mcpServers"], [name], file);
-}
-
 /** The config that the text would make. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
 export function configAsText({ kind, file }: ConfigText, text: string, env: Environment): Promise<Config> {
   return configOf(text, { kind, file }, env);
@@ -85,7 +81,11 @@ export function configAsText({ kind, file }: ConfigText, text: string, env: Envi
  * Throws CONFIG_INVALID if the file has changed since it was read, and FILE_NOT_WRITABLE. Only the owner can read a new file,
  * or one that gets `secrets`.
  */
-export function writeConfigFile({ file, content }: ConfigText, text: string, { secrets = false } = {}): void {
+export function writeConfigFile(
+  { file, content }: ConfigText,
+  text: string,
+  { secrets }: { secrets?: boolean | undefined } = {},
+): void {
   if (existsSync(file) !== (content !== undefined) || (content && !textOf(file).bytes.equals(content.bytes))) {
     throw new ClaudikinsError("CONFIG_INVALID", `${file} has changed in the meantime`, {
       hint: "Run the command again. This run changed nothing.",

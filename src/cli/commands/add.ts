@@ -7,15 +7,8 @@ import { ClaudikinsError } from "../../errors.ts";
 import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../json-shape.ts";
 import { counted } from "../../outcome-text.ts";
 import { type Checked, checkNew, type NewServer } from "../../settings/add-server.ts";
-import {
-  type ConfigFile,
-  configAsText,
-  openConfigFile,
-  withServer,
-  writeConfigFile,
-} from "../../settings/config-file.ts";
-import { recordPolicyChange } from "../../settings/policy-changes.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { type ConfigFile, configAsText, openConfigFile, withServer } from "../../settings/config-file.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
 import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
@@ -155,9 +148,7 @@ async function add(
   for (const { name } of isChecked ? servers : []) {
     checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
   }
-  writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
-  await recordPolicyChange({ file, before: configFile.text, after: text }, io.env);
-  if (isTrusted) await keepTrust(configFile, text, io.env);
+  await saveConfig(configFile, text, io.env, { secrets: configFile.kind === "user" });
   for (const [name, found] of checked) {
     // The server is connected, so its files and the index are written from its current tools.
     if (found?.tools !== undefined) await toolbox.catalog.fetch(name, io.interrupted);

@@ -3,16 +3,9 @@ import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
-import {
-  type ConfigFile,
-  configAsText,
-  noSuchServer,
-  openConfigFile,
-  withoutServer,
-  writeConfigFile,
-} from "../../settings/config-file.ts";
-import { recordPolicyChange } from "../../settings/policy-changes.ts";
-import { isTrustedFile, keepTrust } from "../../settings/trust/trust-config.ts";
+import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../settings/config-file.ts";
+import { removeMembers } from "../../settings/edit/json.ts";
+import { isTrustedFile, saveConfig } from "../../settings/trust/trust-config.ts";
 import { logout, standings } from "../../sign-in/sign-ins.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
@@ -45,15 +38,11 @@ export default command({
     const configFile = openConfigFile(whichConfig(args, io));
     const names = [...new Set(args.names)];
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
-    const isTrusted = await isTrustedFile(configFile, io.env);
-    const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
+    const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
     // Sign out before the entry is removed. An untrusted config could name any address or folder.
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
-    let text = configFile.text;
-    for (const name of names) text = withoutServer(configFile, text, name);
-    writeConfigFile(configFile, text);
-    await recordPolicyChange({ file: configFile.file, before: configFile.text, after: text }, io.env);
-    if (isTrusted) await keepTrust(configFile, text, io.env);
+    const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);
+    await saveConfig(configFile, text, io.env);
     if (isUsable) await removeFiles(configFile, text, io);
     const { file } = configFile;
     const notes = [...signedOut].map(([server, isOut]) =>

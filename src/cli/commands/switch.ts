@@ -2,11 +2,10 @@
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
 import { toolId } from "../../registry/model.ts";
-import { configAsText, openConfigFile, writeConfigFile } from "../../settings/config-file.ts";
+import { configAsText, openConfigFile } from "../../settings/config-file.ts";
 import { parseJson } from "../../settings/edit/json.ts";
-import { recordPolicyChange } from "../../settings/policy-changes.ts";
 import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../settings/switches.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
 import { type Command, command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 
@@ -50,8 +49,7 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
       const configFile = openConfigFile(whichConfig(args, io));
       const { file } = configFile;
       const wanted = [...new Set(args.names)].map((word) => switchOf(word, configFile));
-      const isTrusted = await isTrustedFile(configFile, io.env);
-      const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
+      const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
       let edited = configFile.text;
       const switched = wanted.map((one) => {
         const before = edited;
@@ -66,9 +64,7 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
         const before = await configAsText(configFile, configFile.text, io.env);
         for (const one of wanted) checkKnown(one, before);
       }
-      writeConfigFile(configFile, edited);
-      await recordPolicyChange({ file, before: configFile.text, after: edited }, io.env);
-      if (isTrusted) await keepTrust(configFile, edited, io.env);
+      await saveConfig(configFile, edited, io.env);
       const lines = switched.map(({ server, tool, changed }) => {
         const what = tool === undefined ? server : toolId(server, tool);
         return changed

@@ -9,7 +9,8 @@ import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, revokeTrust, textDigest, trustedStates } from "../../config/trust/store.ts";
 import { shellWord } from "../../shell-word.ts";
-import type { ConfigText } from "../config-file.ts";
+import { type ConfigText, writeConfigFile } from "../config-file.ts";
+import { recordPolicyChange } from "../policy-changes.ts";
 import { linesOf } from "./lines.ts";
 
 /** Whether the user trusts everything in the file: it is the user's own, trusted, new or harmless. */
@@ -22,6 +23,22 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
     // A file that cannot be parsed is not trusted.
     return false;
   }
+}
+
+/**
+ * Writes the change that the user's command makes. A trusted file stays trusted, and the audit log gets what changes in the policy.
+ * Throws what `writeConfigFile` and `recordPolicyChange` throw.
+ */
+export async function saveConfig(
+  configFile: ConfigText,
+  text: string,
+  env: Environment,
+  { secrets, place }: { secrets?: boolean; place?: Decider["place"] | undefined } = {},
+): Promise<void> {
+  const isTrusted = await isTrustedFile(configFile, env);
+  writeConfigFile(configFile, text, { secrets });
+  await recordPolicyChange({ file: configFile.file, before: configFile.text, after: text }, env, place);
+  if (isTrusted) await keepTrust(configFile, text, env);
 }
 
 /** Trusts the text that the user's command has written. Call it only if `isTrustedFile` was true before. */
