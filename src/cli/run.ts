@@ -3,7 +3,6 @@ import { builtIn } from "../built-in.ts";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { checkLevel } from "../log.ts";
 import { nearNames } from "../near-names.ts";
-import { isSilenced } from "../upgrade/silenced.ts";
 import { version } from "../version.ts";
 import type { Answer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
@@ -33,11 +32,11 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
 const withoutHint = ["serve", "daemon", "demo", "hooks", "completions", "complete", "upgrade", "self-check"];
 
 /** Whether a person reads the output at a terminal, and this is a released executable, which can be newer. */
-function mayHint({ path, json }: CommandLine, { stdout, stderr, env, interrupted }: Io): boolean {
+function mayHint({ path, json }: CommandLine, { stdout, stderr, interrupted }: Io): boolean {
   if (builtIn?.checkout !== null || json || !stdout.isTerminal || !stderr.isTerminal || interrupted.aborted)
     return false;
   const [name] = path;
-  return name !== undefined && !withoutHint.includes(name) && !isSilenced(env);
+  return name !== undefined && !withoutHint.includes(name);
 }
 
 /** All output passes through `safeOutput` on its way to a terminal. `--verbose` sets a variable. */

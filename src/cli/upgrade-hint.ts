@@ -8,8 +8,16 @@ import { version } from "../version.ts";
 import type { Io } from "./io.ts";
 import { dim } from "./terminal-output.ts";
 
+/** Variables of continuous integration, and of people who want no hints at newer versions. */
+const silencing = ["NO_UPDATE_NOTIFIER", "CI", "CONTINUOUS_INTEGRATION", "BUILD_NUMBER", "RUN_ID"];
+
+export function isSilenced(env: Io["env"]): boolean {
+  return silencing.some((name) => env[name]);
+}
+
 /** Never throws: a hint is not worth an error. */
 export async function hintAtUpgrade({ env, stderr }: Pick<Io, "env" | "stderr">, now = Date.now()): Promise<void> {
+  if (isSilenced(env)) return;
   try {
     const seen = readSeen(env);
     const { show, checks } = nextSteps(seen, version, now);

@@ -1,7 +1,7 @@
 /** How the running executable was installed, which decides how it is upgraded. Found out from its path and from what the build built in. */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { BuiltIn } from "../built-in.ts";
+import { type BuiltIn, builtIn } from "../built-in.ts";
 
 export type PackageManager = "npm" | "bun" | "pnpm" | "yarn";
 
@@ -76,4 +76,31 @@ export function installationOf(
 export function isLasting({ kind, ...of }: Installation): boolean {
   // The store of pnpm has the version in each path, and an agent removes its bundles.
   return kind !== "cache" && kind !== "bundle" && !("manager" in of && of.manager === "pnpm");
+}
+
+/** Found at the start: once the executable is replaced, the system may give its path another ending. */
+const ownPath = (() => {
+  try {
+    return realpathSync.native(process.execPath);
+  } catch {
+    return process.execPath;
+  }
+})();
+
+const stampAtStart = stamp();
+
+function stamp(): string | undefined {
+  const found = statSync(ownPath, { throwIfNoEntry: false });
+  return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
+}
+
+/** A path with the bytes of this executable. Undefined if it was replaced since the start, and the system does not have the old one. */
+export function ownBytes(): string | undefined {
+  if (stampAtStart !== undefined && stamp() === stampAtStart) return ownPath;
+  return process.platform === "linux" ? "/proc/self/exe" : undefined;
+}
+
+export function ownInstallation(): Installation {
+  const source = Bun.isStandaloneExecutable ? undefined : join(import.meta.dir, "..", "..");
+  return installationOf(ownPath, builtIn, source);
 }

@@ -2,15 +2,14 @@
  * Earlier executables. A program that waits is the memory of one build of the engine, which a build with another engine cannot continue.
  * So an upgrade keeps the executable of the earlier engine, for as long as a stored program needs it.
  */
-import { chmodSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
-import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
+import { constants, existsSync, rmSync, statSync } from "node:fs";
+import { chmod, copyFile, link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { builtIn } from "../built-in.ts";
 import type { Environment } from "../config/environment.ts";
 import { keptExecutablesFolder, realOf } from "../config/locations.ts";
 import { namesIn } from "../files.ts";
-import { ownBytes, ownInstallation } from "./own-installation.ts";
-import { linkOrCopy } from "./swap.ts";
+import { ownBytes, ownInstallation } from "./installation.ts";
 
 const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
 
@@ -49,29 +48,22 @@ export function keepOwnExecutable(env: Environment, engine: string): Promise<voi
 
 async function copyOwn(env: Environment, engine: string): Promise<void> {
   const path = ownBytes();
-  if (path === undefined) return;
+  if (path !== undefined) await keepExecutable(env, engine, path);
+}
+
+/** Keeps the executable, unless one with this engine was kept before. Returns its path. Rejects with the system's errors. */
+export async function keepExecutable(env: Environment, engine: string, path: string): Promise<string> {
   const folder = folderOf(env, engine);
+  const file = join(folder, fileName);
+  if (existsSync(file)) return file;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = join(folder, `${process.pid}.tmp`);
   await rm(temporary, { force: true });
   // A link costs nothing. It is not possible to another disk, and on Linux not to a file of another user.
   await link(path, temporary).catch(() => copyFile(path, temporary, constants.COPYFILE_FICLONE));
   await chmod(temporary, 0o755).catch(() => {});
-  await rename(temporary, join(folder, fileName));
-}
-
-/** Keeps the executable. Throws the system's errors. */
-export function keepExecutable(env: Environment, engine: string, path: string): string {
-  const folder = folderOf(env, engine);
-  const file = join(folder, fileName);
-  if (existsSync(file)) return file;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const temporary = join(folder, `${process.pid}.tmp`);
-  rmSync(temporary, { force: true });
-  linkOrCopy(path, temporary);
-  chmodSync(temporary, 0o755);
-  renameSync(temporary, file);
-  utimesSync(folder, new Date(), new Date());
+  await rename(temporary, file);
+  await utimes(folder, new Date(), new Date());
   return file;
 }
 

@@ -11,8 +11,7 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { parsedJson } from "../json-object.ts";
 import { version } from "../version.ts";
-import { type Installation, isLasting } from "./installation.ts";
-import { ownInstallation } from "./own-installation.ts";
+import { type Installation, isLasting, ownInstallation } from "./installation.ts";
 import { runProgram } from "./run.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 

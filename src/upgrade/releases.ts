@@ -1,11 +1,16 @@
 /**
- * The files of a release, by HTTP. Nothing of what a server sends is trusted: sizes and times are limited, a version must look like one,
- * and an archive counts only if its SHA-256 is the listed one.
+ * The files of a release: finds and downloads them by HTTP, asks who made them, and unpacks the executable. Nothing of what a server sends
+ * is trusted: sizes and times are limited, a version must look like one, and an archive counts only if its SHA-256 is the listed one.
  */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { parsedJson } from "../json-object.ts";
 import { repository } from "../version.ts";
+import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
 export interface Limits {
@@ -159,4 +164,63 @@ function failed(message: string): ClaudikinsError {
   return new ClaudikinsError("UPGRADE_FAILED", message, {
     hint: `${unchanged} Run the command again. If it fails again, report it: ${repository}/issues`,
   });
+}
+
+const askMs = 60_000;
+
+/**
+ * Asks GitHub who made a download, if its command gh is installed and signed in. install.sh does the same. Resolves if the release workflow made the archive, or if nobody can be
+ * asked. Throws UPGRADE_FAILED.
+ */
+export async function verifyOrigin(
+  archive: Uint8Array,
+  name: string,
+  base: string,
+  env: Environment,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!base.startsWith(`${repository}/`)) return;
+  const slug = new URL(repository).pathname.slice(1);
+  const gh = (...args: string[]) =>
+    runProgram(["gh", ...args], { env: { ...env, GH_HOST: "github.com" }, signal, timeoutMs: askMs });
+  const able = [await gh("attestation", "verify", "--help"), await gh("auth", "token")];
+  if (able.some(({ exitCode }) => exitCode !== 0)) return;
+  const sum = new Bun.CryptoHasher("sha256").update(archive).digest("hex");
+  const { stdout } = await gh("api", "--include", `repos/${slug}/attestations/sha256:${sum}`);
+  const [, status] = /^HTTP\/\S* (\d+)/.exec(stdout) ?? [];
+  if (status === "404") throw wrong(`GitHub knows no attestation of ${name}, so the release workflow did not make it`);
+  // Without an answer, the SHA-256 has to be enough, as it is without gh.
+  if (status !== "200") return;
+  const folder = mkdtempSync(join(tmpdir(), "claudikins-upgrade-"));
+  try {
+    const file = join(folder, basename(name));
+    writeFileSync(file, archive);
+    const workflow = `${slug}/.github/workflows/release.yml`;
+    const verified = await gh("attestation", "verify", file, "--repo", slug, "--signer-workflow", workflow);
+    if (verified.exitCode !== 0) throw wrong(`The attestation of ${name} is not valid: ${failureOf(verified)}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** An executable has about 140 MB. */
+const executableBytes = 600 * 1_048_576;
+
+/** The bytes of the file with this name. Nothing else of the archive is used, so no path in it matters. Throws UPGRADE_FAILED if there is none, or if the archive is damaged or enormous. */
+export async function executableIn(archive: Uint8Array, name: string, limit = executableBytes): Promise<Uint8Array> {
+  try {
+    const tar = gunzipSync(archive, { maxOutputLength: limit });
+    // Links are not files.
+    const files = await new Bun.Archive(tar).files([name, `./${name}`]);
+    const [file] = files.values();
+    if (file && file.size > 0) return await file.bytes();
+  } catch (error) {
+    throw wrong(`Cannot unpack the archive: ${messageOf(error)}`);
+  }
+  throw wrong(`The archive has no file ${name}`);
+}
+
+/** The error for a file that another attempt would not make better. */
+function wrong(message: string): ClaudikinsError {
+  return new ClaudikinsError("UPGRADE_FAILED", message, { hint: `${unchanged} Report it: ${repository}/issues` });
 }

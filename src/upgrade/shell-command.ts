@@ -3,7 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import { programsOnPath } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { shellWord } from "../shell-word.ts";
-import { ownInstallation } from "./own-installation.ts";
+import { ownInstallation } from "./installation.ts";
 
 /** Package runners such as npx put this folder on the PATH of what they start. */
 const ofPackages = /[\\/]node_modules[\\/]\.bin[\\/]/;

@@ -107,7 +107,7 @@ export async function swap<T>({ path }: Staged, target: string, proves: () => Pr
   }
 }
 
-export function linkOrCopy(from: string, to: string): void {
+function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {

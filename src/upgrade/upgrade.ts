@@ -8,15 +8,13 @@ import type { Environment } from "../config/environment.ts";
 import { upgradeFolder } from "../config/locations.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import { takeLock } from "../lock.ts";
-import { executableIn } from "./archive.ts";
-import { verifyOrigin } from "./attestation.ts";
 import { Checkout } from "./checkout.ts";
 import type { Installation } from "./installation.ts";
 import { digestOf, keepExecutable, keptExecutable } from "./kept-executables.ts";
 import { findPackage, installedCommand, installPackage } from "./packages.ts";
 import { ownPlatform } from "./platforms.ts";
 import { prove, type SelfCheck } from "./proof.ts";
-import { downloadFile, findRelease, type Limits, usualLimits } from "./releases.ts";
+import { downloadFile, executableIn, findRelease, type Limits, usualLimits, verifyOrigin } from "./releases.ts";
 import { checkWritable, discard, removeLeftOvers, type Staged, stage, swap } from "./swap.ts";
 
 /** An installation that this process can replace. */
@@ -115,7 +113,7 @@ async function replaceBy(staged: Staged, options: Of<"script">): Promise<Upgrade
   const checked = await prove([staged.path], to, env, signal);
   refuseUnreadable(checked);
   const before = keptExecutable(env, options.engine);
-  const kept = keptFor(checked, options);
+  const kept = await keptFor(checked, options);
   try {
     // In its final place, where rules of the system may differ.
     await swap(staged, installation.path, () => prove([installation.path], to, env, signal));
@@ -135,10 +133,10 @@ function refuseUnreadable({ version, unreadable }: SelfCheck): void {
 }
 
 /** Keeps the old executable if its engine is another one. */
-function keptFor(checked: SelfCheck, { engine, env, installation }: Upgrade): string | undefined {
+async function keptFor(checked: SelfCheck, { engine, env, installation }: Upgrade): Promise<string | undefined> {
   if (digestOf(checked.engine) === digestOf(engine)) return undefined;
   try {
-    return keepExecutable(env, engine, installation.path);
+    return await keepExecutable(env, engine, installation.path);
   } catch (error) {
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot keep the old executable: ${messageOf(error)}`, {
       hint: "Nothing was changed. Programs that wait need it. Check the space on the disk of the data folder.",
@@ -155,8 +153,7 @@ async function byPackageManager(options: Of<"package">): Promise<Upgraded> {
     await installPackage(installation, to, env, signal);
     const checked = await prove(installedCommand(installation, env), to, env, signal);
     refuseUnreadable(checked);
-    const kept = keptFor(checked, { ...options, installation: { ...installation, path: before } });
-    return { kept };
+    return { kept: await keptFor(checked, { ...options, installation: { ...installation, path: before } }) };
   } catch (thrown) {
     throw await rolledBack(thrown, from, () => installPackage(installation, from, env, new AbortController().signal));
   } finally {
@@ -178,7 +175,7 @@ async function byCheckout(options: Of<"checkout">): Promise<Upgraded> {
     await checkout.install(to, dirname(target));
     const checked = await prove([target], to, env, signal);
     refuseUnreadable(checked);
-    return { kept: keptFor(checked, { ...options, installation: { ...installation, path: before } }) };
+    return { kept: await keptFor(checked, { ...options, installation: { ...installation, path: before } }) };
   } catch (thrown) {
     throw await rolledBack(thrown, from, async () => {
       await checkout.back(commit);

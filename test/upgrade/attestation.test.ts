@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { verifyOrigin } from "../../src/upgrade/attestation.ts";
+import { verifyOrigin } from "../../src/upgrade/releases.ts";
 import { repository } from "../../src/version.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 

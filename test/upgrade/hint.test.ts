@@ -1,7 +1,7 @@
 /** When a newer version is shown, and when a check is started. */
 import { describe, expect, test } from "bun:test";
+import { isSilenced } from "../../src/cli/upgrade-hint.ts";
 import { nextSteps, noteLatest, readSeen, writeSeen } from "../../src/upgrade/hint.ts";
-import { isSilenced } from "../../src/upgrade/silenced.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { executableIn } from "../../src/upgrade/archive.ts";
-import { downloadFile, findRelease, type Limits, usualLimits } from "../../src/upgrade/releases.ts";
+import { downloadFile, executableIn, findRelease, type Limits, usualLimits } from "../../src/upgrade/releases.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { archiveName, type ReleaseServer, releaseServer } from "./release-server.ts";
 
