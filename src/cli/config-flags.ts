@@ -81,20 +81,11 @@ async function tellSkipped(origin: ConfigOrigin, { stderr }: Io): Promise<void> 
   }
 }
 
-const onOrOff: ReadonlyMap<string, boolean> = new Map([
-  ["on", true],
-  ["1", true],
-  ["true", true],
-  ["off", false],
-  ["0", false],
-  ["false", false],
-]);
-
 /** Whether a command uses the daemon's servers. Throws USAGE if CLAUDIKINS_DAEMON is neither on nor off. */
 export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
   const word = env["CLAUDIKINS_DAEMON"] || "on";
-  const isOn = onOrOff.get(word.toLowerCase());
-  if (isOn === undefined) {
+  const isOn = /^(?:on|1|true)$/i.test(word);
+  if (!isOn && !/^(?:off|0|false)$/i.test(word)) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON must be on or off; it is "${word}"`);
   }
   // Without a home folder there is no private place for the socket.

@@ -68,7 +68,7 @@ export class RegistryClient {
   async find(name: string, version: string | undefined): Promise<PublishedServer | undefined> {
     const item = (await this.#versionOf(name, version)) ?? (await this.#fromList(name, version));
     if (item === undefined) return undefined;
-    const { server, problem } = readServer(item);
+    const { server, problem } = publishedServer(item);
     if (server) return server;
     throw new ClaudikinsError(
       "PROTOCOL_ERROR",
@@ -137,12 +137,9 @@ export class RegistryClient {
   }
 
   #candidates(): string[] {
-    const known = this.#api ?? this.#registry.api;
-    return known === undefined
-      ? apis
-      : this.#api === undefined
-        ? [known, ...apis.filter((api) => api !== known)]
-        : [known];
+    if (this.#api !== undefined) return [this.#api];
+    const { api } = this.#registry;
+    return api === undefined ? apis : [api, ...apis.filter((each) => each !== api)];
   }
 
   /** The JSON of an answer; undefined if there is nothing at this path. */
@@ -235,11 +232,6 @@ export class RegistryClient {
 }
 
 const addressHint = "Check the address: it is the part before /v0.1/servers.";
-
-function readServer(item: unknown) {
-  const read = publishedServer(item);
-  return read.server ? { server: read.server, problem: "" } : { server: undefined, problem: read.problem };
-}
 
 /** Puts the latest version first, and a later one before an earlier one. */
 function newer(one: Summary, other: Summary): number {

@@ -1,7 +1,7 @@
 /** How a published package is started: by npx, uvx, dnx or docker, in exactly the published version. */
 import type { PublishedArgument, PublishedKeyValue, PublishedPackage } from "./published.ts";
 import { checkedOptions, isSource, type Option, type Runtime } from "./runtime-options.ts";
-import { checkText, Refused, type Template, templateOf, wantedIn } from "./templates.ts";
+import { checkText, Refused, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
 import type { Argument, ProgramWay } from "./way.ts";
 
 interface PackageType {
@@ -271,7 +271,7 @@ function variableOf(field: PublishedKeyValue): ProgramWay["env"][number] {
 function warningsOf({ options, args }: ProgramWay): string[] {
   const warnings = new Set<string>();
   for (const { flag, value } of options) {
-    const text = (value ?? []).map((part) => (typeof part === "string" ? part : `<${part.name}>`)).join("");
+    const text = shownTemplate(value ?? []);
     if (flag === "-v" || flag === "--volume" || flag === "--mount")
       warnings.add(`Its container gets a folder of this machine: ${text}`);
     if ((flag === "--network" || flag === "--net") && text === "host") {

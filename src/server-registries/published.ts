@@ -134,7 +134,9 @@ export function summaryOf(item: unknown): Summary | undefined {
 }
 
 /** Returns the server, or what is wrong with its description, as a path and a text. */
-export function publishedServer(item: unknown): { server: PublishedServer } | { server?: undefined; problem: string } {
+export function publishedServer(
+  item: unknown,
+): { server: PublishedServer; problem?: undefined } | { server?: undefined; problem: string } {
   const { document, standing } = partsOf(item);
   const { data, error } = serverSchema.safeParse(document, { jitless: true });
   if (data) return { server: { ...data, ...standing } };

@@ -1,6 +1,10 @@
-/** A way to use a published server, with places for the values of a person. */
+/** A way to use a published server, with places for the values of a person. Help texts load this file, so it imports only types. */
 import type { Runtime } from "./runtime-options.ts";
 import type { Template } from "./templates.ts";
+
+/** The kinds of ways, as `--via` names them. */
+export const kinds = ["npm", "pypi", "nuget", "oci", "http", "sse"] as const;
+export type Kind = (typeof kinds)[number];
 
 /** A word of the command line after the package, with the option in front of it. */
 export interface Argument {

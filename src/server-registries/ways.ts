@@ -1,10 +1,9 @@
 /** The ways to use a published server: programs that this machine can start, and addresses. Some ways are refused, with a reason. */
 import { remoteWay } from "./address-way.ts";
-import type { Kind } from "./kinds.ts";
 import { packageWay } from "./package-way.ts";
 import type { PublishedServer } from "./published.ts";
 import { Refused, type Wanted } from "./templates.ts";
-import type { Way } from "./way.ts";
+import type { Kind, Way } from "./way.ts";
 
 export interface Ways {
   /** In the order of preference: an address runs no program here. */

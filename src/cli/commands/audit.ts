@@ -8,7 +8,7 @@ import { about, list as listOf, number, record, text, texts, yesOrNo } from "../
 import { grouped } from "../../outcome-text.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";
-import { command, option } from "../command.ts";
+import { command, option, type Values } from "../command.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { table } from "../layout.ts";
@@ -91,26 +91,27 @@ export const verify = command({
   },
 });
 
-const columns = [
-  "entry",
-  "time",
-  "decision",
-  "scope",
-  "server",
-  "tool",
-  "execution",
-  "call",
-  "line",
-  "approval",
-  "arguments",
-  "bytes",
-  "config",
-  "detail",
-  "place",
-  "user",
-  "parent",
-  "terminal",
-] as const;
+/** The columns of the CSV. */
+const columns: Record<string, (line: AuditLine) => unknown> = {
+  entry: ({ entry }) => entry,
+  time: ({ at }) => new Date(at).toISOString(),
+  decision: ({ decision }) => decision,
+  scope: ({ scope }) => scope,
+  server: ({ server }) => server,
+  tool: ({ tool }) => tool,
+  execution: ({ execution }) => execution,
+  call: ({ call }) => call,
+  line: ({ line }) => line,
+  approval: ({ approval }) => approval,
+  arguments: (line) => line.arguments?.sha256,
+  bytes: (line) => line.arguments?.bytes,
+  config: ({ config }) => config,
+  detail: ({ changes, servers, why }) => (changes ? JSON.stringify(changes) : (servers?.join(" ") ?? why)),
+  place: ({ by }) => by.place,
+  user: ({ by }) => by.user,
+  parent: ({ by }) => by.parent,
+  terminal: ({ by }) => by.terminal,
+};
 
 export const export_ = command({
   description:
@@ -126,20 +127,17 @@ export const export_ = command({
   async run(args, io) {
     const lines = linesOf(args, io);
     if (args.format !== "csv") return { text: lines.map((line) => `${JSON.stringify(line)}\n`).join("") };
-    const rows = [columns.join(","), ...lines.map((line) => cellsOf(line).map(csvCell).join(","))];
-    return { text: rows.map((row) => `${row}\r\n`).join("") };
+    const cells = Object.values(columns);
+    const rows = lines.map((line) => cells.map((cellOf) => csvCell(String(cellOf(line) ?? ""))));
+    const text = [Object.keys(columns), ...rows].map((row) => `${row.join(",")}\r\n`).join("");
+    return { text };
   },
 });
 
-interface Filter {
-  since?: number | undefined;
-  server?: string | undefined;
-  tool?: string | undefined;
-  execution?: string | undefined;
-  decision?: string | undefined;
-}
-
-function linesOf({ since = 0, server, tool, execution, decision }: Filter, { env }: Pick<Io, "env">): AuditLine[] {
+function linesOf(
+  { since = 0, server, tool, execution, decision }: Values<typeof filterArgs>,
+  { env }: Io,
+): AuditLine[] {
   return [...readLines(auditFolder(env))].flatMap(({ line }) => {
     if (!line || line.at < since) return [];
     const isWanted =
@@ -155,48 +153,6 @@ function subjectOf({ server, tool, config = "", changes, why }: AuditLine): stri
   if (server !== undefined) return tool === undefined ? server : toolId(server, tool);
   if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;
   return why ?? config;
-}
-
-function cellsOf(line: AuditLine): string[] {
-  const {
-    entry,
-    at,
-    decision,
-    scope,
-    server,
-    tool,
-    execution,
-    call,
-    line: row,
-    approval,
-    config,
-    changes,
-    servers,
-    why,
-    by,
-  } = line;
-  const detail = changes ? JSON.stringify(changes) : (servers?.join(" ") ?? why ?? "");
-  const { sha256, bytes } = line.arguments ?? {};
-  return [
-    entry,
-    new Date(at).toISOString(),
-    decision,
-    scope,
-    server,
-    tool,
-    execution,
-    call,
-    row,
-    approval,
-    sha256,
-    bytes,
-    config,
-    detail,
-    by.place,
-    by.user,
-    by.parent,
-    by.terminal,
-  ].map((value) => String(value ?? ""));
 }
 
 /** A spreadsheet runs texts that begin like a formula. */

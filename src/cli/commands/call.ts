@@ -1,17 +1,13 @@
 /** `claudikins call`: calls one tool, through the daemon or directly. */
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import { serverFolder } from "../../config/discover.ts";
-import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
-import { DaemonClient } from "../../daemon/client.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
-import { shellSessionOf } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import type { Called, ToolCall } from "../../execution/call.ts";
 import { anything, exactly, record, text } from "../../json-shape.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
-import { askingForTrust, type ConfigFlags, configArgs, daemonArgs, usesDaemon } from "../config-flags.ts";
+import { type ConfigFlags, configArgs, daemonArgs, usesDaemon } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { filesShape } from "../outcome.ts";
@@ -19,6 +15,7 @@ import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
 import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
+import { daemonOf } from "../with-daemon.ts";
 
 export default command({
   description: "Call one tool and print its result. The daemon keeps the server ready for the next call.",
@@ -79,12 +76,9 @@ function isWatched(flags: Flags, { env }: Io): boolean {
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
 async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
-  const { cwd, env } = io;
-  const options = { flag: flags.config, trust: flags.trust, cwd, env };
-  const origin = await askingForTrust(flags, io, () => checkTrust(options));
-  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(options));
+  const { client, caller } = await daemonOf(flags, io);
   try {
-    const body: WrittenCall = { ...wanted, cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env) };
+    const body: WrittenCall = { ...wanted, ...caller };
     return (await client.post("/call", body, io.interrupted)) as Called;
   } catch (error) {
     const { code } = toClaudikinsError(error);

@@ -59,7 +59,7 @@ export default command({
     if (args.detach) {
       const other = attached.find((name) => args[name] !== undefined && args[name] !== false);
       if (other) throw new ClaudikinsError("USAGE", `--detach cannot be used with --${other}`);
-      const { runDetached } = await import("../detached.ts");
+      const { runDetached } = await import("../with-daemon.ts");
       const source = await readSource(args.file, args.eval, io);
       const id = await runDetached({ source, limits, check: args.check }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };

@@ -1,11 +1,10 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
-import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
-import { DaemonClient } from "../../daemon/client.ts";
 import { about, record, text, yesOrNo } from "../../json-shape.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { command, flag } from "../command.ts";
-import { askingForTrust, configArgs } from "../config-flags.ts";
+import { configArgs } from "../config-flags.ts";
 import { saying } from "../progress.ts";
+import { daemonOf } from "../with-daemon.ts";
 
 export default command({
   description:
@@ -20,10 +19,7 @@ export default command({
     opened: about("Whether a browser was started; never with --json", yesOrNo),
   }),
   async run(args, io) {
-    const choice = { flag: args.config, trust: args.trust, cwd: io.cwd, env: io.env };
-    const origin = await askingForTrust(args, io, async () => checkTrust(choice));
-    const file = origin.kind === "demo" ? undefined : origin.file;
-    const client = new DaemonClient(file, io.env, isAnsweredFor(choice));
+    const { client } = await daemonOf(args, io);
     const invited = client.post("/ui", {}, io.interrupted);
     const { port, path, token } = (await saying(io.stderr, "Contacting the daemon", invited)) as Invitation;
     const url = new URL(`http://127.0.0.1:${port}${path}#${token}`);

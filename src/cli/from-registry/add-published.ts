@@ -5,11 +5,10 @@ import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { ValueOf } from "../../json-shape.ts";
 import { checkAddress, entryOf } from "../../server-registries/entry.ts";
-import type { Kind } from "../../server-registries/kinds.ts";
 import type { Found } from "../../server-registries/lookup.ts";
 import { type Registry, titleOf } from "../../server-registries/registries.ts";
-import { Refused, type Wanted } from "../../server-registries/templates.ts";
-import type { Way } from "../../server-registries/way.ts";
+import { Refused, shownTemplate, type Wanted } from "../../server-registries/templates.ts";
+import type { Kind, Way } from "../../server-registries/way.ts";
 import { wantedOfWay, waysOf } from "../../server-registries/ways.ts";
 import { type NewServer, notInCatalog } from "../../settings/add-server.ts";
 import { type ConfigFile, configAsText, withServer } from "../../settings/config-file.ts";
@@ -284,8 +283,7 @@ async function chosenWay(
 
 function wayLine(way: Way): string {
   if (!("url" in way)) return `${way.kind}: start ${way.spec} with ${way.runtime}`;
-  const address = way.url.map((part) => (typeof part === "string" ? part : `<${part.name}>`)).join("");
-  return `${way.kind}: connect to ${address}`;
+  return `${way.kind}: connect to ${shownTemplate(way.url)}`;
 }
 
 /** A short key: `io.github.owner/weather-mcp-server` becomes `weather`, and `com.stripe/mcp` becomes `stripe`. */

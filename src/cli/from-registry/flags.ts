@@ -1,5 +1,5 @@
 /** The flags of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
-import { kinds } from "../../server-registries/kinds.ts";
+import { kinds } from "../../server-registries/way.ts";
 import { type Args, flag, option, repeatable, type Values } from "../command.ts";
 import { oneWordOf } from "../flags.ts";
 

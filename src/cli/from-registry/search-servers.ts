@@ -1,5 +1,5 @@
 /** `claudikins add --search`: lists servers of the catalog and of the registries, and adds nothing. */
-import { ClaudikinsError } from "../../errors.ts";
+import { ClaudikinsError, problemOf } from "../../errors.ts";
 import type { ValueOf } from "../../json-shape.ts";
 import { searchRegistries } from "../../server-registries/lookup.ts";
 import type { Answer } from "../command.ts";
@@ -41,17 +41,15 @@ export async function searchServers(text: string, flags: readonly string[], io: 
   for (const { name } of partial)
     notes.push(`note: ${name} has more servers than were read. Add words to narrow it down\n`);
   return {
-    json: { servers: shown, ...(failed.length > 0 ? { failed: failed.map(failedJson) } : {}) },
+    json: {
+      servers: shown,
+      ...(failed.length > 0
+        ? { failed: failed.map(({ registry, error }) => ({ registry: registry.url, error: problemOf(error) })) }
+        : {}),
+    },
     text: table(["name", "version", "description", "from"], rows, io.stdout.columns),
     note: `${notes.join("")}To see what one does, and to add it: claudikins add NAME\n`,
   };
-}
-
-function failedJson({
-  registry,
-  error: { code, message, hint },
-}: Awaited<ReturnType<typeof searchRegistries>>["failed"][number]) {
-  return { registry: registry.url, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }
 
 async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundShape>[]> {

@@ -1,6 +1,6 @@
 /** The JSON of published servers. It is a file of its own so that help texts load nothing else. */
 import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../json-shape.ts";
-import { kinds } from "../../server-registries/kinds.ts";
+import { kinds } from "../../server-registries/way.ts";
 
 const kind = oneOf(...kinds);
 

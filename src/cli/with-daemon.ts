@@ -1,0 +1,34 @@
+/** What commands let the daemon of their config do. */
+import { serverFolder } from "../config/discover.ts";
+import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
+import { DaemonClient } from "../daemon/client.ts";
+import { shellSessionOf } from "../daemon/protocol.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { ExecuteRequest } from "../execution/execute.ts";
+import { askingForTrust, type ConfigFlags, usesDaemon } from "./config-flags.ts";
+import type { Io } from "./io.ts";
+
+/** The daemon of the config, and what it needs to know of a caller. May ask the person to trust the config. */
+export async function daemonOf(flags: ConfigFlags, io: Io) {
+  const { cwd, env } = io;
+  const choice = { flag: flags.config, trust: flags.trust, cwd, env };
+  const origin = await askingForTrust(flags, io, () => checkTrust(choice));
+  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(choice));
+  return { client, caller: { cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env) } };
+}
+
+/** `exec --detach`. Returns the id of the execution, once it is stored. Throws what the daemon throws. */
+export async function runDetached(
+  program: Pick<ExecuteRequest, "source" | "limits" | "check">,
+  flags: ConfigFlags,
+  io: Io,
+): Promise<string> {
+  if (!usesDaemon({}, io.env)) {
+    throw new ClaudikinsError("USAGE", "--detach runs the code in the daemon, and there can be none here", {
+      hint: "Check that CLAUDIKINS_DAEMON is not off, and that HOME is set.",
+    });
+  }
+  const { client, caller } = await daemonOf(flags, io);
+  const { id } = (await client.post("/executions", { ...program, ...caller }, io.interrupted)) as { id: string };
+  return id;
+}
