@@ -38,6 +38,12 @@ const timeoutMs = z.int().min(1).max(maxTimeoutMs);
 /** One day. `keepAlive` is for servers that must run longer. */
 const maxIdleTimeoutMs = 86_400_000;
 
+const textWithout = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const message = problemOf(text);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+
 /** The schema of `allow`, `deny` or `confirm`. */
 const policyKey = <T>(key: (typeof policyKeys)[number]) =>
   z
@@ -110,10 +116,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       ...signInSchemas(oauth, auth),
       type: z.enum(Object.keys(networkTypes)).optional(),
       headers: headers.default({}),
-      [addressKey]: z.string().superRefine((url, context) => {
-        const message = addressProblem(url, transportOf(type, url));
-        if (message !== undefined) context.addIssue({ code: "custom", message });
-      }),
+      [addressKey]: textWithout((url) => addressProblem(url, transportOf(type, url))),
     })
     .transform((entry): NetworkEntry => {
       const { type: _, oauth, auth, [addressKey]: address, ...rest } = entry as typeof entry & Record<string, unknown>;
@@ -179,13 +182,7 @@ const approvalsSchema = z.object({
 const llmFields = {
   preset: z.enum(presetNames).optional(),
   /** The base URL of `/chat/completions`. It replaces the address of the preset. */
-  baseUrl: z
-    .string()
-    .superRefine((url, context) => {
-      const message = addressProblem(url, "http");
-      if (message !== undefined) context.addIssue({ code: "custom", message });
-    })
-    .optional(),
+  baseUrl: textWithout((url) => addressProblem(url, "http")).optional(),
   /** A secret, such as `${VARIABLE}`. The default for a preset is its usual variable. */
   apiKey: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
@@ -207,10 +204,7 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
 /** Where `claudikins add` finds servers. Only the user's own config is asked for it: see `server-registries/registries.ts`. */
 const registryFields = {
   /** `official`, or the part of the address before `/v0.1/servers`. */
-  url: z.string().superRefine((url, context) => {
-    const message = registryProblem(url);
-    if (message !== undefined) context.addIssue({ code: "custom", message });
-  }),
+  url: textWithout(registryProblem),
   headers: headers.optional(),
   /** Time limit of all requests of one command. */
   timeoutMs: z.int().min(1).max(maxRegistryTimeoutMs).optional(),

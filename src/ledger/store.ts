@@ -71,7 +71,7 @@ export function appendCounts(folder: string, counts: Counts, now: Date): boolean
 
 /** Sums up past hours. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
 export async function foldLedger(folder: string, now: Date): Promise<void> {
-  await withLock(join(folder, lockName), "the ledger", () => fold(folder, now), lockWaitMs);
+  await locked(folder, () => fold(folder, now));
 }
 
 /** Reads all counts, and sums up past hours first if possible. Throws FILE_NOT_FOUND if they cannot be read, VERSION_TOO_OLD. */
@@ -83,15 +83,10 @@ export async function readLedger(folder: string, now: Date): Promise<LedgerConte
     return { ...content, problems: [...new Set([...problems, ...content.problems])] };
   };
   try {
-    return await withLock(
-      join(folder, lockName),
-      "the ledger",
-      () => {
-        problems.push(...fold(folder, now));
-        return read();
-      },
-      lockWaitMs,
-    );
+    return await locked(folder, () => {
+      problems.push(...fold(folder, now));
+      return read();
+    });
   } catch {
     // The folder is read-only or locked for long: read it without summing up.
     return read();
@@ -116,11 +111,14 @@ export function readCounts(folder: string, day: (date: Date) => string = dayOf):
 /** Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
 export async function resetLedger(folder: string): Promise<void> {
   if (namesIn(folder).length === 0) return;
-  const remove = () => {
+  await locked(folder, () => {
     const names = [totalsName, damagedTotals, damagedHour, ...hoursIn(folder)];
     for (const name of names) removeFile(join(folder, name));
-  };
-  await withLock(join(folder, lockName), "the ledger", remove, lockWaitMs);
+  });
+}
+
+function locked<T>(folder: string, work: () => T): Promise<T> {
+  return withLock(join(folder, lockName), "the ledger", work, lockWaitMs);
 }
 
 function hoursIn(folder: string): string[] {

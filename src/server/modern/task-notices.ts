@@ -94,69 +94,57 @@ interface Listening {
 
 /** The SDK's stream of events for a request that names tasks, with the changes of these tasks. */
 export function streamWithTasks(response: Response, listening: Listening): Response {
-  const body = new ReadableStream<Uint8Array>({ start: (stream) => void new TaskStream(stream, response, listening) });
-  return new Response(body, { status: response.status, headers: response.headers });
+  const { id, tasks, taskIds, signal, closing } = listening;
+  const encoder = new TextEncoder();
+  const start = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+    let hasEnded = false;
+    const enqueue = (event: Uint8Array) => {
+      if (!hasEnded) stream.enqueue(event);
+    };
+    const send = (message: object) => enqueue(encoder.encode(messageEvent(JSON.stringify(message))));
+    const alive = setInterval(() => enqueue(encoder.encode(keepAlive)), aliveMs).unref();
+    const stop = tasks.onChange((state) => {
+      if (taskIds.includes(state.taskId)) send({ jsonrpc: "2.0", ...taskNotice(state, id) });
+    });
+    const end = (last?: Uint8Array) => {
+      if (hasEnded) return;
+      clearInterval(alive);
+      stop();
+      if (last) enqueue(last);
+      hasEnded = true;
+      try {
+        stream.close();
+      } catch {
+        // The host has closed it.
+      }
+    };
+    onAbort(signal, () => end());
+    const passing = passEvents(response, enqueue, (message) => send(withTasks(message, taskIds)));
+    onAbort(closing, () => void passing.then(end));
+  };
+  return new Response(new ReadableStream({ start }), { status: response.status, headers: response.headers });
 }
 
-class TaskStream {
-  readonly #stream: ReadableStreamDefaultController<Uint8Array>;
-  readonly #encoder = new TextEncoder();
-  readonly #ends: (() => void)[];
-  /** The SDK's last event. The SDK ends a stream at once if it has nothing more to say there. */
-  #last: Uint8Array | undefined;
-  #hasEnded = false;
-
-  constructor(stream: ReadableStreamDefaultController<Uint8Array>, response: Response, listening: Listening) {
-    const { id, tasks, taskIds, signal, closing } = listening;
-    this.#stream = stream;
-    const alive = setInterval(() => this.#write(keepAlive), aliveMs).unref();
-    const stop = tasks.onChange((state) => {
-      if (taskIds.includes(state.taskId)) this.#send({ jsonrpc: "2.0", ...taskNotice(state, id) });
-    });
-    this.#ends = [() => clearInterval(alive), stop];
-    onAbort(signal, () => this.#end());
-    const passing = this.#pass(response, taskIds);
-    onAbort(closing, () => void passing.then(() => this.#end(this.#last)));
-  }
-
-  async #pass({ body }: Response, taskIds: readonly string[]): Promise<void> {
-    const decoder = new TextDecoder();
-    try {
-      // The SDK writes each event as one chunk.
-      for await (const event of body ?? []) {
-        const message = messageIn(decoder.decode(event));
-        if (message && "result" in message) this.#last = event;
-        else if (message) this.#send(withTasks(message, taskIds));
-        else this.#enqueue(event);
-      }
-    } catch {
-      // The host has closed the stream.
+/** Passes the SDK's events. Returns the result, its last event: the SDK ends a stream at once if it has nothing more to say there. */
+async function passEvents(
+  { body }: Response,
+  pass: (event: Uint8Array) => void,
+  send: (message: JsonObject) => void,
+): Promise<Uint8Array | undefined> {
+  const decoder = new TextDecoder();
+  let last: Uint8Array | undefined;
+  try {
+    // The SDK writes each event as one chunk.
+    for await (const event of body ?? []) {
+      const message = messageIn(decoder.decode(event));
+      if (message && "result" in message) last = event;
+      else if (message) send(message);
+      else pass(event);
     }
+  } catch {
+    // The host has closed the stream.
   }
-
-  #send(message: object): void {
-    this.#write(messageEvent(JSON.stringify(message)));
-  }
-
-  #write(text: string): void {
-    this.#enqueue(this.#encoder.encode(text));
-  }
-
-  #enqueue(event: Uint8Array): void {
-    if (!this.#hasEnded) this.#stream.enqueue(event);
-  }
-
-  #end(last?: Uint8Array): void {
-    if (this.#hasEnded) return;
-    for (const end of this.#ends) end();
-    if (last) this.#enqueue(last);
-    this.#hasEnded = true;
-    try {
-      this.#stream.close();
-    } catch {
-      // The host has closed it.
-    }
-  }
+  return last;
 }
 
 function messageIn(event: string): JsonObject | undefined {
