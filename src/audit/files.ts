@@ -1,5 +1,4 @@
 /** The files of the audit log: numbered, each with whole lines of JSON, and the head, which names the last line. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { namesIn, readIfThere } from "../files.ts";
 import { isObject, parsedJson } from "../json-object.ts";
@@ -16,10 +15,6 @@ interface Head {
 
 /** The hash before the first line. */
 export const noLine = "0".repeat(64);
-
-export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
 
 export function fileName(number: number): string {
   return `${String(number).padStart(6, "0")}.jsonl`;

@@ -2,13 +2,15 @@
  * The audit log: lines of JSON that are only appended, in files that only their user can read. Each line has the hash of the line
  * before it, also across files, so that a line that was changed, removed or inserted later is noticed.
  */
+
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readIfThere, writeWhenChanged } from "../files.ts";
 import { withLock } from "../lock.ts";
+import { sha256 } from "../sha256.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
-import { fileName, fileNames, headName, lineOf, lockName, noLine, readHead, sha256 } from "./files.ts";
+import { fileName, fileNames, headName, lineOf, lockName, noLine, readHead } from "./files.ts";
 
 /** Size of a file after which the next one begins. Files are never removed. */
 export const maxFileBytes = 4 * 1_048_576;

@@ -1,5 +1,6 @@
 /** Checks the chain of the audit log. */
-import { fileName, noLine, type ReadLine, readHead, readLines, sha256 } from "./files.ts";
+import { sha256 } from "../sha256.ts";
+import { fileName, noLine, type ReadLine, readHead, readLines } from "./files.ts";
 
 interface Verified {
   /** The number of entries up to the first problem. */

@@ -1,9 +1,10 @@
 /** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
-import { createHash } from "node:crypto";
+
 import type { ServerConfig } from "../config/load.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import type { CatalogResults } from "../registry/server-catalog.ts";
+import { sha256 } from "../sha256.ts";
 import { version } from "../version.ts";
 
 /** The category of servers that have none in the config and are not in the server catalog. */
@@ -42,10 +43,7 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined):
     config.url === undefined
       ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
       : [config.transport, config.url, Object.keys(config.headers).sort()];
-  return createHash("sha256")
-    .update(JSON.stringify([version, ...way, ...names, ...linesOf(config)]))
-    .digest("hex")
-    .slice(0, 16);
+  return sha256(JSON.stringify([version, ...way, ...names, ...linesOf(config)])).slice(0, 16);
 }
 
 /** Empty if all tools are allowed. */

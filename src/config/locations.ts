@@ -2,8 +2,10 @@
  * The paths of files and folders: the user's config and data folders by the XDG Base Directory Specification, the folders of a
  * config, and the programs on the PATH.
  */
+
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { sha256 } from "../sha256.ts";
 import type { Environment } from "./environment.ts";
 
 export const configFileName = "claudikins.json";
@@ -138,8 +140,7 @@ function workspaceName(project: string): string {
     .replace(/[^\p{L}\p{N}._-]+/gu, "-")
     .replace(/^[.-]+/, "")
     .slice(0, 40);
-  const hash = new Bun.CryptoHasher("sha256").update(real).digest("hex").slice(0, 8);
-  return `${name || "folder"}-${hash}`;
+  return `${name || "folder"}-${sha256(real).slice(0, 8)}`;
 }
 
 /** Resolves links, even if the end of the path does not exist yet. */

@@ -1,5 +1,5 @@
 /** Where the daemon of a config listens. Generated files look there too, so nothing here may need Bun. */
-import { createHash } from "node:crypto";
+
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
@@ -7,6 +7,7 @@ import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { namesIn } from "../files.ts";
+import { sha256 } from "../sha256.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -78,10 +79,7 @@ function keyOf(config: string | undefined, env: Environment): string {
   const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()
     .map((name) => [name, env[name] ?? null]);
-  return createHash("sha256")
-    .update(JSON.stringify([file ?? null, values]))
-    .digest("hex")
-    .slice(0, 16);
+  return sha256(JSON.stringify([file ?? null, values])).slice(0, 16);
 }
 
 /** Creates the folder. Throws FILE_NOT_WRITABLE if others may write to it: they could replace the socket. */

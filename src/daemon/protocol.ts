@@ -22,10 +22,11 @@
  * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
  * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
  */
-import { createHash } from "node:crypto";
+
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ErrorCode } from "../errors.ts";
+import { sha256 } from "../sha256.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
 
 /** The session of calls that name none: all shells share it. */
@@ -44,7 +45,7 @@ export function entryMark({ policy: _, ...entry }: ServerConfig): string {
   const sorted = Object.entries(entry)
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+  return sha256(JSON.stringify(sorted));
 }
 
 export interface Status {

@@ -1,9 +1,10 @@
 /** Where the log file of a server is: one file for each config and server, with a header that names both. */
-import { createHash } from "node:crypto";
+
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { ConfigOrigin } from "../config/discover.ts";
 import { parsedJson } from "../json-object.ts";
+import { sha256 } from "../sha256.ts";
 
 export interface LogOwner {
   server: string;
@@ -43,10 +44,7 @@ export function logFile(folder: string, { server, config }: LogOwner): string {
     .replace(/[^a-z\d]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, 40);
-  const hash = createHash("sha256")
-    .update(JSON.stringify([config, server]))
-    .digest("hex")
-    .slice(0, 12);
+  const hash = sha256(JSON.stringify([config, server])).slice(0, 12);
   return join(folder, `${readable || "server"}-${hash}.log`);
 }
 

@@ -1,5 +1,5 @@
 /** Recognises, replaces and removes our texts in agents' files without changing anything else. */
-import { createHash } from "node:crypto";
+import { sha256 } from "../sha256.ts";
 
 const skillMark = /^<!-- claudikins skill ([\da-f]{12})\b.*-->\r?\n/m;
 
@@ -20,7 +20,7 @@ export function originOfSkill(text: string): "ours" | "changed" | "foreign" {
 
 /** Ignores line endings, which git may change. */
 function hashOf(text: string): string {
-  return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("hex").slice(0, 12);
+  return sha256(text.replaceAll("\r\n", "\n")).slice(0, 12);
 }
 
 /** What `withSection` added before the section: line breaks, or the whole file. Removing the section undoes it. */

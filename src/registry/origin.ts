@@ -2,10 +2,10 @@
  * Records in the user's data folder which config a registry belongs to, and how to start claudikins. The registry must not have
  * these paths: it may be shared, and sandboxed code can read it.
  */
-import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhenChanged } from "../files.ts";
+import { sha256 } from "../sha256.ts";
 
 export interface Origin {
   /** The config file; null for the demo. */
@@ -17,7 +17,7 @@ export interface Origin {
 
 /** The file for one registry, and the file for registries that were copied or moved, which has no config. */
 function filesOf(dataFolder: string, registry: string): [string, string] {
-  const name = createHash("sha256").update(realpathSync(registry)).digest("hex").slice(0, 16);
+  const name = sha256(realpathSync(registry)).slice(0, 16);
   return [join(dataFolder, "registries", `${name}.json`), join(dataFolder, "executable.json")];
 }
 

@@ -4,9 +4,9 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSy
 import { join } from "node:path";
 import { thisProcess } from "../../src/audit/decider.ts";
 import type { AuditLine, Decider } from "../../src/audit/event.ts";
-import { sha256 } from "../../src/audit/files.ts";
 import { auditing, maxFileBytes } from "../../src/audit/log.ts";
 import { verify } from "../../src/audit/verify.ts";
+import { sha256 } from "../../src/sha256.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const temporary = temporaryFolder();

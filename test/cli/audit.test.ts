@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditEvent, Decider } from "../../src/audit/event.ts";
-import { sha256 } from "../../src/audit/files.ts";
 import { auditing } from "../../src/audit/log.ts";
 import { auditFolder } from "../../src/config/locations.ts";
+import { sha256 } from "../../src/sha256.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 

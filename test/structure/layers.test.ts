@@ -145,6 +145,7 @@ const leaves: Record<string, string[]> = {
   "json-object.ts": [],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": [],
+  "sha256.ts": [],
   "shell-word.ts": [],
   "collect-soon.ts": [],
   "duration.ts": [],

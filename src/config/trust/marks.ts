@@ -1,6 +1,7 @@
 /** Digests of the parts of a config that need trust. A changed command, address, variable or rule changes a digest. */
-import { createHash } from "node:crypto";
+
 import { isObject } from "../../json-object.ts";
+import { sha256 } from "../../sha256.ts";
 import type { ParsedConfig } from "../parse.ts";
 import type { ServerEntry } from "../schema.ts";
 
@@ -87,7 +88,5 @@ function without(value: object, keys: readonly string[]): Record<string, unknown
 export function digestOf(value: unknown): string {
   const sorted = (_: string, each: unknown) =>
     isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each;
-  return createHash("sha256")
-    .update(JSON.stringify(value, sorted) ?? "")
-    .digest("hex");
+  return sha256(JSON.stringify(value, sorted) ?? "");
 }

@@ -1,10 +1,11 @@
 /** The store of trusted configs: one private file that records each config as it was when the user trusted it. */
-import { createHash } from "node:crypto";
+
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { withLock } from "../../lock.ts";
 import { isNewer, writtenByNewer } from "../../newer.ts";
+import { sha256 } from "../../sha256.ts";
 import type { Environment } from "../environment.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
@@ -72,7 +73,7 @@ export function trustedStates(file: string, env: Environment): Trusted[] {
 /** Returns whether exactly this text was trusted. This is faster than comparing marks. */
 export function knowsText(text: string, states: readonly Trusted[]): boolean {
   if (states.length === 0) return false;
-  const digest = textDigest(text);
+  const digest = sha256(text);
   return states.some((state) => state.text === digest);
 }
 
@@ -118,8 +119,4 @@ export function trustKey(file: string): string {
   } catch {
     return file;
   }
-}
-
-export function textDigest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

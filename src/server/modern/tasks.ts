@@ -2,6 +2,7 @@
  * The extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28: a call that takes long ends with a task, and its work goes on. The
  * host asks for the state of the task, and answers its questions.
  */
+
 import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -14,6 +15,7 @@ import { z } from "zod";
 import { tasksExtension, withTasks } from "../../clients/tasks-extension.ts";
 import { messageOf } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
+import { sha256 } from "../../sha256.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import type { OpenRequest } from "./open-request.ts";
 
@@ -147,7 +149,7 @@ export class Tasks implements Disposable {
 
   /** The claim of an execution that may become a task with this secret. */
   claimOf(secret: string): string {
-    return new Bun.CryptoHasher("sha256").update(`${secret}\n${this.#options.owner}`).digest("hex");
+    return sha256(`${secret}\n${this.#options.owner}`);
   }
 
   /** Calls the listener with each change of a task. Returns a function that ends this. */

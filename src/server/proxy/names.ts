@@ -2,9 +2,10 @@
  * Names for the tools or prompts of many servers: valid for every agent, unique, and stable for the session. They depend only on
  * the original names, not on the order in which servers answer.
  */
-import { createHash } from "node:crypto";
+
 import type { Prefix } from "../../config/defaults.ts";
 import { didYouMean } from "../../near-names.ts";
+import { sha256 } from "../../sha256.ts";
 import { invalidParams } from "./answers.ts";
 
 export interface Original {
@@ -80,7 +81,7 @@ export class ExposedNames {
   /** Adds a digest of the entry, as long as necessary to be unique. */
   #marked(original: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): string {
     const { name } = this.#wanted(original, servers);
-    const digest = digestOf(keyOf(original));
+    const digest = sha256(keyOf(original));
     for (let chars = markChars; ; chars++) {
       const marked = withMark(name, digest.slice(0, chars));
       if (!this.#originals.has(marked)) return marked;
@@ -102,16 +103,12 @@ interface Fitting {
 /** At most 64 letters, digits, dashes and underscores. A longer name ends with a digest of the whole. */
 function fitting(text: string): Fitting {
   const cleaned = text.replace(/[^A-Za-z0-9_-]+/g, "_");
-  const name = cleaned.length <= maxChars ? cleaned : withMark(cleaned, digestOf(text).slice(0, markChars));
+  const name = cleaned.length <= maxChars ? cleaned : withMark(cleaned, sha256(text).slice(0, markChars));
   return { name, isOwn: name === text };
 }
 
 function withMark(name: string, mark: string): string {
   return `${name.slice(0, maxChars - mark.length - 1)}_${mark}`;
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 function keyOf({ server, name }: Original): string {

@@ -7,7 +7,8 @@ import { auditFolder } from "../../config/locations.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
-import { knowsMarks, recordTrust, revokeTrust, textDigest, trustedStates } from "../../config/trust/store.ts";
+import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../config/trust/store.ts";
+import { sha256 } from "../../sha256.ts";
 import { shellWord } from "../../shell-word.ts";
 import { type ConfigText, writeConfigFile } from "../config-file.ts";
 import { recordPolicyChange } from "../policy-changes.ts";
@@ -78,5 +79,5 @@ export async function endTrust(file: string, env: Environment): Promise<boolean>
 }
 
 function record({ file, text, config }: Trusting, env: Environment): Promise<void> {
-  return recordTrust(file, { text: textDigest(text), marks: marksOf(config), lines: linesOf(config) }, env);
+  return recordTrust(file, { text: sha256(text), marks: marksOf(config), lines: linesOf(config) }, env);
 }
