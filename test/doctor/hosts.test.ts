@@ -165,6 +165,13 @@ test("an agent that loads the skill from its plugin and from a file is reported"
   home.folder.write(".claude/settings.json", { enabledPlugins: { "claudikins@claudikins": true } });
   home.folder.write(".codex/config.toml", '[plugins."claudikins@claudikins"]\nenabled = true\n');
   const twice = async () => (await doctor()).findings.filter(({ id }) => /^skill\..*\.twice$/.test(id));
+  // The skill is written for such an agent only if it is named.
+  expect((await run(["setup", "--yes", "--no-servers"])).exitCode).toBe(0);
+  expect(await run(["skill", "install"])).toEqual({
+    exitCode: 0,
+    stdout: "",
+    stderr: "Your agents have the skill from their plugins.\n",
+  });
   expect(await twice()).toEqual([]);
   await run(["skill", "install", "--host", "claude", "--host", "codex"]);
   expect(await twice()).toMatchObject([

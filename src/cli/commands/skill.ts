@@ -75,7 +75,8 @@ export const install = command({
       surroundings,
       named: named !== undefined,
     });
-    return changesAnswer(writeFiles(files, optionsOf(args)), args);
+    const answer = changesAnswer(writeFiles(files, optionsOf(args)), args);
+    return files.length > 0 ? answer : { ...answer, note: "Your agents have the skill from their plugins.\n" };
   },
 });
 
@@ -169,10 +170,11 @@ function namedAgents(names: string[]): readonly Agent[] | undefined {
   });
 }
 
-/** Returns the agents in use on this machine that read skills, or Claude Code if there are none. */
+/** Returns the agents on this machine that read skills, or Claude Code if there are none. Agents whose plugin has the skill are left out. */
 export function usualAgents(surroundings: Surroundings): readonly Agent[] {
   const here = agentsHere(surroundings).filter(({ memory }) => memory);
-  return here.length > 0 ? here : chosenAgents(["claude-code"]);
+  const all = here.length > 0 ? here : chosenAgents(["claude-code"]);
+  return all.filter(({ plugin }) => !plugin?.(surroundings));
 }
 
 /** Returns the files of the agents. Throws USAGE if a named agent has no such file. */
