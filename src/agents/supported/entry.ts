@@ -9,7 +9,7 @@ import { oauthKeys } from "../../config/oauth.ts";
 import { isObject, type JsonObject, stringsIn, withTexts } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
 import type { Reading, Scene } from "./model.ts";
-import { type Syntax, type Translator, translator } from "./variables.ts";
+import { type Syntax, Translator } from "./variables.ts";
 
 /** Keys that allow or hide tools of a server. */
 const shownKeys = ["includeTools", "enabledTools", "enabled_tools", "tools"];
@@ -17,7 +17,7 @@ const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
 
 /** Never throws: an entry that cannot be used is skipped with a reason. */
 export function readEntry(raw: JsonObject, syntax: Syntax, scene: Scene): Reading {
-  const translate = translator(syntax, scene);
+  const translate = new Translator(syntax, scene);
   const { notes, supplied, obstacles } = translate;
   const address = raw["httpUrl"] ?? raw["url"] ?? raw["serverUrl"];
   const { command, type } = raw;
@@ -62,12 +62,13 @@ function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): Porta
 }
 
 /** The folder in which the server starts; relative to the project's folder in a shared file. */
-function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Scene): string | undefined {
+function folderOf(raw: unknown, translate: Translator, scene: Scene): string | undefined {
+  const { text, notes } = translate;
   const cwd = typeof raw === "string" ? text(raw) : undefined;
   if (scene.isShared) {
     const inProject = normalize(cwd ?? ".").replace(/(?<=.)[\\/]$/, "");
     if (cwd?.startsWith("${") || isAbsolute(inProject)) return cwd;
-    standIn(relative(join("/", "project", inProject), join("/", "project")) || ".");
+    translate.workspaceFolder = relative(join("/", "project", inProject), join("/", "project")) || ".";
     return inProject;
   }
   // A project's server may use files of the project.

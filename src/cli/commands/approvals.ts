@@ -134,9 +134,7 @@ export const approve = command({
     const rows = chosenRows(args, await allOf(approvals, io), io);
     const scope = args.for ?? "once";
     await askPerson(rows, scope, io);
-    const { decided, late } = await decideAll(approvals, rows, { state: "approved", scope, by: "command" });
-    const stopped = await continueStopped(approvals, decided, io);
-    return answerOf({ approved: decided.map(jsonOf) }, "Approved", decided, [...late, ...stopped]);
+    return await decide(approvals, rows, { state: "approved", scope, by: "command" }, io);
   },
 });
 
@@ -154,9 +152,7 @@ export const deny = command({
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
     const rows = chosenRows(args, await allOf(approvals, io), io);
-    const { decided, late } = await decideAll(approvals, rows, { state: "denied", by: "command" });
-    const stopped = await continueStopped(approvals, decided, io);
-    return answerOf({ denied: decided.map(jsonOf) }, "Denied", decided, [...late, ...stopped]);
+    return await decide(approvals, rows, { state: "denied", by: "command" }, io);
   },
 });
 
@@ -257,18 +253,32 @@ async function askPerson(rows: readonly Approval[], scope: ApprovalScope, io: Io
   }
 }
 
-async function decideAll(approvals: Approvals, rows: readonly Approval[], decision: Decision) {
-  const decided = new Map<string, Approval>();
+/** Throws APPROVAL_NOT_FOUND if nothing was decided. */
+async function decide(approvals: Approvals, rows: readonly Approval[], decision: Decision, io: Io): Promise<Answer> {
+  const byId = new Map<string, Approval>();
   const late: string[] = [];
   for (const { id } of rows) {
-    if (decided.has(id)) continue;
+    if (byId.has(id)) continue;
     const changed = await approvals.decide(id, decision);
-    for (const row of changed) decided.set(row.id, row);
+    for (const row of changed) byId.set(row.id, row);
     if (changed.length > 0) continue;
     const now = await approvals.get(id);
     late.push(`note: ${id} no longer waits: ${now ? stateText(now) : "it was removed"}\n`);
   }
-  return { decided: [...decided.values()], late };
+  const decided = [...byId.values()];
+  const stopped = await continueStopped(approvals, decided, io);
+  if (decided.length === 0) {
+    throw new ClaudikinsError("APPROVAL_NOT_FOUND", "Nothing was decided: another decision was first", {
+      hint: listHint,
+    });
+  }
+  const verb = decision.state === "approved" ? "Approved" : "Denied";
+  const lines = decided.map((row) => `${verb} ${visible(toolId(row.server, row.tool))} (${row.id})\n`);
+  return {
+    json: { [decision.state]: decided.map(jsonOf) },
+    text: lines.join(""),
+    note: [...late, ...stopped].join(""),
+  };
 }
 
 /** Lets the daemon continue the executions that no process runs. Returns what to tell the person. */
@@ -292,17 +302,6 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
     }
   }
   return notes;
-}
-
-/** Throws APPROVAL_NOT_FOUND if nothing was decided. */
-function answerOf(json: object, verb: string, decided: readonly Approval[], notes: readonly string[]): Answer {
-  if (decided.length === 0) {
-    throw new ClaudikinsError("APPROVAL_NOT_FOUND", "Nothing was decided: another decision was first", {
-      hint: listHint,
-    });
-  }
-  const lines = decided.map((row) => `${verb} ${visible(toolId(row.server, row.tool))} (${row.id})\n`);
-  return { json, text: lines.join(""), note: notes.join("") };
 }
 
 const maxArguments = 60;

@@ -1,6 +1,6 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
-import { realpathSync } from "node:fs";
 import { discoverConfig } from "../../config/discover.ts";
+import { realOf } from "../../config/locations.ts";
 import { askToStop, findPeers, hasEnded, type Peer } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";
@@ -135,15 +135,6 @@ export const logs = command({
 /** The daemons of one config. Callers with different values of its variables have different daemons. Throws CONFIG_NOT_FOUND. */
 function ofConfig(peers: Peer[], flag: string | undefined, { cwd, env }: Io): Peer[] {
   const origin = discoverConfig({ flag, cwd, env });
-  const file = origin.kind === "demo" ? null : realpathSync(origin.file);
+  const file = origin.kind === "demo" ? null : realOf(origin.file);
   return peers.filter(({ status }) => (status.config === null ? null : realOf(status.config)) === file);
-}
-
-/** A daemon still belongs to a config that was removed. */
-function realOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
 }

@@ -1,14 +1,13 @@
 /** The report of init, as JSON and as text. */
 import type { Applied } from "../../agents/apply.ts";
 import type { Found, FoundFile } from "../../agents/find-servers.ts";
-import type { Measured } from "../../agents/measure.ts";
 import type { Inventory, Origin } from "../../agents/merge.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { agents } from "../../agents/supported/agents.ts";
 import { type Supplied, suppliedText } from "../../agents/supported/model.ts";
 import type { Survey, SwitchPlan } from "../../agents/switch-over.ts";
 import type { ServerConfig } from "../../config/load.ts";
-import { ClaudikinsError } from "../../errors.ts";
+import { ClaudikinsError, type Problem } from "../../errors.ts";
 import {
   about,
   exactly,
@@ -69,6 +68,9 @@ export const initShape = record({
   ),
   "diff?": about("With --dry-run", text),
 });
+
+/** The tools of a server, and the tokens that their definitions take in an agent's context. */
+export type Measured = { tools: number; tokens: number } | { tools?: undefined; problem: Problem };
 
 export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Row[] {
   const { configFile, servers } = inventory;

@@ -1,14 +1,17 @@
 /** Starts the servers that init imports, and decides about those that do not start. */
 import { leaveServer } from "../../agents/choices.ts";
-import { type Measured, measure } from "../../agents/measure.ts";
 import { planSwitch, type SwitchPlan } from "../../agents/switch-over.ts";
+import { askAll } from "../../catalog/ask-all.ts";
+import type { Problem } from "../../errors.ts";
 import { counted } from "../../outcome-text.ts";
+import { definitionText } from "../../registry/model.ts";
 import { isTrustedFile } from "../../settings/trust/trust-config.ts";
+import { estimateTokens } from "../../token-estimate.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
-import { type Row, rowsOf } from "./report.ts";
+import { type Measured, type Row, rowsOf } from "./report.ts";
 import type { Setting } from "./setting.ts";
 
 /** A plan and the servers of it that were started. */
@@ -43,16 +46,33 @@ export async function startServers(plan: SwitchPlan, options: StartOptions, sett
   return { plan, toolbox, measured, rows: rowsOf(plan, measured) };
 }
 
-function measuredBy(
+/** Starts the servers that miss no variable. Those that answer stay connected for the next use. */
+async function measuredBy(
   { catalog }: Toolbox,
   { config, inventory }: SwitchPlan,
   withinMs: number,
   { io, isJson }: Setting,
 ): Promise<Map<string, Measured>> {
   const names = inventory.servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
-  return countingServers(isJson ? undefined : io.stderr, names.length, (onServer) =>
-    measure(catalog, names, { withinMs, signal: io.interrupted, onServer }),
+  const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
+  const ask = async (name: string) => {
+    const { tools } = (await catalog.preview(name, { signal })).server;
+    return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0) };
+  };
+  const answers = await countingServers(isJson ? undefined : io.stderr, names.length, (onServer) =>
+    askAll(names, undefined, ask, { signal, onServer }),
   );
+  return new Map(
+    answers.map(({ server, durationMs: _, ...answer }): [string, Measured] => {
+      const isLate = "problem" in answer && answer.problem.code === "CANCELLED" && !io.interrupted.aborted;
+      return [server, isLate ? { problem: tooSlow(server) } : answer];
+    }),
+  );
+}
+
+function tooSlow(name: string): Problem {
+  const hint = "Some servers take longer on their first start. To give them more time: claudikins init --timeout 2m";
+  return { code: "SERVER_UNAVAILABLE", message: `${name} did not answer in time`, hint };
 }
 
 /**
