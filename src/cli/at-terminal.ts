@@ -4,7 +4,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { argumentsOf } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { decidedElsewhere } from "../policy/desk.ts";
-import type { Answer, Asker } from "../policy/gate.ts";
+import type { Answer, Asker } from "../policy/asking.ts";
 import { Semaphore } from "../semaphore.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { visibleText } from "../visible-text.ts";

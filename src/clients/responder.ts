@@ -8,7 +8,7 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from "@modelcontextprotocol/client";
-import type { Answer, Asker } from "../policy/gate.ts";
+import type { Answer, Asker } from "../policy/asking.ts";
 
 export interface Asked {
   /** The name of the server that asks, as in the config. */

@@ -1,0 +1,180 @@
+/** Questions that lie on the desk until somebody decides, wherever that is. Meanwhile, a person who can be reached now is asked as well. */
+import { durationText } from "../duration.ts";
+import type { ClaudikinsError } from "../errors.ts";
+import { Semaphore } from "../semaphore.ts";
+import { type Asked, type Asker, answerOf, cancelled, isNo, isYes, keyOf, refused, saidBy } from "./asking.ts";
+import { changedParts, type ToolDefinition } from "./definition.ts";
+import {
+  boundTo,
+  continuesElsewhere,
+  type Desk,
+  decidedElsewhere,
+  type MadeCall,
+  type Ticket,
+  type Verdict,
+} from "./desk.ts";
+import type { Refusals } from "./refusals.ts";
+
+/** Maximum number of calls of one execution that lie on the desk. Further calls wait until one of them is decided. */
+const maxWaiting = 20;
+
+/** A call that lies on the desk. */
+interface Waiting {
+  digests: ToolDefinition["digests"];
+  ticket: Ticket;
+  /** Whether a person who was asked about this call here has said no. */
+  isRefusedHere?: boolean;
+}
+
+interface DeskQuestionsOptions {
+  /** Returns who can be asked now. */
+  asker: () => Asker | undefined;
+  /** Limits the questions to a person to one at a time. */
+  turns: Semaphore;
+  refusals: Refusals;
+}
+
+export class DeskQuestions {
+  readonly #options: DeskQuestionsOptions;
+  /** The calls on the desk by the key of their tool. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
+  /** Limits the calls on the desk, by the signal that all calls of one execution share. */
+  readonly #places = new WeakMap<AbortSignal, Semaphore>();
+
+  constructor(options: DeskQuestionsOptions) {
+    this.#options = options;
+  }
+
+  placesOf(signal: AbortSignal | undefined): Semaphore {
+    const places = (signal && this.#places.get(signal)) ?? new Semaphore(maxWaiting);
+    if (signal) this.#places.set(signal, places);
+    return places;
+  }
+
+  /**
+   * Puts the question on the desk, and waits for the decision. Returns what `allow` does with a yes: the definition, or the parts that
+   * have changed meanwhile. Throws POLICY_DENIED if a person says no, nobody decides in time, or this code has asked too often.
+   */
+  async ask<T extends ToolDefinition | string[]>(
+    desk: Desk,
+    made: MadeCall,
+    asked: Asked,
+    allow: (scope: "once" | "session") => Promise<T>,
+  ): Promise<T> {
+    const { refusals } = this.#options;
+    const { question, definition, context } = asked;
+    const key = keyOf(question);
+    const standing = refusals.standing(key, context.signal);
+    const refusal = standing && isNo(standing.how) ? refused(asked, standing.how, standing.why) : undefined;
+    // A call that was approved stays so, whatever was said about others since. An execution that is continued asks again.
+    if (refusal && !(await desk.isApproved(made))) throw refusal;
+    refusals.asked(context.signal);
+    const ticket = await desk.place(question, boundTo(definition, question.args), made);
+    if (refusal && ticket.isOpen) {
+      await ticket.withdraw();
+      throw refusal;
+    }
+    const waiting: Waiting = { digests: definition.digests, ticket };
+    const ofTool = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, ofTool.add(waiting));
+    let scope: "once" | "session";
+    try {
+      scope = await this.#decided(waiting, asked);
+    } finally {
+      ofTool.delete(waiting);
+      if (ofTool.size === 0) this.#waiting.delete(key);
+    }
+    const allowed = await allow(scope);
+    if (Array.isArray(allowed)) await ticket.withdraw();
+    else if (scope === "session") settle(ofTool, definition);
+    return allowed;
+  }
+
+  /** Waits until the question leaves the desk. */
+  async #decided(waiting: Waiting, asked: Asked): Promise<"once" | "session"> {
+    const { ticket } = waiting;
+    const { signal } = asked.context;
+    const ended = new AbortController();
+    const over = Promise.withResolvers<never>();
+    const cancel = () => over.reject(cancelled(asked.question));
+    // The asker is not waited for: without an answer, the question stays on the desk.
+    this.#askMeanwhile(waiting, asked, ended.signal).catch(over.reject);
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    let verdict: Verdict;
+    try {
+      verdict = await Promise.race([ticket.verdict, over.promise]);
+    } catch (error) {
+      if (signal?.reason === continuesElsewhere) ticket.leave();
+      else await ticket.withdraw().catch(() => {});
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      ended.abort(decidedElsewhere);
+    }
+    if (verdict.state === "approved") return verdict.scope;
+    throw this.#refusalOf(verdict, asked, waiting);
+  }
+
+  /** Asks a person who can be reached now, and records the answer. Rejects if it cannot be recorded. */
+  async #askMeanwhile(waiting: Waiting, asked: Asked, ended: AbortSignal): Promise<void> {
+    const { ticket } = waiting;
+    if (!ticket.isOpen) return;
+    const { turns, asker: whom, refusals } = this.#options;
+    const { question, context } = asked;
+    const { signal, origin = signal } = context;
+    const key = keyOf(question);
+    const both = signal ? AbortSignal.any([signal, ended]) : ended;
+    const turn = turns.acquire(both);
+    if (turn && !(await turn)) return;
+    try {
+      const asker = whom();
+      if (!ticket.isOpen || both.aborted || !asker || refusals.standing(key, signal) !== undefined) return;
+      const shown = { ...question, changed: ticket.changed ?? question.changed };
+      const answer = await answerOf(asker, shown, { signal: both, origin }, () => undefined).catch((error: unknown) => {
+        if (!both.aborted) throw error;
+      });
+      if (answer === undefined) return;
+      const said = saidBy(answer);
+      if (!isYes(answer)) refusals.refused(key, signal, answer);
+      waiting.isRefusedHere = said?.state === "denied";
+      if (said && said.state !== "expired") await ticket.decide(said);
+    } finally {
+      turns.release();
+    }
+  }
+
+  #refusalOf(
+    verdict: Exclude<Verdict, { state: "approved" }>,
+    asked: Asked,
+    { isRefusedHere }: Waiting,
+  ): ClaudikinsError {
+    const { refusals } = this.#options;
+    const { question, context } = asked;
+    const { signal } = context;
+    if (verdict.state === "withdrawn") return cancelled(question);
+    if (verdict.state === "expired") {
+      const after = durationText(verdict.afterMs);
+      return refused(
+        asked,
+        "late",
+        `was not called: nobody decided about it within ${after}, so the question has expired`,
+      );
+    }
+    if (isRefusedHere) return refused(asked, "no");
+    const standing = refusals.standing(keyOf(question), signal);
+    if (standing?.how === "declined") return refused(asked, "declined", standing.why);
+    // A denial elsewhere also decides the other open questions about the tool, and counts once.
+    if (!standing || !isNo(standing.how)) refusals.refused(keyOf(question), signal, "no");
+    return refused(asked, "no");
+  }
+}
+
+/** Settles the questions about a tool that was just allowed for the session. */
+function settle(waiting: ReadonlySet<Waiting>, { digests }: ToolDefinition): void {
+  for (const each of waiting) {
+    if (changedParts(digests, each.digests).length > 0) continue;
+    // A question that cannot be settled stays open.
+    each.ticket.decide({ state: "approved", scope: "session" }).catch(() => {});
+  }
+}
