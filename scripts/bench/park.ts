@@ -6,7 +6,8 @@ import { limitsFrom } from "../../src/execution/execute.ts";
 import { KeptExecution, type StoredProgram } from "../../src/execution/kept-execution.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
-import { type ExecuteOptions, Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { median } from "./measure.ts";
@@ -113,7 +114,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     const { execution } = deserialize(program) as StoredProgram;
     const answer = { type: "settle", call: waiting!.call, json: "1" } as const;
     const open = [{ message: JSON.parse(waiting!.message), answer }];
-    const last = sandbox.resume(source, { execution, open }, optionsOf(folder, call));
+    const last = sandbox.execute(source, optionsOf(folder, call), { execution, open });
     const resumeMs = (await called["next"]!.promise) - startedAt;
     refuseFailure(await last);
     return { parkMs, resumeMs, bytes: program.length };

@@ -2,7 +2,8 @@
 import type { Limits } from "../config/schema.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { OpenCall } from "../sandbox/keeper.ts";
-import type { ExecuteOptions, Sandbox } from "../sandbox/sandbox.ts";
+import type { ExecuteOptions } from "../sandbox/program-run.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
@@ -70,7 +71,7 @@ export async function continueExecution(
   const recording = parts.recorder?.begin({ id, source, parts, host, timeline: program.timeline });
   if (kept && recording) kept.timeline = () => recording.timeline;
   const options = await optionsOf(request, limits, parts, recording);
-  const outcome = await parts.sandbox.resume(source, { execution: program.execution, open }, options);
+  const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
   recording?.ended(outcome);
   return outcome;
 }

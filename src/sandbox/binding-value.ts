@@ -1,6 +1,7 @@
 /** Reads the value of a binding outside the program. */
 import type { BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
+import { answerKind } from "./guest/kinds.ts";
 
 /** The JSON or text that is sent to the worker. */
 export function textOf(value: BindingValue): string {
@@ -19,4 +20,13 @@ export function parsedValue(value: BindingValue): unknown {
   } catch {
     return value.jsonOrText;
   }
+}
+
+/** The value as it crosses into the engine. A text with zero characters or lone surrogates is sent as JSON, which can escape them. */
+export function payloadOf(value: BindingValue): [kind: number, payload: string] {
+  if ("json" in value) return [answerKind.json, value.json];
+  if ("blocks" in value) return [answerKind.blocks, value.blocks];
+  const text = "text" in value ? value.text : value.jsonOrText;
+  if (text.includes("\0") || !text.isWellFormed()) return [answerKind.json, JSON.stringify(text)];
+  return ["text" in value ? answerKind.text : answerKind.jsonOrText, text];
 }

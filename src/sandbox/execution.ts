@@ -1,8 +1,16 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
-import { maxTimerMs } from "../time-limit.ts";
+import { payloadOf } from "./binding-value.ts";
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
-import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
+import {
+  type CodeResult,
+  type GuestError,
+  guestFailure,
+  outOfMemory,
+  stoppedFailure,
+  thrownFailure,
+} from "./code-result.ts";
+import type { CallGroup, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
@@ -11,7 +19,6 @@ import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
-  type ErrorShape,
   type FromWorker,
   type ParkedMessage,
   type ResumeMessage,
@@ -19,29 +26,9 @@ import {
   type SettleMessage,
   stopReason,
 } from "./messages.ts";
+import { ProgramTimers } from "./program-timers.ts";
 import type { HostCalls, ReusableContext } from "./reusable-context.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
-
-/** How the code ended. */
-export type CodeResult =
-  /** `notes` is JSON of what the guest noticed. */
-  { ok: true; json: string | undefined; notes?: string | undefined } | CodeFailure;
-
-export interface CodeFailure {
-  ok: false;
-  reason: FailureReason;
-  error: GuestError;
-}
-
-/** A failure as the guest tells it. */
-export interface GuestError extends ErrorShape {
-  stack: string;
-  floating?: boolean;
-  /** Names of tools that were read and do not exist. */
-  missed?: string[];
-  /** Properties that were read from promises of calls. */
-  unawaited?: { tool: string; key: string }[];
-}
 
 export interface Ended {
   result: CodeResult;
@@ -55,8 +42,17 @@ export interface Ended {
   registry: string | undefined;
 }
 
+const atStart = () => ({
+  /** CPU time of the code so far. */
+  usedMs: 0,
+  displayedBytes: 0,
+  displayed: 0,
+  /** Whether the program waits for a timer that fires late, and for nothing else. */
+  isAsleep: false,
+});
+
 /** What an execution keeps outside the engine's memory: plain data. */
-export interface ExecutionState {
+export interface ExecutionState extends ReturnType<typeof atStart> {
   /** The transpiled code. */
   code: string;
   gate: CallGate["state"];
@@ -66,11 +62,7 @@ export interface ExecutionState {
   timers: Map<number, number>;
   /** The names of skills that are being loaded. */
   loading: Map<number, string>;
-  usedMs: number;
-  displayedBytes: number;
-  displayed: number;
   registry: string | undefined;
-  isAsleep: boolean;
 }
 
 export interface ExecutionOptions {
@@ -108,22 +100,17 @@ export class Execution implements HostCalls {
   /** The folder on disk. */
   readonly #registry: string;
   readonly #gate: CallGate;
-  readonly #timers = new Map<number, { timer: Timer; at: number }>();
+  readonly #timers: ProgramTimers;
   /** The names of skills that are being loaded. */
   readonly #loading = new Map<number, string>();
   #isKept: boolean;
   /** Calls of a program that is kept, which are made once it is saved. */
   #unsaved: CallMessage[] = [];
-  /** Whether the program waits for a timer that fires late, and for nothing else. */
-  #isAsleep: boolean;
+  readonly #state: ReturnType<typeof atStart>;
   readonly #stop: Int32Array;
   #deadline: number;
-  /** CPU time of the code so far. */
-  #usedMs = 0;
   /** When the code began to run; undefined while it waits. */
   #runningSince: number | undefined;
-  #displayedBytes = 0;
-  #displayed = 0;
   #over = false;
 
   constructor(context: ReusableContext, { run, code, isKept, send, onEnd, saved }: ExecutionOptions) {
@@ -133,7 +120,8 @@ export class Execution implements HostCalls {
     this.#send = send;
     this.#onEnd = onEnd;
     this.#isKept = isKept;
-    this.#isAsleep = saved?.isAsleep ?? false;
+    const { usedMs, displayedBytes, displayed, isAsleep } = saved ?? atStart();
+    this.#state = { usedMs, displayedBytes, displayed, isAsleep };
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
     this.#calls = new SeenCalls(saved?.calls);
     const made = (call: CallMessage) => {
@@ -142,16 +130,13 @@ export class Execution implements HostCalls {
       else send(call);
     };
     this.#gate = new CallGate(run.limits, made, saved?.gate);
-    this.#usedMs = saved?.usedMs ?? 0;
-    this.#displayedBytes = saved?.displayedBytes ?? 0;
-    this.#displayed = saved?.displayed ?? 0;
     this.#files = new Files(run.mounts);
     this.#files.registryPath = saved?.registry;
     this.#registry = run.mounts.registry;
     this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
     context.enter(this, run.limits);
-    for (const [id, at] of saved?.timers ?? []) this.setTimer(id, Math.max(0, at - Date.now()));
+    this.#timers = new ProgramTimers((id) => this.#enter(() => context.callGuest("fire", id)), saved?.timers);
     for (const [id, skill] of saved?.loading ?? []) this.load(id, skill);
   }
 
@@ -166,12 +151,12 @@ export class Execution implements HostCalls {
    * loaded its memory. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
    */
   park(nearMs: number): Omit<ParkedMessage, "type"> | undefined {
-    if (this.#over || this.#loading.size > 0 || this.#wakeAt - Date.now() < nearMs) return undefined;
+    if (this.#over || this.#loading.size > 0 || this.#timers.wakeAt - Date.now() < nearMs) return undefined;
     const copy = this.#copy();
     if (!copy.saved) return undefined;
     this.#over = true;
     this.#context.leave();
-    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.stop();
     return { ...copy, reusable: !this.#context.outgrown };
   }
 
@@ -186,30 +171,22 @@ export class Execution implements HostCalls {
   #copy(): Pick<ParkedMessage, "saved" | "wakeAt" | "open"> {
     this.#logs.flush();
     const memory = this.#context.save();
-    const wakeAt = this.#wakeAt;
+    const { wakeAt } = this.#timers;
     const execution: ExecutionState = {
+      ...this.#state,
       code: this.#code,
       gate: this.#gate.state,
       logs: this.#logs.state,
       calls: this.#calls.state,
-      timers: new Map([...this.#timers].map(([id, { at }]) => [id, at])),
+      timers: this.#timers.state,
       loading: this.#loading,
-      usedMs: this.#usedMs,
-      displayedBytes: this.#displayedBytes,
-      displayed: this.#displayed,
       registry: this.#files.registryPath,
-      isAsleep: this.#isAsleep,
     };
     return {
       saved: memory && { memory, execution },
       wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined,
       open: this.#gate.made,
     };
-  }
-
-  /** When the first timer fires, in milliseconds since 1970. */
-  get #wakeAt(): number {
-    return this.#timers.values().reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
   }
 
   start(): void {
@@ -255,10 +232,10 @@ export class Execution implements HostCalls {
         this.#pump();
       }
     } catch (error) {
-      this.#finish(this.#failureOf(error));
+      this.#finish(thrownFailure(error, this.#reasonToStop()));
       return;
     } finally {
-      this.#usedMs += performance.now() - this.#runningSince;
+      this.#state.usedMs += performance.now() - this.#runningSince;
       this.#runningSince = undefined;
     }
     const stopped = this.#reasonToStop();
@@ -277,7 +254,7 @@ export class Execution implements HostCalls {
   #whenIdle(): void {
     if (this.#gate.open > 0 || this.#loading.size > 0) return;
     if (this.#timers.size > 0) {
-      if (this.#wakeAt - Date.now() > longTimerMs) this.#fallAsleep();
+      if (this.#timers.wakeAt - Date.now() > longTimerMs) this.#fallAsleep();
       return;
     }
     if (this.#context.askGuest("waiting") || this.#context.askGuest("finish") || this.#over) return;
@@ -292,14 +269,14 @@ export class Execution implements HostCalls {
   }
 
   #fallAsleep(): void {
-    this.#isAsleep = true;
-    this.#send({ type: "sleeps", until: this.#wakeAt });
+    this.#state.isAsleep = true;
+    this.#send({ type: "sleeps", until: this.#timers.wakeAt });
     if (this.#isKept) this.#checkpoint();
   }
 
   #wake(): void {
-    if (!this.#isAsleep) return;
-    this.#isAsleep = false;
+    if (!this.#state.isAsleep) return;
+    this.#state.isAsleep = false;
     this.#send({ type: "awake" });
   }
 
@@ -308,7 +285,7 @@ export class Execution implements HostCalls {
     if (flag === stopReason.cancelled) return "cancelled";
     const now = performance.now();
     if (flag === stopReason.timeout || now > this.#deadline) return "timeout";
-    return this.#usedMs + (now - (this.#runningSince ?? now)) > this.#run.limits.cpuMs ? "cpu" : undefined;
+    return this.#state.usedMs + (now - (this.#runningSince ?? now)) > this.#run.limits.cpuMs ? "cpu" : undefined;
   }
 
   log(level: string, text: string, open?: number): void {
@@ -316,12 +293,12 @@ export class Execution implements HostCalls {
   }
 
   display(json: string): string | undefined {
-    if (this.#displayed === maxDisplayed) return JSON.stringify(displayedTooMuch());
-    const bytes = this.#displayedBytes + Buffer.byteLength(json);
+    if (this.#state.displayed === maxDisplayed) return JSON.stringify(displayedTooMuch());
+    const bytes = this.#state.displayedBytes + Buffer.byteLength(json);
     const { limits } = this.#run;
     if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("The displayed values are", bytes, limits));
-    this.#displayedBytes = bytes;
-    this.#displayed += 1;
+    this.#state.displayedBytes = bytes;
+    this.#state.displayed += 1;
     this.#send({ type: "display", json });
     return undefined;
   }
@@ -354,18 +331,11 @@ export class Execution implements HostCalls {
   }
 
   setTimer(id: number, delayMs: number): void {
-    const fire = () => {
-      this.#timers.delete(id);
-      this.#enter(() => this.#context.callGuest("fire", id));
-    };
-    const later = () => this.setTimer(id, delayMs - maxTimerMs);
-    const timer = delayMs > maxTimerMs ? setTimeout(later, maxTimerMs) : setTimeout(fire, delayMs);
-    this.#timers.set(id, { timer, at: Date.now() + delayMs });
+    this.#timers.set(id, delayMs);
   }
 
   clearTimer(id: number): void {
-    clearTimeout(this.#timers.get(id)?.timer);
-    this.#timers.delete(id);
+    this.#timers.clear(id);
   }
 
   done(json: string | undefined, notes?: string): void {
@@ -398,40 +368,19 @@ export class Execution implements HostCalls {
     return this.#reasonToStop() !== undefined;
   }
 
-  /** Describes what the engine threw, an overflow of the host's stack, or an abort of the instance. */
-  #failureOf(thrown: unknown): CodeFailure {
-    const stopped = this.#reasonToStop();
-    const { guest, cause } = thrown as { guest?: GuestError | null; cause?: GuestError };
-    if (stopped !== undefined) return stoppedFailure(stopped, guest ?? cause);
-    if (guest === null) return guestFailure(outOfMemory);
-    const told = [guest, cause].find((each) => each !== null && typeof each === "object");
-    if (told) return guestFailure(told);
-    if (thrown instanceof RangeError) return guestFailure({ name: "InternalError", message: "stack overflow" });
-    return { ok: false, reason: "crashed", error: { name: "EngineError", message: "", stack: "" } };
-  }
-
   #finish(result: CodeResult): void {
     if (this.#over) return;
     this.#over = true;
     this.#context.leave();
-    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.stop();
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
     // worker, which returns its memory at once.
     const reusable = (result.ok || result.reason === "threw") && !this.#context.outgrown;
-    const displayed = this.#displayed > 0;
+    const displayed = this.#state.displayed > 0;
     const registry = this.#files.registryPath;
     this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, registry });
   }
-}
-
-/** A text with zero characters or lone surrogates is sent as JSON, which can escape them. */
-function payloadOf(value: BindingValue): [kind: number, payload: string] {
-  if ("json" in value) return [answerKind.json, value.json];
-  if ("blocks" in value) return [answerKind.blocks, value.blocks];
-  const text = "text" in value ? value.text : value.jsonOrText;
-  if (text.includes("\0") || !text.isWellFormed()) return [answerKind.json, JSON.stringify(text)];
-  return ["text" in value ? answerKind.text : answerKind.jsonOrText, text];
 }
 
 /** The line of the executed code in a stack: that of the innermost frame. Transpiling keeps lines. */
@@ -441,21 +390,3 @@ function lineIn(stack: string): number | undefined {
 }
 
 const frameOfCode = new RegExp(`[ (]${RegExp.escape(codeFile)}:(\\d{1,7})`);
-
-const outOfMemory = { name: "InternalError", message: "out of memory" };
-
-function guestFailure(told: Partial<GuestError>): CodeFailure {
-  const error = { name: "Error", message: "", stack: "", ...told };
-  return { ok: false, reason: reasonOf(error), error };
-}
-
-/** QuickJS has one error for each of its limits. */
-function reasonOf({ name, message }: GuestError): FailureReason {
-  if (name === "InternalError" && /^(?:out of memory|string too long)$/.test(message)) return "memory";
-  return /^(?:Internal|Syntax)Error$/.test(name) && message === "stack overflow" ? "stack" : "threw";
-}
-
-/** `interrupted` is the exception that the stop caused inside. Its frames show where the code was. */
-function stoppedFailure(reason: FailureReason, interrupted?: Partial<GuestError>): CodeFailure {
-  return { ok: false, reason, error: { name: "Error", message: "", stack: String(interrupted?.stack ?? "") } };
-}

@@ -2,8 +2,8 @@
 import type { Advice } from "./advice/surroundings.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import { codeFile, wrapperLength } from "./code/wrapper.ts";
+import type { CodeFailure } from "./code-result.ts";
 import type { Limits, OutcomeError } from "./contract.ts";
-import type { CodeFailure } from "./execution.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import type { RecordedCalls } from "./seen-calls.ts";

@@ -84,6 +84,14 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   }
 }
 
+/** Only the names of a namespace. The rest is sent when the worker asks for it. */
+export function namesOf(namespace: Namespace): Namespace {
+  const { name, jsName, description, functions, hidden = [], mayHide = false } = namespace;
+  if (functions === "any") return { name, jsName, description, functions };
+  const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
+  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayHide };
+}
+
 /** Answers the questions from the bindings, on the main thread. */
 export function answersTo(questions: readonly Question[], { namespaces, suggest }: Bindings): Answer[] {
   const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));

@@ -1,6 +1,6 @@
 /** Errors for limits: those that a program can handle, and those that end it. */
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
-import type { ErrorShape } from "./messages.ts";
+import type { ErrorShape, Failure } from "./messages.ts";
 
 const megabyte = 1_048_576;
 
@@ -87,6 +87,30 @@ function size(bytes: number): string {
 export function plainFailure(reason: FailureReason, error: ErrorShape, limits: Limits): OutcomeError {
   const { name, message, code, hint } = { ...error, ...endOf(reason, limits) };
   return { name, message, code, hint: error.hint ?? hint, stack: "" };
+}
+
+/** The failure of a program whose worker could not report one. With `isReading`, the program was still being parsed. */
+export function stoppedProgram(
+  reason: "cancelled" | "timeout" | "stack" | "crashed",
+  limits: Limits,
+  isReading = false,
+): Failure {
+  const error = plainFailure(reason, { name: "Error", message: "" }, limits);
+  const words = isReading && reason === "timeout" ? tooNested(limits.timeoutMs) : {};
+  return { ok: false, reason, error: { ...error, ...words } };
+}
+
+/** The failure of a program that no parser reads in time. */
+export function unreadableProgram(ms: number): Failure {
+  const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(ms) };
+  return { ok: false, reason: "check", error };
+}
+
+function tooNested(ms: number): { message: string; hint: string } {
+  return {
+    message: `The code could not be parsed as TypeScript within ${ms / 1000} s and was not run`,
+    hint: "Nested or repeated code takes the parser too long: write it in smaller pieces, or without types.",
+  };
 }
 
 /** How the program ended that reached a limit, or whose worker failed. */

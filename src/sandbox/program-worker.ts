@@ -3,30 +3,30 @@
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
 import { maxTimerMs } from "../time-limit.ts";
-import type { ParkedMessage, ParkedProgram, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+import type { FromWorker, ParkedMessage, ParkedProgram, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
-export interface WorkerSource {
-  /** A worker, and when it may be given work. */
-  take(): { worker: Worker; prepared: Promise<void> };
-  giveBack(worker: Worker, reusable: boolean): void;
-  /** Called with each worker before it is given work. */
-  listen(worker: Worker): void;
+interface ProgramWorkerOptions {
+  workers: WorkerPool;
+  memoryBytes: number;
+  /** Makes the message that starts or continues the program. */
+  run: () => Omit<RunMessage, "type">;
+  received: (message: FromWorker) => void;
+  /** Called if the worker fails. */
+  failed: (event: ErrorEvent) => void;
 }
 
 export class ProgramWorker {
-  readonly #source: WorkerSource;
-  readonly #run: () => Omit<RunMessage, "type">;
-  #worker: Worker | undefined;
+  readonly #options: ProgramWorkerOptions;
+  #worker: ReadyWorker | undefined;
   #parked: ParkedProgram | undefined;
   /** Messages for the program while it is in no worker, or on its way. */
   #held: ToWorker[] | undefined = [];
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
-  /** `run` makes the message that starts or continues the program. */
-  constructor(source: WorkerSource, run: () => Omit<RunMessage, "type">) {
-    this.#source = source;
-    this.#run = run;
+  constructor(options: ProgramWorkerOptions) {
+    this.#options = options;
   }
 
   /** Takes a program that was saved elsewhere. It stays parked until it is sent a message, or until `wakeAt`. */
@@ -42,7 +42,7 @@ export class ProgramWorker {
 
   /** Resolves when the program has been sent to a worker. */
   async start(): Promise<void> {
-    await this.#enter(() => ({ type: "run", ...this.#run() }));
+    await this.#enter(() => ({ type: "run", ...this.#options.run() }));
     this.#release();
   }
 
@@ -57,7 +57,7 @@ export class ProgramWorker {
 
   send(message: ToWorker): void {
     if (!this.#held) {
-      this.#worker?.postMessage(message);
+      this.#worker?.worker.postMessage(message);
       return;
     }
     this.#held.push(message);
@@ -68,7 +68,7 @@ export class ProgramWorker {
   park(nearMs: number): void {
     if (this.#held || !this.#worker) return;
     this.#held = [];
-    this.#worker.postMessage({ type: "park", nearMs } satisfies ToWorker);
+    this.#worker.worker.postMessage({ type: "park", nearMs } satisfies ToWorker);
   }
 
   /** The worker's answer to `park`. */
@@ -100,7 +100,7 @@ export class ProgramWorker {
   async #resume(saved: ParkedProgram): Promise<void> {
     this.#parked = undefined;
     clearTimeout(this.#timer);
-    await this.#enter((): ResumeMessage => ({ type: "resume", ...this.#run(), saved }));
+    await this.#enter((): ResumeMessage => ({ type: "resume", ...this.#options.run(), saved }));
   }
 
   #wakeAt(at: number, saved: ParkedProgram): void {
@@ -110,9 +110,11 @@ export class ProgramWorker {
   }
 
   async #enter(message: () => RunMessage | ResumeMessage): Promise<void> {
-    const { worker, prepared } = this.#source.take();
-    this.#worker = worker;
-    this.#source.listen(worker);
+    const { workers, memoryBytes, received, failed } = this.#options;
+    this.#worker = workers.take(memoryBytes);
+    const { worker, prepared } = this.#worker;
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => received(data);
+    worker.onerror = failed;
     await prepared;
     if (!this.#hasEnded) worker.postMessage(message());
   }
@@ -120,12 +122,12 @@ export class ProgramWorker {
   #leave(reusable: boolean): void {
     const worker = this.#worker;
     this.#worker = undefined;
-    if (worker) this.#source.giveBack(worker, reusable);
+    if (worker) this.#options.workers.giveBack(worker, reusable);
   }
 
   #release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const message of held) this.#worker?.postMessage(message);
+    for (const message of held) this.#worker?.worker.postMessage(message);
   }
 }

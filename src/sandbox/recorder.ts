@@ -1,5 +1,4 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
-import { randomBytes } from "node:crypto";
 import { eventLoopTurn } from "../event-loop.ts";
 import type { Clock } from "../time-limit.ts";
 import { textOf } from "./binding-value.ts";
@@ -63,7 +62,7 @@ export type RecorderState = ReturnType<typeof atStart>;
 
 interface RecorderOptions {
   /** The id of the execution. */
-  id?: string | undefined;
+  id: string;
   limits: Limits;
   watch?: CallWatcher | undefined;
   /** Recorded before the execution was saved. */
@@ -78,7 +77,7 @@ export class Recorder {
   readonly #limits: Limits;
   readonly #watch: CallWatcher | undefined;
 
-  constructor({ id = randomBytes(6).toString("hex"), limits, watch, saved = atStart() }: RecorderOptions) {
+  constructor({ id, limits, watch, saved = atStart() }: RecorderOptions) {
     this.#id = id;
     this.#limits = limits;
     this.#watch = watch;

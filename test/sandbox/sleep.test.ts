@@ -1,9 +1,10 @@
 /** `sleep` waits for a duration in milliseconds or in words, and timers may be longer than those of the host. */
 import { afterAll, describe, expect, jest, setDefaultTimeout, test } from "bun:test";
+import type { CodeResult } from "../../src/sandbox/code-result.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { type CodeResult, Execution } from "../../src/sandbox/execution.ts";
+import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { Harness } from "./harness.ts";

@@ -54,13 +54,11 @@ async function step({ id, source }: Step): Promise<Stepped> {
   const limits = someLimits({ timeoutMs: 20_000, cpuMs: 10_000 });
   const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, keeper: kept };
   const options = { ...given, bindings: bindingsWith(call) };
-  const running = program
-    ? sandbox.resume(
-        source,
-        { execution: (deserialize(program) as StoredProgram).execution, open: waiting.map(openCall) },
-        options,
-      )
-    : sandbox.execute(source, options);
+  const saved = program && {
+    execution: (deserialize(program) as StoredProgram).execution,
+    open: waiting.map(openCall),
+  };
+  const running = sandbox.execute(source, options, saved);
   const outcome = await Promise.race([running, waits.promise]);
   if (outcome) {
     await kept.ended(outcome);

@@ -1,6 +1,7 @@
 /** Runs a few concurrent programs, checks the rules, and checks what the next execution finds. */
 import type { Limits, Outcome } from "../../../src/sandbox/contract.ts";
-import { type ExecuteOptions, Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { ExecuteOptions } from "../../../src/sandbox/program-run.ts";
+import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { brokenPromises } from "./invariants.ts";
 import { difference, probe } from "./probe.ts";
 import type { Programs } from "./programs.ts";

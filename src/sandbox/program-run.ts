@@ -1,0 +1,333 @@
+/** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
+import { availableParallelism, loadavg } from "node:os";
+import { type Clock, TimeLimit } from "../time-limit.ts";
+import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
+import type { ExecutionState } from "./execution.ts";
+import type { Keeper, OpenCall, SavedExecution } from "./keeper.ts";
+import { answersTo, namesOf } from "./known-tools.ts";
+import { stoppedProgram, unreadableProgram } from "./limit-errors.ts";
+import {
+  type CallMessage,
+  type EndedMessage,
+  type FromWorker,
+  type ParkedMessage,
+  phase,
+  stopReason,
+  type WorkerResult,
+} from "./messages.ts";
+import type { Place, Places } from "./places.ts";
+import { ProgramCalls } from "./program-calls.ts";
+import { ProgramWorker } from "./program-worker.ts";
+import type { Recorder } from "./recorder.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+
+/** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
+const stopGraceMs = { timeout: 1_000, cancelled: 250 };
+
+/** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
+const readingMs = 5_000;
+
+/** Time that an outcome waits for its explanation. */
+const explainingMs = 2_000;
+
+/** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
+const longCallShare = 6;
+
+export interface ExecuteOptions {
+  /** The id of the execution. Default: a random one. */
+  id?: string | undefined;
+  bindings: Bindings;
+  limits: Limits;
+  mounts: Mounts;
+  check: CheckMode;
+  signal?: AbortSignal | undefined;
+  watch?: CallWatcher | undefined;
+  /** Keeps the execution outside of this process. */
+  keeper?: Keeper | undefined;
+}
+
+/** An execution that was saved, perhaps by another process. */
+export interface Saved {
+  execution: SavedExecution;
+  /** The calls that it waits for. Those without an answer are made. */
+  open: readonly OpenCall[];
+}
+
+/** What the programs of a sandbox share. */
+export interface Shared {
+  workers: WorkerPool;
+  places: Places;
+  /** A program that waits for a person leaves its worker after this time. */
+  parkAfterMs: number;
+  /** Whether there is room for another parked program. */
+  mayPark: () => boolean;
+}
+
+/** The result of a program, and whether its worker may run another one. */
+interface End {
+  result: WorkerResult;
+  reusable: boolean;
+}
+
+export class ProgramRun {
+  readonly #options: ExecuteOptions;
+  readonly #saved: Saved | undefined;
+  readonly #recorder: Recorder;
+  readonly #shared: Shared;
+  readonly #worker: ProgramWorker;
+  readonly #calls: ProgramCalls;
+  /** What the worker and this thread tell each other at once: see `stopReason` and `phase`. */
+  readonly #state = new Int32Array(new SharedArrayBuffer(8));
+  readonly #limit: TimeLimit;
+  readonly #place: Place;
+  /** Pauses the time limit, and lends the place of the program to others. */
+  readonly #clock: Clock = { hold: () => this.#hold(), release: () => this.#release() };
+  readonly #end = Promise.withResolvers<End>();
+  /** The end, while its explanation is awaited. */
+  #ended: End | undefined;
+  readonly #timers: Timer[] = [];
+  #quietTimer: Timer | undefined;
+  #isKept: boolean;
+  #isParking = false;
+  /** When it goes on, if it waits for nothing but a timer that fires late. In milliseconds since 1970. */
+  sleepsUntil: number | undefined;
+
+  constructor(source: string, options: ExecuteOptions, recorder: Recorder, shared: Shared, saved?: Saved) {
+    const { bindings, limits, mounts, check, keeper } = options;
+    this.#options = options;
+    this.#saved = saved;
+    this.#recorder = recorder;
+    this.#shared = shared;
+    this.#isKept = saved !== undefined || (keeper?.fromStart ?? false);
+    this.#limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => this.#halt("timeout"));
+    this.#place = shared.places.place(this.#park);
+    this.#calls = new ProgramCalls({
+      bindings,
+      recorder,
+      keeper,
+      clock: this.#clock,
+      send: (answer) => this.#worker.send(answer),
+      isCopied: () => this.#isKept || this.#isParking,
+    });
+    this.#worker = new ProgramWorker({
+      workers: shared.workers,
+      memoryBytes: limits.memoryBytes,
+      run: () => ({
+        source,
+        check,
+        namespaces: bindings.namespaces.map(namesOf),
+        mounts,
+        limits,
+        deadline: this.#limit.deadline,
+        isKept: this.#isKept,
+        state: this.#state.buffer as SharedArrayBuffer,
+      }),
+      received: (message) => this.#received(message),
+      failed: (event) => this.#failed(event),
+    });
+  }
+
+  /** Resolves with the result of the program. Call this once. */
+  async run(): Promise<WorkerResult> {
+    const { limits, signal } = this.#options;
+    const cancel = () => this.#halt("cancelled");
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (this.#saved) this.#restore(this.#saved);
+    else {
+      await this.#worker.start();
+      if (limits.timeoutMs > readingMs) this.#watchReading();
+    }
+    if (signal?.aborted) cancel();
+    const { result, reusable } = await this.#end.promise;
+    this.#limit.end();
+    this.#place.end();
+    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#quietTimer);
+    signal?.removeEventListener("abort", cancel);
+    this.#endCalls();
+    this.#worker.end(reusable);
+    return result;
+  }
+
+  /** The calls that it waits for. */
+  get openCalls(): CallMessage[] {
+    return this.#calls.open;
+  }
+
+  /** Whether it waits outside any worker. */
+  get isParked(): boolean {
+    return this.#worker.isParked;
+  }
+
+  get parkedBytes(): number {
+    return this.#worker.parkedBytes;
+  }
+
+  /** Saves the program now, and from now on before each of its calls leaves. */
+  keep(): void {
+    if (this.#isKept || !this.#options.keeper) return;
+    this.#isKept = true;
+    this.#worker.send({ type: "keep" });
+  }
+
+  #received(message: FromWorker): void {
+    this.#parkLater();
+    switch (message.type) {
+      case "logs":
+        this.#recorder.log(message.entries);
+        break;
+      case "display":
+        this.#recorder.display(message.json);
+        break;
+      case "call":
+        void this.#calls.make(message);
+        break;
+      case "checkpoint":
+        this.#save(message, message.calls);
+        break;
+      case "sleeps":
+        this.sleepsUntil = message.until;
+        this.#hold();
+        break;
+      case "awake":
+        if (this.sleepsUntil === undefined) break;
+        this.sleepsUntil = undefined;
+        this.#release();
+        break;
+      case "parked":
+        this.#parked(message);
+        break;
+      case "resumed":
+        this.#worker.resumed();
+        this.#place.parkLater();
+        break;
+      case "questions":
+        this.#worker.send({ type: "answers", answers: answersTo(message.questions, this.#options.bindings) });
+        break;
+      case "ended":
+        this.#codeEnded(message);
+        break;
+      case "explained": {
+        if (!this.#ended) break;
+        const { result, reusable } = this.#ended;
+        this.#recorder.log(message.warnings ?? []);
+        const explained = result.ok || !message.error ? result : { ...result, error: message.error };
+        this.#end.resolve({ result: explained, reusable });
+      }
+    }
+  }
+
+  #codeEnded({ type: _, reusable, registry, explains, ...end }: EndedMessage): void {
+    const result: WorkerResult = "failure" in end ? end.failure : { ok: true, ...end };
+    if (registry !== undefined) this.#recorder.asked(registry);
+    this.#ended = { result, reusable };
+    this.#endCalls();
+    this.#limit.end();
+    if (explains) this.#after(explainingMs, () => this.#giveUp(result));
+    else this.#end.resolve(this.#ended);
+  }
+
+  #failed(event: ErrorEvent): void {
+    event.preventDefault();
+    const reason = event.message.includes("Maximum call stack size") ? "stack" : "crashed";
+    this.#giveUp(this.#ended?.result ?? stoppedProgram(reason, this.#options.limits));
+  }
+
+  #halt(reason: "cancelled" | "timeout"): void {
+    const { limits } = this.#options;
+    if (this.#ended || this.#worker.isParked) {
+      this.#giveUp(this.#ended?.result ?? stoppedProgram(reason, limits));
+      return;
+    }
+    Atomics.compareExchange(this.#state, 0, stopReason.none, stopReason[reason]);
+    this.#endCalls();
+    this.#worker.send({ type: "stop" });
+    const isReading = Atomics.load(this.#state, 1) === phase.reading;
+    this.#after(stopGraceMs[reason], () => this.#giveUp(stoppedProgram(reason, limits, isReading)));
+  }
+
+  /** Ends the program, and its worker. */
+  #giveUp(result: WorkerResult): void {
+    this.#end.resolve({ result, reusable: false });
+  }
+
+  /** The calls learn why the execution was cancelled. */
+  #endCalls(): void {
+    const { signal } = this.#options;
+    this.#calls.end(signal?.aborted ? signal.reason : undefined);
+  }
+
+  #after(ms: number, then: () => void): void {
+    this.#timers.push(setTimeout(then, ms));
+  }
+
+  /** Waiting does not count. Executions at the same time share the cores, with each other and with other programs. */
+  #watchReading(waitedMs = 0): void {
+    this.#after(readingMs, () => {
+      const now = Atomics.load(this.#state, 1);
+      const running = Math.max(this.#shared.workers.busy, loadavg()[0] ?? 0);
+      const share = Math.max(1, running / availableParallelism());
+      if (now === phase.waiting) this.#watchReading();
+      else if (now !== phase.reading) return;
+      else if (waitedMs + readingMs < readingMs * share) this.#watchReading(waitedMs + readingMs);
+      else this.#giveUp(unreadableProgram(readingMs));
+    });
+  }
+
+  #hold(): void {
+    this.#limit.hold();
+    this.#place.hold();
+    this.#tellDeadline();
+  }
+
+  #release(): void {
+    this.#limit.release();
+    this.#place.release();
+    this.#tellDeadline();
+  }
+
+  #tellDeadline(): void {
+    if (!this.#worker.isParked) this.#worker.send({ type: "deadline", deadline: this.#limit.deadline });
+  }
+
+  readonly #park = (): void => {
+    if (this.#worker.isParked || !this.#shared.mayPark()) return;
+    this.#isParking = true;
+    this.#worker.park(2 * this.#shared.parkAfterMs);
+  };
+
+  /** Parks a kept program that waits for a call for long. */
+  #parkLater(): void {
+    clearTimeout(this.#quietTimer);
+    if (this.#isKept) this.#quietTimer = setTimeout(this.#park, longCallShare * this.#shared.parkAfterMs);
+  }
+
+  #parked(message: ParkedMessage): void {
+    this.#isParking = false;
+    if (message.saved && this.#options.keeper) {
+      this.#isKept = true;
+      this.#save(message);
+    } else if (!this.#isKept) this.#calls.forgetAnswers();
+    this.#worker.parked(message);
+  }
+
+  #save({ saved, wakeAt, open }: Pick<ParkedMessage, "saved" | "wakeAt" | "open">, calls?: CallMessage[]): void {
+    const execution = saved && {
+      program: saved,
+      recorder: this.#recorder.state,
+      restMs: this.#limit.restMs,
+      wakeAt,
+    };
+    void this.#calls.save(execution, open, calls);
+  }
+
+  #restore({ execution, open }: Saved): void {
+    this.#worker.restore(execution.program, execution.wakeAt);
+    if ((execution.program.execution as ExecutionState).isAsleep) {
+      this.sleepsUntil = execution.wakeAt;
+      this.#hold();
+    }
+    this.#calls.restore(open);
+    if (open.length === 0 && execution.wakeAt === undefined) this.#worker.wake();
+  }
+}

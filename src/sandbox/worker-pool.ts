@@ -1,0 +1,95 @@
+/** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
+import { startWorker } from "../off-thread.ts";
+import { atMost } from "../time-limit.ts";
+import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
+import type { ToWorker } from "./messages.ts";
+
+/** Time for terminated workers to end. */
+const endingMs = 1_000;
+
+export interface ReadyWorker {
+  worker: Worker;
+  memoryBytes: number;
+  /** Resolves when the worker may be given work. */
+  prepared: Promise<void>;
+}
+
+export class WorkerPool implements Disposable {
+  readonly #guest: string;
+  /** How many idle workers are kept. More start when programs run concurrently. */
+  #keptWorkers: number;
+  readonly #idle: ReadyWorker[] = [];
+  readonly #busy = new Set<Worker>();
+
+  /** `guest` is the guest's script. */
+  constructor(guest: string, keptWorkers: number) {
+    this.#guest = guest;
+    this.#keptWorkers = keptWorkers;
+  }
+
+  /** Starts a worker early, if none is idle. */
+  warm(memoryBytes: number): void {
+    if (this.#idle.length === 0) this.#idle.push(this.#start(memoryBytes));
+  }
+
+  /** Number of workers that run a program. */
+  get busy(): number {
+    return this.#busy.size;
+  }
+
+  take(memoryBytes: number): ReadyWorker {
+    const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
+    const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
+    const taken = idle ?? this.#start(memoryBytes);
+    this.#busy.add(taken.worker);
+    return taken;
+  }
+
+  giveBack({ worker, memoryBytes }: ReadyWorker, reusable: boolean): void {
+    // A worker that is missing here was terminated while it ran.
+    if (!this.#busy.delete(worker)) return;
+    worker.onmessage = null;
+    worker.onerror = null;
+    if (!reusable) {
+      worker.terminate();
+      // The next program should not wait for a new worker.
+      if (this.#keptWorkers > 0) this.warm(memoryBytes);
+      return;
+    }
+    // A worker of another memory size belongs to an earlier config, and makes room.
+    const old = this.#idle.findIndex((idle) => idle.memoryBytes !== memoryBytes);
+    if (this.#idle.length >= this.#keptWorkers && old !== -1) this.#idle.splice(old, 1)[0]?.worker.terminate();
+    if (this.#idle.length < this.#keptWorkers) {
+      worker.postMessage({ type: "renew" } satisfies ToWorker);
+      this.#idle.push({ worker, memoryBytes, prepared: Promise.resolve() });
+    } else worker.terminate();
+  }
+
+  /** Ends the idle workers, and discards the compiled engine. Resolves when the workers have ended. */
+  async release(): Promise<void> {
+    const workers = this.#idle.splice(0).map(({ worker }) => worker);
+    forgetEngine();
+    const ended = workers.map((worker) => new Promise((resolve) => worker.addEventListener("close", resolve)));
+    for (const worker of workers) worker.terminate();
+    await atMost(endingMs, Promise.all(ended));
+  }
+
+  [Symbol.dispose](): void {
+    // A program that is still waiting takes a worker later, and must not return it to a disposed pool.
+    this.#keptWorkers = 0;
+    for (const { worker } of this.#idle.splice(0)) worker.terminate();
+    for (const worker of this.#busy) worker.terminate();
+    this.#busy.clear();
+  }
+
+  #start(memoryBytes: number): ReadyWorker {
+    const worker = startWorker("./sandbox/worker.ts");
+    return { worker, memoryBytes, prepared: this.#prepare(worker, memoryBytes) };
+  }
+
+  async #prepare(worker: Worker, memoryBytes: number): Promise<void> {
+    const again = this.#keptWorkers > 0;
+    const engine = await compiledEngine();
+    worker.postMessage({ type: "prepare", engine, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
+  }
+}
