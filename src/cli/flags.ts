@@ -39,6 +39,20 @@ export function duration(maxMs: number): (text: string, flag: string) => number 
   };
 }
 
+/** A time in the past: `30s`, `10m`, `2h` or `7d` ago, or a date. The value is in milliseconds since 1970. */
+export const pastTime = { valueHint: "time", parse: timeSince } as const;
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function timeSince(text: string, flag: string): number {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (amount !== undefined) return Date.now() - Number(amount) * unitMs[unit as keyof typeof unitMs];
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  const forms = "a time like 30m, 12h or 7d, or a date like 2026-11-23";
+  throw new ClaudikinsError("USAGE", `${flag} takes ${forms}; got "${text}"`);
+}
+
 /** Parses a whole number from 1 to `max`. */
 export function count(max: number): (text: string, flag: string) => number {
   return (text, flag) => {

@@ -72,6 +72,7 @@ TIME PID end     by claudikins: claudikins is closing
     ],
   });
   expect((await logs("shop", "--since", "1h")).stdout).toContain("hello");
+  expect((await logs("shop", "--since", "2026-01-01")).stdout).toContain("hello");
   const path = (await logs("shop", "--path")).stdout.trim();
   expect(existsSync(path)).toBe(true);
   expect(JSON.parse((await logs("shop", "--path", "--json")).stdout)).toEqual({ path });
@@ -193,7 +194,10 @@ test.each([
   [["--follow"], "error: --follow needs a server\n\nhint: To list the logs: claudikins logs\n"],
   [["--since", "1h"], "error: --since needs a server\n\nhint: To list the logs: claudikins logs\n"],
   [["shop", "--all"], "error: Give a server or --all, not both\n"],
-  [["shop", "--since", "soon"], 'error: --since takes a time like 30s, 10m, 2h or 3d; got "soon"\n'],
+  [
+    ["shop", "--since", "soon"],
+    'error: --since takes a time like 30m, 12h or 7d, or a date like 2026-11-23; got "soon"\n',
+  ],
   [["shop", "-n", "0"], 'error: --lines takes a whole number from 1 to 1000000; got "0"\n'],
   [["shop", "--clear", "-f"], "error: --clear cannot be used with --follow\n"],
   [["shop", "--path", "--clear"], "error: --path cannot be used with --clear\n"],

@@ -9,17 +9,14 @@ import { grouped } from "../../outcome-text.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";
 import { command, option, type Values } from "../command.ts";
-import { countUpTo, oneWordOf } from "../flags.ts";
+import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { table } from "../layout.ts";
 
 const defaultListed = 20;
 
 const filterArgs = {
-  since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", {
-    valueHint: "time",
-    parse: timeSince,
-  }),
+  since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
   server: option("Only decisions about this server", { valueHint: "name", complete: "server" }),
   tool: option("Only decisions about this tool", { valueHint: "server.tool", complete: "tool" }),
   execution: option("Only decisions about this execution", { valueHint: "id", complete: "execution" }),
@@ -166,20 +163,6 @@ function timeText(at: number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Milliseconds since 1970. Throws USAGE. */
-function timeSince(text: string, flag: string): number {
-  const [, amount, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  if (amount !== undefined) return Date.now() - Number(amount) * unitMs[unit as keyof typeof unitMs];
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  throw new ClaudikinsError(
-    "USAGE",
-    `${flag} takes a time like 30m, 12h or 7d, or a date like 2026-11-23; got "${text}"`,
-  );
 }
 
 /** Throws USAGE. */

@@ -11,7 +11,7 @@ import { didYouMean } from "../../near-names.ts";
 import { counted } from "../../outcome-text.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
-import { countUpTo } from "../flags.ts";
+import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText, table } from "../layout.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
@@ -70,7 +70,7 @@ export default command({
   args: {
     server: place("Server whose log to show", { required: false, complete: "server" }),
     ...logArgs,
-    since: option("Show only lines newer than this: 30s, 10m, 2h or 3d", { valueHint: "time" }),
+    since: option("Show only lines since then: 30s, 10m, 2h, 3d or a date such as 2026-11-23", pastTime),
     path: flag("Print the path of the log"),
     clear: flag("Delete the log; without a server, the logs of all servers in the config"),
     all: flag("Without a server: list all logs, including those of other configs and of servers that are in no config"),
@@ -81,8 +81,7 @@ export default command({
   json: logsShape,
   async run(args, io) {
     checkTogether(args);
-    const { server } = args;
-    const since = args.since === undefined ? 0 : Date.now() - parseAge(args.since);
+    const { server, since = 0 } = args;
     const place = { folder: logsFolder(io.env), config: configOwner(discoverConfig(whereOf(args, io))) };
     if (server === undefined) return args.clear ? clear(place) : listed(place, args, io);
     const { path, whyEmpty } = await logOf(server, place, args, io);
@@ -108,8 +107,8 @@ export default command({
   },
 });
 
-type Args = Partial<Record<"server" | "since" | "config", string | undefined>> &
-  Partial<Record<"lines", number | undefined>> &
+type Args = Partial<Record<"server" | "config", string | undefined>> &
+  Partial<Record<"lines" | "since", number | undefined>> &
   Partial<Record<"follow" | "path" | "clear" | "all" | "json", boolean | undefined>>;
 
 function checkTogether(args: Args): void {
@@ -126,14 +125,6 @@ function checkTogether(args: Args): void {
   if (args.server === undefined && ofOne !== undefined) {
     throw new ClaudikinsError("USAGE", `--${ofOne} needs a server`, { hint: "To list the logs: claudikins logs" });
   }
-}
-
-/** Throws USAGE. */
-function parseAge(text: string): number {
-  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
-  if (unitMs !== undefined) return Number(count) * unitMs;
-  throw new ClaudikinsError("USAGE", `--since takes a time like 30s, 10m, 2h or 3d; got "${text}"`);
 }
 
 function whereOf({ config: flag }: Args, { cwd, env }: Io) {
@@ -158,8 +149,7 @@ async function logOf(server: string, place: Place, args: Args, io: Io): Promise<
   const path = logFile(place.folder, { server, config: place.config });
   const names = logsOf(place).map((log) => log.server);
   if (names.includes(server)) {
-    const { since } = args;
-    return { path, whyEmpty: since ? `Nothing was logged in the last ${since}.` : `The log of ${server} is empty.` };
+    return { path, whyEmpty: args.since ? "Nothing was logged since then." : `The log of ${server} is empty.` };
   }
   const config = await configOf(args, io);
   if (config?.servers.has(server)) {
