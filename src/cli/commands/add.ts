@@ -12,8 +12,7 @@ import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/t
 import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
-import { givenFlags, type RegistryFlags, registryArgs } from "../from-registry/flags.ts";
-import { foundShape, reviewShape } from "../from-registry/shapes.ts";
+import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
 import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
 import { saying } from "../progress.ts";

@@ -25,9 +25,8 @@ import {
   wishOf,
   withoutRegistries,
 } from "./find-server.ts";
-import type { RegistryFlags } from "./flags.ts";
+import type { foundShape, RegistryFlags } from "./flags.ts";
 import { type Review, reviewJson, reviewText } from "./review.ts";
-import type { foundShape } from "./shapes.ts";
 import { allValues, type Given, knownValues } from "./values.ts";
 
 /** What the command line says, and what the config allows. */

@@ -1,4 +1,5 @@
-/** The flags of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
+/** The flags and the JSON of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
+import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../json-shape.ts";
 import { kinds } from "../../server-registries/way.ts";
 import { type Args, flag, option, repeatable, type Values } from "../command.ts";
 import { oneWordOf } from "../flags.ts";
@@ -35,3 +36,45 @@ export function givenFlags({ registry, set, via, as, yes }: RegistryFlags): stri
     value === undefined || value === false ? [] : [`--${name}`],
   );
 }
+
+const kind = oneOf(...kinds);
+
+export const reviewShape = record({
+  name: text,
+  version: text,
+  "title?": text,
+  description: text,
+  registry: text,
+  status: oneOf("active", "deprecated", "deleted"),
+  "statusMessage?": text,
+  "publishedOn?": text,
+  "repository?": text,
+  "website?": text,
+  via: about("How it is reached or started; --via chooses", kind),
+  "command?": about("The command line, with values that are still missing in angle brackets", texts),
+  "url?": text,
+  needs: list(
+    record({
+      name: about("For --set", text),
+      required: yesOrNo,
+      secret: yesOrNo,
+      "description?": text,
+      "default?": text,
+      "choices?": texts,
+      "fromEnvironment?": about("It is taken from your environment", exactly(true)),
+    }),
+  ),
+  warnings: texts,
+  others: about("Other ways to use the server", list(kind)),
+  refused: about("Ways that claudikins does not use, and why", texts),
+});
+
+/** A server in a list. */
+export const foundShape = record({
+  name: text,
+  "title?": text,
+  description: text,
+  "version?": about("Missing for a server of the catalog", text),
+  status: oneOf("active", "deprecated", "deleted"),
+  registry: about("The address of the registry, or catalog", text),
+});

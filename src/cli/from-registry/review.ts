@@ -9,7 +9,7 @@ import { shownTemplate, type Values, type Wanted } from "../../server-registries
 import type { Way } from "../../server-registries/way.ts";
 import { wantedOfWay } from "../../server-registries/ways.ts";
 import { oneLine } from "../../visible-text.ts";
-import type { reviewShape } from "./shapes.ts";
+import type { reviewShape } from "./flags.ts";
 
 export interface Review {
   server: PublishedServer;

@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 import { table } from "../layout.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
-import type { foundShape } from "./shapes.ts";
+import type { foundShape } from "./flags.ts";
 
 /** More are counted, and not shown. */
 const maxShown = 50;
