@@ -4,6 +4,7 @@
  * Everything else is left to the SDK's server, which learns what was answered.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { onAbort } from "../clients/abort.ts";
 import { withTasks } from "../clients/tasks-extension.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -19,8 +20,7 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   process.stdin.on("end", end);
   process.stdin.on("close", end);
   process.stdout.on("error", end);
-  if (interrupted.aborted) end();
-  interrupted.addEventListener("abort", end, { once: true });
+  onAbort(interrupted, end);
   // Reading from a terminal would keep the process alive, so it is not read at all.
   if (over.signal.aborted) return void process.stdin.destroy();
   const beginning = sessionMode(toolbox) === "code" ? await beginCode(toolbox, over.signal) : {};
@@ -102,8 +102,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
     ended.resolve();
   };
   stdin.on("data", onData);
-  over.addEventListener("abort", stop, { once: true });
-  if (over.aborted) stop();
+  onAbort(over, stop);
   await ended.promise;
   clearTimeout(timer);
   const input = new PassThrough();

@@ -1,6 +1,6 @@
 /** Channels to servers that a daemon runs for other processes. If there is no daemon, each process starts servers itself. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { unlessAborted } from "../../clients/abort.ts";
+import { onAbort, unlessAborted } from "../../clients/abort.ts";
 import type { Channel, ChannelOpener } from "../../clients/channel.ts";
 import { childEnvironment } from "../../clients/child-environment.ts";
 import { InOrder, receive } from "../../clients/decoding/receive.ts";
@@ -105,8 +105,7 @@ function opened(
     socket.terminate();
   };
   const patience = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-  patience.addEventListener("abort", abort, { once: true });
-  promise.catch(() => {}).finally(() => patience.removeEventListener("abort", abort));
+  promise.catch(() => {}).finally(onAbort(patience, abort));
   socket.onopen = () => {
     isOpen = true;
     socket.send(JSON.stringify({ open: opening }));

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ExecutionRecord } from "../record.ts";
 import callsStyle from "./calls.css" with { type: "text" };
+import common from "./common.css" with { type: "text" };
 import frame from "./frame.css" with { type: "text" };
 import { Html, html, jsonIn } from "./html.ts";
 import media from "./media.css" with { type: "text" };
@@ -12,7 +13,7 @@ import { waterfallOf } from "./waterfall.ts";
 
 export function pageOf(record: ExecutionRecord): string {
   const { rows, rules, data, byLine } = waterfallOf(record);
-  const styles = [frame, callsStyle, texts, media, rules].join("\n");
+  const styles = [common, frame, callsStyle, texts, media, rules].join("\n");
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(styles)}'`,
