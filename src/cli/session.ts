@@ -8,7 +8,7 @@ import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.t
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
-import type { OtherBuilds } from "../execution/executions.ts";
+import type { OtherBuilds } from "../execution/stored-executions.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-file.ts";

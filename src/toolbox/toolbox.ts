@@ -7,8 +7,9 @@ import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { toClaudikinsError } from "../errors.ts";
-import type { Executions, OtherBuilds } from "../execution/executions.ts";
+import type { Executions } from "../execution/executions.ts";
 import type { ExecutionRecorder } from "../execution/recording.ts";
+import type { OtherBuilds } from "../execution/stored-executions.ts";
 import { stampOf } from "../files.ts";
 import { giveBackMemory } from "../give-back-memory.ts";
 import { Ledger } from "../ledger/ledger.ts";

@@ -63,7 +63,7 @@ export class ExecutionsReader {
   async #readStored(): Promise<Execution[]> {
     try {
       const executions = await this.#toolbox.executions();
-      const rows = (await executions.list(this.#toolbox)).slice(0, maxListed);
+      const rows = (await executions.stored.list(this.#toolbox)).slice(0, maxListed);
       return await Promise.all(rows.map((row) => stored(row, executions)));
     } catch {
       // The store may belong to a newer claudikins.

@@ -6,7 +6,7 @@ import { awaitsApproval } from "../../approvals/awaited.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
-import type { RunningExecution } from "../../execution/executions.ts";
+import type { RunningExecution } from "../../execution/running-execution.ts";
 import { about, either, named, record, text } from "../../json-shape.ts";
 import { toolId } from "../../registry/model.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";

@@ -1,6 +1,6 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
 import { ClaudikinsError } from "../../errors.ts";
-import type { Progress } from "../../execution/executions.ts";
+import type { Progress } from "../../execution/running-execution.ts";
 import { about, list as listOf, number, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import type { StoredExecution } from "../../store/executions.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
@@ -54,7 +54,7 @@ export const list = command({
   async run(args, io) {
     await using toolbox = await openToolbox(io, args);
     const executions = await toolbox.executions();
-    const stored = await executions.list(toolbox);
+    const stored = await executions.stored.list(toolbox);
     const open = stored.length === 0 ? [] : await toolbox.approvals.open();
     const found = await Promise.all(
       stored.map(async (row): Promise<Found> => {
@@ -91,7 +91,7 @@ export const show = command({
     await using toolbox = await openToolbox(io, args);
     const executions = await toolbox.executions();
     const id = await idOf(args.execution, toolbox);
-    const { row, calls } = await executions.look(id, toolbox);
+    const { row, calls } = await executions.stored.look(id, toolbox);
     const approvals = (await toolbox.approvals.open({ execution: id })).map((each) => each.id);
     const found: Found = { row, progress: await executions.progressOf(row), approvals };
     const { source } = JSON.parse(row.request) as { source: string };
@@ -163,7 +163,8 @@ export const cancel = command({
 
 /** Throws EXECUTION_NOT_FOUND and USAGE. */
 async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
-  const all = (await (await toolbox.executions()).list(toolbox)).map(({ id }) => id);
+  const { stored } = await toolbox.executions();
+  const all = (await stored.list(toolbox)).map(({ id }) => id);
   const fitting = all.includes(wanted) ? [wanted] : all.filter((id) => wanted !== "" && id.endsWith(wanted));
   const [only, second] = fitting;
   // An unknown id may belong to another config, which the error says.

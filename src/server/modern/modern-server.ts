@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { objectsOf } from "../../clients/result.ts";
 import { withTasks } from "../../clients/tasks-extension.ts";
-import type { FollowedExecution } from "../../execution/executions.ts";
+import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { CodeServer } from "../code-server.ts";
@@ -92,7 +92,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
     const rules = taskRules(client, context, { whenAsked: true });
     const { toolbox } = client.connections(capabilitiesOf(context));
     const executions = await toolbox.executions();
-    if (!rules || toolbox.isLocked || !(await executions.hasClaim(execution, claim, toolbox))) return undefined;
+    if (!rules || toolbox.isLocked || !(await executions.stored.hasClaim(execution, claim, toolbox))) return undefined;
     const params = { name: executeCode.name, arguments: { resume: execution } };
     const open = client.parked.begin({ method: "tools/call", params }, context, call(params, context, rules));
     open.execution = await executions.follow(execution, toolbox).catch(() => undefined);

@@ -4,7 +4,7 @@
  */
 import type { ClientCapabilities, InputRequest, Notification, ServerContext } from "@modelcontextprotocol/server";
 import { onAbort } from "../../clients/abort.ts";
-import type { FollowedExecution } from "../../execution/executions.ts";
+import type { FollowedExecution } from "../../execution/running-execution.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { TimeLimit } from "../../time-limit.ts";
 import { capabilitiesOf } from "./envelope.ts";

@@ -1,6 +1,6 @@
 /** What the handlers of our tools know about a call, its session and its agent. */
 import type { ExecuteRequest } from "../../execution/execute.ts";
-import type { FollowedExecution } from "../../execution/executions.ts";
+import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { isObject } from "../../json-object.ts";
 import { oneLine } from "../../visible-text.ts";
 

@@ -5,7 +5,7 @@ import { awaitsApproval } from "../../approvals/awaited.ts";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import type { FollowedExecution } from "../../execution/executions.ts";
+import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
 import { toolId } from "../../registry/model.ts";
