@@ -1,5 +1,5 @@
 /** All commands with their one-line summaries. A command's file is loaded only when the command runs. */
-import type { Command, CommandTable } from "./command.ts";
+import type { Command, CommandTable, Entry } from "./command.ts";
 
 export const commands: CommandTable = {
   serve: {
@@ -23,24 +23,17 @@ export const commands: CommandTable = {
     load: () => import("./commands/trust.ts"),
   },
   remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
-  disable: {
-    summary: "Turn off servers or single tools without removing them",
-    load: () => part(import("./commands/switch.ts"), "disable"),
-  },
-  enable: {
-    summary: "Turn servers or single tools back on",
-    load: () => part(import("./commands/switch.ts"), "enable"),
-  },
+  ...parts(() => import("./commands/switch.ts"), {
+    disable: "Turn off servers or single tools without removing them",
+    enable: "Turn servers or single tools back on",
+  }),
   config: {
     summary: "Find or edit the config file in use (path, edit)",
     description: "Find or edit the config file in use.",
-    commands: {
-      path: { summary: "Print the path of the config file", load: () => part(import("./commands/config.ts"), "path") },
-      edit: {
-        summary: "Edit the config file, then check it",
-        load: () => part(import("./commands/config.ts"), "edit"),
-      },
-    },
+    commands: parts(() => import("./commands/config.ts"), {
+      path: "Print the path of the config file",
+      edit: "Edit the config file, then check it",
+    }),
   },
   exec: {
     summary: "Run TypeScript that calls tools; print only what it returns",
@@ -50,18 +43,12 @@ export const commands: CommandTable = {
     summary: "Programs in the background, and programs that wait (list, show, wait, cancel)",
     description: "Manage programs that run in the background or wait. Without a command, lists them.",
     default: "list",
-    commands: {
-      list: { summary: "List them", load: () => part(import("./commands/executions.ts"), "list") },
-      show: {
-        summary: "Show the state, the calls and the code of one",
-        load: () => part(import("./commands/executions.ts"), "show"),
-      },
-      wait: {
-        summary: "Wait for one and print its outcome",
-        load: () => part(import("./commands/executions.ts"), "wait"),
-      },
-      cancel: { summary: "Cancel one", load: () => part(import("./commands/executions.ts"), "cancel") },
-    },
+    commands: parts(() => import("./commands/executions.ts"), {
+      list: "List them",
+      show: "Show the state, the calls and the code of one",
+      wait: "Wait for one and print its outcome",
+      cancel: "Cancel one",
+    }),
   },
   call: {
     summary: "Call one tool: server.tool name=value",
@@ -79,32 +66,22 @@ export const commands: CommandTable = {
   auth: {
     summary: "Sign in to remote servers (login, logout, status)",
     description: "Sign in to remote servers that require it.",
-    commands: {
-      login: {
-        summary: "Sign in to a server in your browser",
-        load: () => part(import("./commands/auth.ts"), "login"),
-      },
-      logout: {
-        summary: "Sign out of a server and delete its tokens",
-        load: () => part(import("./commands/auth.ts"), "logout"),
-      },
-      status: {
-        summary: "Show sign-ins and when they expire",
-        load: () => part(import("./commands/auth.ts"), "status"),
-      },
-    },
+    commands: parts(() => import("./commands/auth.ts"), {
+      login: "Sign in to a server in your browser",
+      logout: "Sign out of a server and delete its tokens",
+      status: "Show sign-ins and when they expire",
+    }),
   },
   daemon: {
     summary: "Manage the process that keeps servers running between calls",
     description:
       "The daemon keeps servers running between calls and shares them between commands and agents. It starts and stops automatically.",
     commands: {
-      status: { summary: "List running daemons", load: () => part(import("./commands/daemon.ts"), "status") },
-      logs: { summary: "Show the daemon's log", load: () => part(import("./commands/daemon.ts"), "logs") },
-      stop: {
-        summary: "Stop the daemon of this config and its servers",
-        load: () => part(import("./commands/daemon.ts"), "stop"),
-      },
+      ...parts(() => import("./commands/daemon.ts"), {
+        status: "List running daemons",
+        logs: "Show the daemon's log",
+        stop: "Stop the daemon of this config and its servers",
+      }),
       run: {
         summary: "Run the daemon in the foreground",
         load: () => import("./commands/daemon-run.ts"),
@@ -133,17 +110,11 @@ export const commands: CommandTable = {
     summary: "Teach your agents to use claudikins (install, remove, status)",
     description:
       "Manage the skill that tells agents how to find and call tools, and the optional section in CLAUDE.md, AGENTS.md or GEMINI.md.",
-    commands: {
-      install: {
-        summary: "Write the skill where your agents look for it",
-        load: () => part(import("./commands/skill.ts"), "install"),
-      },
-      remove: { summary: "Remove the skill", load: () => part(import("./commands/skill.ts"), "remove") },
-      status: {
-        summary: "Show where the skill is installed",
-        load: () => part(import("./commands/skill.ts"), "status"),
-      },
-    },
+    commands: parts(() => import("./commands/skill.ts"), {
+      install: "Write the skill where your agents look for it",
+      remove: "Remove the skill",
+      status: "Show where the skill is installed",
+    }),
   },
   stats: {
     summary: "Show what was called and how many tokens it saved",
@@ -157,32 +128,23 @@ export const commands: CommandTable = {
     summary: "Approve or deny calls that wait (list, show, approve, deny)",
     description: "List calls that wait for your approval, and decide about them. Without a command, lists them.",
     default: "list",
-    commands: {
-      list: { summary: "List the calls that wait", load: () => part(import("./commands/approvals.ts"), "list") },
-      show: {
-        summary: "Show a call with all of its arguments",
-        load: () => part(import("./commands/approvals.ts"), "show"),
-      },
-      approve: { summary: "Approve calls", load: () => part(import("./commands/approvals.ts"), "approve") },
-      deny: { summary: "Deny calls", load: () => part(import("./commands/approvals.ts"), "deny") },
-    },
+    commands: parts(() => import("./commands/approvals.ts"), {
+      list: "List the calls that wait",
+      show: "Show a call with all of its arguments",
+      approve: "Approve calls",
+      deny: "Deny calls",
+    }),
   },
   audit: {
     summary: "Show and check the log of decisions (list, verify, export)",
     description:
       "Show the audit log: every approval and denial, and every change of the policy. Without a command, lists the latest entries.",
     default: "list",
-    commands: {
-      list: { summary: "List the latest entries", load: () => part(import("./commands/audit.ts"), "list") },
-      verify: {
-        summary: "Check that no entry was changed or removed",
-        load: () => part(import("./commands/audit.ts"), "verify"),
-      },
-      export: {
-        summary: "Print all entries as JSON lines or CSV",
-        load: () => part(import("./commands/audit.ts"), "export_"),
-      },
-    },
+    commands: parts(() => import("./commands/audit.ts"), {
+      list: "List the latest entries",
+      verify: "Check that no entry was changed or removed",
+      export: "Print all entries as JSON lines or CSV",
+    }),
   },
   ui: {
     summary: "Open a local page: approvals, executions, servers, policy",
@@ -197,13 +159,12 @@ export const commands: CommandTable = {
     },
   },
   gen: { summary: "Fetch the tools of every server and write the registry", load: () => import("./commands/gen.ts") },
-  completions: {
-    summary: "Print a completion script for bash, zsh or fish",
-    load: () => part(import("./commands/completions.ts"), "completions"),
-  },
+  ...parts(() => import("./commands/completions.ts"), {
+    completions: "Print a completion script for bash, zsh or fish",
+  }),
   complete: {
     summary: "List completions for a command line",
-    load: () => part(import("./commands/completions.ts"), "complete"),
+    load: async () => ({ default: (await import("./commands/completions.ts")).complete }),
     hidden: true,
   },
   demo: {
@@ -239,10 +200,15 @@ export function shownOf(table: CommandTable): [string, string][] {
   );
 }
 
-/** One of the commands in a file. */
-async function part<Name extends string>(
-  file: Promise<Record<Name, Command>>,
-  name: Name,
-): Promise<{ default: Command }> {
-  return { default: (await file)[name] };
+/** The commands of one file, with their summaries. */
+function parts<Name extends string>(
+  load: () => Promise<Record<NoInfer<Name>, Command>>,
+  summaries: Record<Name, string>,
+): Record<string, Entry> {
+  return Object.fromEntries(
+    Object.entries<string>(summaries).map(([name, summary]) => [
+      name,
+      { summary, load: async () => ({ default: (await load())[name as Name] }) },
+    ]),
+  );
 }

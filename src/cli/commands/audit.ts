@@ -110,7 +110,7 @@ const columns: Record<string, (line: AuditLine) => unknown> = {
   terminal: ({ by }) => by.terminal,
 };
 
-export const export_ = command({
+const exported = command({
   description:
     "Print the entries of the audit log, oldest first, for other programs. JSON lines are the lines of the log, with their hashes.",
   args: {
@@ -130,6 +130,8 @@ export const export_ = command({
     return { text };
   },
 });
+
+export { exported as export };
 
 function linesOf(
   { since = 0, server, tool, execution, decision }: Values<typeof filterArgs>,
