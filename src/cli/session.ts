@@ -1,7 +1,7 @@
 /** Opens the toolbox of a command: loads the config and chooses whose servers are used. */
 import { resolve } from "node:path";
 import type { ChannelOpener } from "../clients/channel.ts";
-import type { PoolOptions } from "../clients/pool.ts";
+import type { PoolOptions } from "../clients/server-connections.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";

@@ -1,17 +1,14 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
 import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
-import { changed } from "../log.ts";
-import { didYouMean } from "../near-names.ts";
+import type { Log } from "../log.ts";
 import type { Asker } from "../policy/asking.ts";
 import type { Desk, MadeCall } from "../policy/desk.ts";
 import { Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
-import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
-import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
@@ -20,8 +17,9 @@ import { Refusals } from "./refusals.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
-import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
-import type { Era, ServerIdentity } from "./server-client.ts";
+import { redactTexts } from "./secrets.ts";
+import type { ServerIdentity } from "./server-client.ts";
+import { type ConnectionSettings, type PoolOptions, ServerConnections } from "./server-connections.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -59,13 +57,7 @@ export type LogListener = (server: string, message: JsonObject) => void;
 /** Maximum time for a server to change its log level. */
 const levelMs = 2_000;
 
-export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
-  backoff?: BackoffTimes | undefined;
-  /** Opens channels to servers that are shared with other processes. */
-  openChannel?: ChannelOpener | undefined;
-}
-
-export class Pool implements AsyncDisposable {
+export class Pool implements ConnectionSettings, AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Answers what servers ask. A change applies to servers that are connected later. */
   responder: Responder | undefined;
@@ -86,13 +78,9 @@ export class Pool implements AsyncDisposable {
   readonly #refusals = new Refusals();
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
-  readonly #options: PoolOptions;
-  #lives = new Map<string, Lifecycle>();
-  /** Connections of changed entries. They close after their running calls. */
-  readonly #retired = new Set<Lifecycle>();
-  readonly #redactors = new Map<string, Redact>();
+  readonly #log: Log;
+  readonly #connections: ServerConnections;
   readonly #subscriptions = new Map<string, Subscriptions>();
-  readonly #closing = new AbortController();
   readonly #listListeners = new Set<ListListener>();
   /** Connections over which tools were listed, or whose listeners were told that they were not. */
   readonly #listed = new WeakSet<Connection>();
@@ -100,14 +88,17 @@ export class Pool implements AsyncDisposable {
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
-  /** The last connection of each server, which may be closed. */
-  readonly #connections = new Map<string, Connection>();
-  /** The era in which the next connection to a server begins. After a failure, it is found again. */
-  readonly #eras = new Map<string, Era>();
-
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
-    this.#options = options;
+    this.#log = options.log;
+    this.#connections = new ServerConnections(servers, options, this, {
+      connected: (server, connection) => {
+        void this.#tellLogLevel(connection);
+        this.#subscriptions.get(server)?.connected(connection);
+      },
+      lost: (server) => this.#subscriptions.get(server)?.lost(),
+      notice: (server, notice) => this.#notice(server, notice),
+    });
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       asker: () => this.#currentAsker(),
@@ -117,27 +108,17 @@ export class Pool implements AsyncDisposable {
     this.#definitions = new LiveDefinitions({
       entries: servers,
       list: (server) => this.#listForGate(server),
-      connection: (server) => this.#connections.get(server),
+      connection: (server) => this.#connections.last(server),
     });
-    for (const [name, server] of servers) this.#lives.set(name, this.#newLife(server));
   }
 
   /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
   replaced(names: readonly string[]): void {
     for (const name of names) {
       this.#subscriptions.get(name)?.close();
-      const life = this.#lives.get(name);
-      const known = [this.#lives, this.#subscriptions, this.#redactors, this.#connections, this.#eras];
-      for (const each of known) each.delete(name);
-      if (!life) continue;
-      this.#retired.add(life);
-      void life.retire().finally(() => this.#retired.delete(life));
+      this.#subscriptions.delete(name);
     }
-    // The order of the config.
-    const lives = [...this.servers].map(
-      ([name, server]) => [name, this.#lives.get(name) ?? this.#newLife(server)] as const,
-    );
-    this.#lives = new Map(lives);
+    this.#connections.replaced(names);
   }
 
   /** Whether a person is being asked whether a tool may be called. */
@@ -160,28 +141,24 @@ export class Pool implements AsyncDisposable {
     };
   }
 
-  #newLife(server: ServerConfig): Lifecycle {
-    return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
-  }
-
   /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
   state(name: string): ServerState {
-    const { state } = this.#life(name);
+    const { state } = this.#connections.of(name);
     const refused = this.#refusals.of(name);
     return state.state === "ready" && refused > 0 ? { ...state, refused } : state;
   }
 
   /** The states of all servers, in the order of the config. */
   states(): Map<string, ServerState> {
-    return new Map([...this.#lives.keys()].map((name) => [name, this.state(name)]));
+    return new Map(this.#connections.names.map((name) => [name, this.state(name)]));
   }
 
   /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
     const { tools, budget } = await this.#tools(server, options);
-    if (budget.isFull || budget.left > 0) this.#options.log.warn(`${server}: ${budget.problem}`);
+    if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
     // Definitions are written to files. Names stay unchanged, or the tools could not be called.
-    const redact = this.#redactorOf(server);
+    const redact = this.#connections.redactor(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
   }
 
@@ -235,18 +212,18 @@ export class Pool implements AsyncDisposable {
 
   /** Whether the server announced the capability. Undefined if it was never connected. */
   offers(server: string, what: Offer): boolean | undefined {
-    return this.#connections.get(server)?.offers(what);
+    return this.#connections.last(server)?.offers(what);
   }
 
   /** The server, as it described itself at the start of its last connection. Undefined if it was never connected. */
   identity(server: string): ServerIdentity | undefined {
-    const identity = this.#connections.get(server)?.identity;
-    return identity && redactTexts(identity, this.#redactorOf(server));
+    const identity = this.#connections.last(server)?.identity;
+    return identity && redactTexts(identity, this.#connections.redactor(server));
   }
 
   /** A copy of the value in which the secrets of the server's entry are replaced. */
   redacted<T>(server: string, value: T): T {
-    return redactTexts(value, this.#redactorOf(server));
+    return redactTexts(value, this.#connections.redactor(server));
   }
 
   /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */
@@ -308,10 +285,10 @@ export class Pool implements AsyncDisposable {
    */
   async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
     this.#gate.permitOther(server, "resources");
-    const life = this.#life(server);
+    const life = this.#connections.of(server);
     let subscriptions = this.#subscriptions.get(server);
     if (!subscriptions) {
-      subscriptions = new Subscriptions(this.servers.get(server)!, life, this.#options.log);
+      subscriptions = new Subscriptions(this.servers.get(server)!, life, this.#log);
       this.#subscriptions.set(server, subscriptions);
     }
     return subscriptions.add(uri, listener, signal);
@@ -337,7 +314,7 @@ export class Pool implements AsyncDisposable {
   /** Sets the log level of all servers that have a log, now and when they are connected later. Never rejects. */
   async setLogLevel(level: string): Promise<void> {
     this.#logLevel = level;
-    const ready = [...this.#lives.values()].filter(({ state }) => state.state === "ready");
+    const ready = this.#connections.all.filter(({ state }) => state.state === "ready");
     await Promise.all(ready.map(async (life) => this.#tellLogLevel(await life.connection)));
   }
 
@@ -350,19 +327,18 @@ export class Pool implements AsyncDisposable {
 
   /** Ends the server if it is not in use. The next call starts it again. Resolves when its process has ended. */
   async release(server: string): Promise<void> {
-    await this.#life(server).release();
+    await this.#connections.of(server).release();
   }
 
   /** Tells the connected servers that the agent's roots have changed. */
   rootsChanged(): void {
-    for (const life of this.#lives.values()) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
+    for (const life of this.#connections.all) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
   }
 
   /** Ends all servers, including those that are still starting. The pool cannot be used afterwards. */
   async close(): Promise<void> {
-    this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
     for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
-    await Promise.all([...this.#lives.values(), ...this.#retired].map((life) => life.close()));
+    await this.#connections.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -424,97 +400,20 @@ export class Pool implements AsyncDisposable {
   ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
     const asked = { ...options, what, timeoutMs };
-    return this.#life(server).use(
-      (connection) => work((request) => connection.request(request, asked), connection),
-      asked,
-    );
-  }
-
-  #life(name: string): Lifecycle {
-    const life = this.#lives.get(name);
-    if (!life) throw this.#unknown(name);
-    return life;
-  }
-
-  async #open(server: ServerConfig, onClose: Parameters<Open>[0]): Promise<Connection> {
-    this.#closing.signal.throwIfAborted();
-    // The SDK is loaded when the first server is needed.
-    const { connect } = await import("./connect.ts");
-    // All texts of a server pass here, and its secrets are removed.
-    const redact = this.#redactorOf(server.name);
-    const log = changed(this.#options.log, redact);
-    const onEnd = (how: string, isWell: boolean) => {
-      onClose(redact(how), isWell);
-      if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
-    };
-    const { responder, extensions, trace } = this;
-    const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const era = this.#eras.get(server.name) ?? eraOf(this.storedRevision?.(server.name));
-    const storedSchema = (tool: string) => this.storedSchema?.(server.name, tool);
-    const options = {
-      ...this.#options,
-      log,
-      redact,
-      responder,
-      extensions,
-      trace,
-      era,
-      storedSchema,
-      onClose: onEnd,
-      onNotice,
-    };
-    const startedAt = performance.now();
-    try {
-      const opened = await connect(server, options, this.#closing.signal);
-      const process = opened.pid === undefined ? "" : ` (process ${opened.pid})`;
-      log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
-      const request: Connection["request"] = (...asked) =>
-        opened.request(...asked).catch((error: unknown) => {
-          throw redactError(error, redact);
-        });
-      const connection = { ...opened, request };
-      this.#eras.set(server.name, opened.era);
-      this.#connections.set(server.name, connection);
-      void this.#tellLogLevel(connection);
-      this.#subscriptions.get(server.name)?.connected(connection);
-      return connection;
-    } catch (error) {
-      this.#eras.set(server.name, "2025");
-      log.warn(`${server.name}: ${messageOf(error)}`);
-      throw redactError(error, redact);
-    }
-  }
-
-  #redactorOf(name: string): Redact {
-    const server = this.servers.get(name);
-    const redact = this.#redactors.get(name) ?? (server ? redactorOf(server) : (text) => text);
-    this.#redactors.set(name, redact);
-    return redact;
+    return this.#connections
+      .of(server)
+      .use((connection) => work((request) => connection.request(request, asked), connection), asked);
   }
 
   #notice(server: string, notice: Notice): void {
-    if (this.#closing.signal.aborted) return;
     if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
     else if ("message" in notice) {
       if (this.#logListeners.size === 0) return;
-      const message = redactTexts(notice.message, this.#redactorOf(server));
+      const message = redactTexts(notice.message, this.#connections.redactor(server));
       for (const listener of this.#logListeners) listener(server, message);
     } else {
       if (notice.what === "tools") this.#definitions.changed(server);
       for (const listener of this.#listListeners) listener(server, notice.what);
     }
   }
-
-  #unknown(name: string): ClaudikinsError {
-    const known = [...this.servers.keys()];
-    const list = known.length > 0 ? `The config has: ${known.join(", ")}.` : "The config has no servers.";
-    return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, {
-      hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
-    });
-  }
-}
-
-/** Revisions are dates. */
-function eraOf(revision = ""): Era {
-  return revision >= "2026" ? "2026" : "2025";
 }

@@ -1,6 +1,7 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
-import type { PoolOptions } from "../clients/pool.ts";
+
 import { choiceForm, hasForms } from "../clients/responder.ts";
+import type { PoolOptions } from "../clients/server-connections.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";

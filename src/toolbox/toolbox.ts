@@ -2,7 +2,8 @@
 import { Approvals } from "../approvals/approvals.ts";
 import { ApprovalDesk } from "../approvals/desk.ts";
 import { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { Pool, type PoolOptions } from "../clients/pool.ts";
+import { Pool } from "../clients/pool.ts";
+import type { PoolOptions } from "../clients/server-connections.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";

@@ -1,6 +1,7 @@
 /** Pools for tests, with servers in a short notation, and errors as people read them. */
-import { Pool, type PoolOptions } from "../../src/clients/pool.ts";
+import { Pool } from "../../src/clients/pool.ts";
 import { type ToolResult, toolValue } from "../../src/clients/result.ts";
+import type { PoolOptions } from "../../src/clients/server-connections.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
