@@ -26,7 +26,7 @@ const saturation = 1;
 /** Only this much of a description, and of all parameters together, is indexed. */
 const maxCharacters = 4_000;
 
-interface ToolDocument {
+export interface ToolDocument {
   /** The stems of each field, without common words. */
   fields: Record<Field, string[]>;
   /** The words of name and description, for spelling. */

@@ -4,7 +4,7 @@ import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { version } from "../../version.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
-import { type Posting, postingsOf } from "./postings.ts";
+import { type PostingEntry, postingEntries } from "./postings.ts";
 
 /** A tool with its server. Its number is its place in the list. */
 export interface ListedTool {
@@ -20,7 +20,7 @@ export interface Prepared {
   acts: (string | null)[];
   /** All words in names and descriptions, for spelling. */
   words: string[];
-  postings: [term: string, posting: Posting][];
+  postings: PostingEntry[];
 }
 
 export function prepare(tools: readonly ListedTool[]): Prepared {
@@ -32,7 +32,7 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
     names: documents.map(({ fields }) => fields.name.join(" ")),
     acts: documents.map(({ act }) => act ?? null),
     words: [...words],
-    postings: [...postingsOf(documents.map((document) => strengthsOf(document, means)))],
+    postings: postingEntries(documents.map((document) => strengthsOf(document, means))),
   };
 }
 

@@ -53,7 +53,7 @@ export class Ranking {
       const inClause = new Float64Array(query.clauses.length > 1 ? totals.length : 0);
       let wanted = 0;
       for (const concept of clause) {
-        wanted += concept.weight * this.#rarity(this.#postings.get(concept.term));
+        wanted += concept.weight * this.#rarity(this.#postings.of(concept.term));
         const first = !seen.has(concept.term);
         seen.add(concept.term);
         this.#each(concept, first ? servers : undefined, (tool, score) => {
@@ -91,11 +91,11 @@ export class Ranking {
   #each(concept: Concept, servers: Float64Array | undefined, add: (tool: number, score: number) => void): void {
     const scores = this.#concept;
     const touched: number[] = [];
-    const own = this.#postings.get(concept.term);
+    const own = this.#postings.of(concept.term);
     const rarity = this.#rarity(own);
     const meet = (posting: Posting, factor: number) => {
-      for (let step = 0; step < posting.length; step++) {
-        const tools = posting[step];
+      for (let step = 0; step < posting.byStep.length; step++) {
+        const tools = posting.byStep[step];
         if (!tools) continue;
         const score = factor * strengthOf(step);
         for (const tool of tools) {
@@ -107,7 +107,7 @@ export class Ranking {
     };
     if (own) meet(own, concept.weight * rarity);
     for (const [term, share] of concept.others) {
-      const posting = this.#postings.get(term);
+      const posting = this.#postings.of(term);
       if (!posting) continue;
       // A rare synonym of a common word must not count more than the word.
       const limit = own ? rarity : Number.POSITIVE_INFINITY;
@@ -140,7 +140,7 @@ export class Ranking {
     let covered = 0;
     let all = 0;
     for (const stem of name) {
-      const rarity = this.#rarity(this.#postings.get(stem));
+      const rarity = this.#rarity(this.#postings.of(stem));
       all += rarity;
       covered += rarity * (asked.get(stem) ?? 0);
     }
@@ -152,14 +152,10 @@ export class Ranking {
     const known = this.#rarities.get(posting);
     if (known !== undefined) return known;
     const servers = new Set<number>();
-    let count = 0;
-    for (const tools of posting) {
-      count += tools?.length ?? 0;
-      for (const tool of tools ?? []) servers.add(this.#tools[tool]!.server);
-    }
+    for (const tools of posting.byStep) for (const tool of tools ?? []) servers.add(this.#tools[tool]!.server);
     const allServers = this.#serverBest.length;
     const share = (serverRarity * allServers) / (allServers + fewServers);
-    const amongTools = Math.log(1 + (this.#tools.length + unseenTools) / (count + 0.5));
+    const amongTools = Math.log(1 + (this.#tools.length + unseenTools) / (posting.count + 0.5));
     const amongServers = Math.log(1 + (allServers + unseenTools) / (servers.size + 0.5));
     const rarity = (1 - share) * amongTools + share * amongServers;
     this.#rarities.set(posting, rarity);

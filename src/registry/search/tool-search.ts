@@ -3,7 +3,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { tellingWords } from "./document.ts";
-import type { Postings } from "./postings.ts";
+import { Postings } from "./postings.ts";
 import { listedTools, type Prepared, prepare } from "./prepared.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
 import { highest, type RankedTool, Ranking } from "./ranking.ts";
@@ -11,7 +11,7 @@ import { Spelling } from "./spelling.ts";
 import { asksToDestroy, endsSomething } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
 
-interface Match {
+export interface Match {
   id: string;
   server: RegistryServer;
   tool: RegistryTool;
@@ -53,7 +53,7 @@ export class ToolSearch {
       name: (names[index] ?? "").split(" "),
       act: acts[index] ?? undefined,
     }));
-    this.#postings = new Map(postings);
+    this.#postings = new Postings(postings);
     this.#spelling = new Spelling(words);
     this.#ranking = new Ranking(this.#entries, servers.length, this.#postings);
     this.#byName = Map.groupBy(names.keys(), (index) => names[index]!);
