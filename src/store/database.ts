@@ -98,11 +98,12 @@ export async function openDatabase(file: string): Promise<Database> {
   }
 }
 
-/** Whether a newer version has changed the schema. Changes nothing. */
+/** Whether a newer version has changed the schema. Changes nothing, and waits for a process that has locked the database. */
 export async function isNewerDatabase(file: string): Promise<boolean> {
   if (!existsSync(file)) return false;
   const sqlite = await import("bun:sqlite");
   using database = new sqlite.Database(file, { readonly: true });
+  database.run(`PRAGMA busy_timeout = ${busyMs}`);
   return versionOf(database) > steps.length;
 }
 
