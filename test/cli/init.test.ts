@@ -243,7 +243,6 @@ test("init starts the servers and counts their definitions; a server that fails 
     expect.objectContaining({ server: "broken", problem: expect.objectContaining({ code: "SERVER_UNAVAILABLE" }) }),
     expect.objectContaining({ server: "off", disabled: true }),
   ]);
-  expect([servers[2].left, servers[1].left]).toEqual([true, undefined]);
   expect(servers[0].tokens).toBeGreaterThan(300);
   expect(servers[3].tools).toBeUndefined();
   // The first search finds them without asking.
@@ -255,15 +254,21 @@ describe("a server that does not start", () => {
   const servers = { odd: fixture("odd"), broken: fixture("crash-on-start") };
   const files = () => [Object.keys(config().mcpServers), Object.keys(json(".claude.json").mcpServers)];
 
-  test("stays where it is, and the person is told why and what to do", async () => {
+  test("is imported with --apply, and the person is told why it failed and what to do", async () => {
     folder.write(".claude.json", { mcpServers: servers });
     const { exitCode, stderr } = await run(["init", "--apply"]);
     expect(exitCode).toBe(0);
-    expect(files()).toEqual([["odd"], ["broken", "claudikins"]]);
+    expect(files()).toEqual([["odd", "broken"], ["claudikins"]]);
     expect(stderr).toContain('\nwarning: Server "broken" did not start: its process exited with code 3\n');
+    expect(stderr).toContain("\nnote: servers that do not start are imported as well. To check them later:");
+  });
+
+  test("stays where it is if the person declines, and the next run imports it once it starts", async () => {
+    folder.write(".claude.json", { mcpServers: servers });
+    const { exitCode, stderr } = await run(["init"], { terminal: true, answers: ["n", "y"] });
+    expect([exitCode, files()]).toEqual([0, [["odd"], ["broken", "claudikins"]]]);
     expect(stderr).toContain(`\nnote: broken stays in ${join(folder.path, ".claude.json")}: it did not start\n`);
     expect(stderr).toContain("To import them anyway: claudikins init --no-start\n");
-    // Once it starts, the next run imports it.
     folder.write(
       ".claude.json",
       readFileSync(join(folder.path, ".claude.json"), "utf8").replace("crash-on-start", "odd"),
@@ -272,16 +277,10 @@ describe("a server that does not start", () => {
     expect(files()).toEqual([["odd", "broken"], ["claudikins"]]);
   });
 
-  test("is not in the changes that a dry run shows", async () => {
+  test("is in the changes that a dry run shows", async () => {
     folder.write(".claude.json", { mcpServers: servers });
-    const { stdout, stderr } = await run(["init", "--dry-run", "--json"]);
-    expect(stderr).toBe("");
-    const { diff, skipped } = JSON.parse(stdout);
-    expect(diff).toContain('+    "odd": {');
-    expect(diff).not.toMatch(/^[+-].*"broken"/m);
-    expect(skipped).toEqual([
-      { name: "broken", host: "claude-code", file: join(folder.path, ".claude.json"), why: "it did not start" },
-    ]);
+    const { stdout } = await run(["init", "--dry-run", "--json"]);
+    expect(JSON.parse(stdout).diff).toContain('+    "broken": {');
   });
 
   test.each([
@@ -297,17 +296,17 @@ describe("a server that does not start", () => {
   test("stays alone if it shares its name with a server that starts", async () => {
     folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
     folder.write(".cursor/mcp.json", { mcpServers: { odd: fixture("crash-on-start"), more: fixture("odd") } });
-    await run(["init", "--apply", "--keep-both"]);
+    await run(["init", "--keep-both"], { terminal: true, answers: ["n", "y"] });
     expect(files()).toEqual([["more", "odd"], ["claudikins"]]);
     expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["odd", "claudikins"]);
   });
 
-  test("leaves its agent alone if no other server can take its place", async () => {
+  test("leaves its agent alone if the person declines and no other server can take its place", async () => {
     const before = { mcpServers: { broken: servers.broken } };
     folder.write(".claude.json", before);
-    const { exitCode, stderr } = await run(["init", "--apply"]);
+    const { exitCode, stderr } = await run(["init"], { terminal: true, answers: ["n"] });
     expect([exitCode, json(".claude.json")]).toEqual([0, before]);
-    expect(stderr).toEndWith("No agent's settings need to change.\n");
+    expect(stderr).toContain("No agent's settings need to change.\n");
     expect(existsSync(join(folder.path, ".config"))).toBe(false);
   });
 

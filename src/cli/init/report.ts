@@ -219,12 +219,16 @@ export function notesText(rows: readonly Row[], found: Found, plans: readonly Sw
         `note: ${file} has ${counted(servers, "server")} of this project: to import them, add --project`,
     ),
     ...(rows.some(({ left }) => left) ? [`note: ${againText}`] : []),
+    ...(rows.some((row) => row.problem && row.new && !row.left) ? [`note: ${importedText}`] : []),
     ...found.problems.map(({ error }) => `error: ${error.message}`),
   ]);
 }
 
 const againText =
   "to try the servers that did not start again: claudikins init --timeout 2m. To import them anyway: claudikins init --no-start";
+
+const importedText =
+  "servers that do not start are imported as well. To check them later: claudikins doctor. To undo what init does: claudikins restore";
 
 function linesText(lines: readonly string[]): string {
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;

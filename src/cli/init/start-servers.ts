@@ -1,4 +1,4 @@
-/** Starts the servers that init imports, and decides about those that do not start. */
+/** Starts the servers that init imports, and asks the person about those that do not start. */
 import { leaveServer } from "../../agents/choices.ts";
 import { planSwitch, type SwitchPlan } from "../../agents/switch-over.ts";
 import { askAll } from "../../catalog/ask-all.ts";
@@ -76,18 +76,16 @@ function tooSlow(name: string): Problem {
 }
 
 /**
- * A server that does not start here may still work where it is, so it stays there unless the person says otherwise. One that is in the
- * config already does not count. Plans again what changes.
+ * A server that does not start here may still work where it is, so a person who can be asked decides whether it stays there. Without
+ * a person it is imported like the others. One that is in the config already does not count. Plans again what changes.
  */
 export async function settleFailed(started: readonly Started[], setting: Setting): Promise<void> {
   const failed = started.flatMap(({ rows }) => rows.filter((row) => row.problem && row.new));
-  if (failed.length === 0) return;
-  if (setting.asks && !setting.isAgreed) {
-    const names = failed.map(({ server }) => server).join(", ");
-    await setting.say(`\n${counted(failed.length, "server")} did not start: ${names}\n`);
-    if (await confirm(setting.io, "Import what did not start as well? Otherwise it stays in your agents' settings."))
-      return;
-  }
+  if (failed.length === 0 || setting.isAgreed || !setting.asks) return;
+  const failedNames = failed.map(({ server }) => server).join(", ");
+  await setting.say(`\n${counted(failed.length, "server")} did not start: ${failedNames}\n`);
+  const question = "Import what did not start as well? Otherwise it stays in your agents' settings.";
+  if (await confirm(setting.io, question)) return;
   for (const start of started) {
     const { inventory } = start.plan;
     const names = new Set(start.rows.filter((row) => failed.includes(row)).map(({ server }) => server));
