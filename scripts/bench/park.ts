@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { deserialize } from "node:v8";
 import { defaultLimits } from "../../src/config/defaults.ts";
+import { ExecutionCheckpointer, type StoredProgram } from "../../src/execution/checkpointer.ts";
 import { limitsFrom } from "../../src/execution/execute.ts";
-import { KeptExecution, type StoredProgram } from "../../src/execution/kept-execution.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
 import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";
@@ -83,7 +83,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     const store = new ExecutionStore(database);
     const access = { store, owner: "bench", engine: "bench" };
     const told = { id: `bench-${round}`, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, log: silentLog };
-    const kept = new KeptExecution({ ...told, open: async () => access, fromStart: true });
+    const kept = new ExecutionCheckpointer({ ...told, open: async () => access, fromStart: true });
     await kept.begun;
     const source = `${code}\nawait bench.ready(); await bench.wait(); return await bench.next();`;
     const called: Record<string, PromiseWithResolvers<number>> = {
@@ -100,7 +100,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     };
     const stop = new AbortController();
     const options = optionsOf(folder, call, stop.signal);
-    const first = sandbox.execute(source, { ...options, id: told.id, keeper: kept });
+    const first = sandbox.execute(source, { ...options, id: told.id, checkpointer: kept });
     const parkMs = -(await called["ready"]!.promise) + (await called["wait"]!.promise);
     kept.release();
     stop.abort();

@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { Trace, type TraceEntry } from "../clients/trace.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { abridgedJson } from "../server/content/abridge.ts";
+import { abridgedJson } from "../server/content/abridged-json.ts";
 import { shownLine } from "../visible-text.ts";
 import type { Io } from "./io.ts";
 import { cyan, dim, red } from "./terminal-output.ts";

@@ -6,8 +6,8 @@ import { signature } from "../registry/signature.ts";
 import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { isSearchQuick, search } from "../search/search.ts";
 import { callForValue } from "./call-tool.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import { counted } from "./counted-call.ts";
-import type { KeptExecution } from "./kept-execution.ts";
 import type { Parts } from "./parts.ts";
 import { type Tell, tellingEnd } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
@@ -18,7 +18,7 @@ export interface BindingOptions {
   /** The signal of the agent's request that runs the program. */
   origin?: AbortSignal | undefined;
   /** Notes calls before they leave. */
-  kept?: KeptExecution | undefined;
+  checkpointer?: ExecutionCheckpointer | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   tell?: Tell | undefined;
   /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
@@ -32,7 +32,7 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, origin, kept, tell, isForAgent = false }: BindingOptions = {},
+  { signal, origin, checkpointer, tell, isForAgent = false }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSource);
   const mentioned = mentionedServers(source, parts);
@@ -55,7 +55,8 @@ export async function bindingsFor(
     async call(call, callSignal, clock, made) {
       const { namespace, group, name, args } = call;
       const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const onSend = kept && made ? (repeatable: boolean) => kept.sending(made.call, repeatable) : undefined;
+        const onSend =
+          checkpointer && made ? (repeatable: boolean) => checkpointer.sending(made.call, repeatable) : undefined;
         const placed = made && { ...made, code: lineOf(source, made.line) };
         const options = { signal: callSignal, clock, origin, made: placed, onSend, onProgress };
         if (group === "tools") return callForValue(call, parts, options);

@@ -1,13 +1,13 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
 import type { Limits } from "../config/schema.ts";
+import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
-import type { OpenCall } from "../sandbox/keeper.ts";
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
-import type { KeptExecution, StoredProgram } from "./kept-execution.ts";
+import type { ExecutionCheckpointer, StoredProgram } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
 
@@ -23,7 +23,7 @@ export interface ExecuteRequest {
   /** The signal of the agent's request, if `signal` is another one. It tells whom questions of servers are for. */
   origin?: AbortSignal | undefined;
   /** Keeps the execution outside of this process. */
-  kept?: KeptExecution | undefined;
+  checkpointer?: ExecutionCheckpointer | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
   /** A digest of what an agent must know to follow the execution as a task, stored with it. */
@@ -45,9 +45,9 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const { id = newId(Date.now()), source, host, kept } = request;
+  const { id = newId(Date.now()), source, host, checkpointer } = request;
   const recording = parts.recorder?.begin({ id, source, parts, host });
-  if (kept && recording) kept.timeline = () => recording.timeline;
+  if (checkpointer && recording) checkpointer.timeline = () => recording.timeline;
   const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
   recording?.ended(outcome);
   return outcome;
@@ -67,9 +67,9 @@ export async function continueExecution(
   { program, open, limits }: SavedRun,
   parts: ExecutionParts,
 ): Promise<Outcome> {
-  const { id, source, host, kept } = request;
+  const { id, source, host, checkpointer } = request;
   const recording = parts.recorder?.begin({ id, source, parts, host, timeline: program.timeline });
-  if (kept && recording) kept.timeline = () => recording.timeline;
+  if (checkpointer && recording) checkpointer.timeline = () => recording.timeline;
   const options = await optionsOf(request, limits, parts, recording);
   const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
   recording?.ended(outcome);
@@ -96,9 +96,9 @@ async function optionsOf(
   parts: ExecutionParts,
   recording: Recording | undefined,
 ): Promise<ExecuteOptions> {
-  const { id, source, check, signal, origin = signal, kept, onProgress, isForAgent } = request;
+  const { id, source, check, signal, origin = signal, checkpointer, onProgress, isForAgent } = request;
   const { config } = parts;
-  const bindings = await bindingsFor(source, parts, { signal, origin, kept, tell: onProgress, isForAgent });
+  const bindings = await bindingsFor(source, parts, { signal, origin, checkpointer, tell: onProgress, isForAgent });
   return {
     id,
     bindings,
@@ -107,7 +107,7 @@ async function optionsOf(
     check: check ?? config.check,
     signal,
     watch: recording?.watch,
-    keeper: kept,
+    checkpointer,
   };
 }
 

@@ -4,14 +4,14 @@
  */
 import { deserialize } from "node:v8";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import type { OpenCall } from "../sandbox/keeper.ts";
 import type { CallMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { ExecutionStore, StoredCall, StoredExecution } from "../store/executions.ts";
 import { newId } from "../trace/id.ts";
+import { ExecutionCheckpointer, type StoredProgram } from "./checkpointer.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
-import { KeptExecution, type StoredProgram } from "./kept-execution.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import {
   type ExecutionsOptions,
@@ -45,7 +45,7 @@ export class Executions implements AsyncDisposable {
 
   /** Starts an execution. The outcome rejects only with FILE_NOT_WRITABLE, if a background program cannot be stored. */
   start(
-    request: Omit<ExecuteRequest, "id" | "kept">,
+    request: Omit<ExecuteRequest, "id" | "checkpointer">,
     parts: ExecutionParts,
     { isBackground = false }: StartOptions = {},
   ): RunningExecution {
@@ -55,10 +55,10 @@ export class Executions implements AsyncDisposable {
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host, claim, cwd };
-    const kept = this.#kept({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
-    const running = this.#run(id, startedAt, kept, parts, async (signal) => {
-      if (isBackground) await kept.begun;
-      return execute({ ...request, id, signal, origin: request.origin ?? request.signal, kept }, parts);
+    const checkpointer = this.#checkpointer({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
+    const running = this.#run(id, startedAt, checkpointer, parts, async (signal) => {
+      if (isBackground) await checkpointer.begun;
+      return execute({ ...request, id, signal, origin: request.origin ?? request.signal, checkpointer }, parts);
     });
     if (isBackground) void running.handOut();
     return running;
@@ -227,10 +227,10 @@ export class Executions implements AsyncDisposable {
     const saved = store.program(id);
     const calls = store.calls(id);
     const sent = new Map(calls.filter(({ state }) => state === "sent").map((each) => [each.call, each.repeatable]));
-    const kept = this.#kept({ id, startedAt, request: row.request }, parts, true, { access, sent });
+    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, { access, sent });
     const open = calls.map(openCallOf);
-    const running = this.#run(id, startedAt, kept, parts, (signal) => {
-      const request = { id, source, check, isForAgent, host, signal, kept };
+    const running = this.#run(id, startedAt, checkpointer, parts, (signal) => {
+      const request = { id, source, check, isForAgent, host, signal, checkpointer };
       // It was stored before it started, so no call has left.
       if (!saved) return execute({ ...request, limits: asked }, parts);
       const program = deserialize(saved) as StoredProgram;
@@ -240,25 +240,33 @@ export class Executions implements AsyncDisposable {
     return running;
   }
 
-  #kept(
+  #checkpointer(
     told: { id: string; startedAt: number; request: string },
     parts: ExecutionParts,
     fromStart: boolean,
-    taken?: ConstructorParameters<typeof KeptExecution>[0]["taken"],
-  ): KeptExecution {
+    taken?: ConstructorParameters<typeof ExecutionCheckpointer>[0]["taken"],
+  ): ExecutionCheckpointer {
     const { config, log } = this.#options;
     const maxBytes = parts.config.executions.maxMb * megabyte;
-    return new KeptExecution({ ...told, config, log, maxBytes, fromStart, taken, open: () => this.stored.open(parts) });
+    return new ExecutionCheckpointer({
+      ...told,
+      config,
+      log,
+      maxBytes,
+      fromStart,
+      taken,
+      open: () => this.stored.open(parts),
+    });
   }
 
   #run(
     id: string,
     startedAt: number,
-    kept: KeptExecution,
+    checkpointer: ExecutionCheckpointer,
     parts: ExecutionParts,
     work: (signal: AbortSignal) => Promise<Outcome>,
   ): RunningExecution {
-    const running = new RunningExecution({ id, startedAt, kept, parts }, work);
+    const running = new RunningExecution({ id, startedAt, checkpointer, parts }, work);
     this.#running.set(id, running);
     void running.outcome.finally(() => this.#running.delete(id)).catch(() => {});
     return running;

@@ -3,8 +3,8 @@ import { continuesElsewhere } from "../policy/desk.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { atMost } from "../time-limit.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
-import type { KeptExecution } from "./kept-execution.ts";
 
 /** How far an execution is. */
 export type Progress =
@@ -41,17 +41,22 @@ export class RunningExecution implements FollowedExecution {
   readonly startedAt: number;
   readonly parts: ExecutionParts;
   readonly outcome: Promise<Outcome>;
-  readonly #kept: KeptExecution;
+  readonly #checkpointer: ExecutionCheckpointer;
   readonly #cancelled = new AbortController();
 
   constructor(
-    { id, startedAt, kept, parts }: { id: string; startedAt: number; kept: KeptExecution; parts: ExecutionParts },
+    {
+      id,
+      startedAt,
+      checkpointer,
+      parts,
+    }: { id: string; startedAt: number; checkpointer: ExecutionCheckpointer; parts: ExecutionParts },
     work: (signal: AbortSignal) => Promise<Outcome>,
   ) {
     this.id = id;
     this.startedAt = startedAt;
     this.parts = parts;
-    this.#kept = kept;
+    this.#checkpointer = checkpointer;
     this.outcome = this.#ended(work);
     // Nobody may wait for it.
     this.outcome.catch(() => {});
@@ -66,28 +71,28 @@ export class RunningExecution implements FollowedExecution {
 
   /** Whether a call is under way. */
   get isCalling(): boolean {
-    return this.#kept.isCalling;
+    return this.#checkpointer.isCalling;
   }
 
   /** Whether it was given up, so that another process can continue it. */
   get isReleased(): boolean {
-    return this.#kept.isReleased;
+    return this.#checkpointer.isReleased;
   }
 
   /** Resolves when the execution of a background program is in the store. Rejects if it cannot be stored. */
   async stored(): Promise<void> {
-    await this.#kept.begun;
+    await this.#checkpointer.begun;
   }
 
   async handOut(): Promise<void> {
-    this.#kept.want();
+    this.#checkpointer.want();
     this.parts.sandbox.running(this.id)?.keep();
     // A program is saved when it waits. Until then it may compute for long.
-    await atMost(savingMs, this.#kept.saved);
+    await atMost(savingMs, this.#checkpointer.saved);
   }
 
   get isHandedOut(): boolean {
-    return this.#kept.isWanted;
+    return this.#checkpointer.isWanted;
   }
 
   cancel(): void {
@@ -96,14 +101,14 @@ export class RunningExecution implements FollowedExecution {
 
   /** Ends the execution here. If its id was handed out, another process can continue it. */
   stop(): void {
-    const { isWanted } = this.#kept;
-    if (isWanted) this.#kept.release();
+    const { isWanted } = this.#checkpointer;
+    if (isWanted) this.#checkpointer.release();
     this.#cancelled.abort(isWanted ? continuesElsewhere : undefined);
   }
 
   async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     const outcome = await work(this.#cancelled.signal);
-    await this.#kept.ended(outcome);
+    await this.#checkpointer.ended(outcome);
     return outcome;
   }
 }

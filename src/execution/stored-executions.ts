@@ -11,8 +11,8 @@ import { openDatabase } from "../store/database.ts";
 import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
 import type { HostIdentity } from "../trace/record.ts";
+import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
-import type { StoreAccess } from "./kept-execution.ts";
 
 export interface ExecutionsOptions {
   env: Environment;

@@ -1,14 +1,14 @@
 /** The calls of one program: makes them, and keeps those that it waits for together with a copy of the program. */
 import type { Clock } from "../time-limit.ts";
+import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
 import type { Bindings } from "./contract.ts";
-import type { Keeper, OpenCall, SavedExecution } from "./keeper.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import type { Recorder } from "./recorder.ts";
 
 interface ProgramCallsOptions {
   bindings: Bindings;
   recorder: Recorder;
-  keeper: Keeper | undefined;
+  checkpointer: Checkpointer | undefined;
   clock: Clock;
   /** Gives the program an answer. */
   send: (answer: SettleMessage) => void;
@@ -32,13 +32,13 @@ export class ProgramCalls {
   }
 
   async make(message: CallMessage): Promise<void> {
-    const { bindings, recorder, keeper, clock, send, isCopied } = this.#options;
+    const { bindings, recorder, checkpointer, clock, send, isCopied } = this.#options;
     const call: OpenCall = { message };
     this.#open.set(message.call, call);
     const answer = await recorder.call(message, bindings, this.#ending.signal, clock);
     if (isCopied()) call.answer = answer;
     else this.#open.delete(message.call);
-    if (!this.#ending.signal.aborted) keeper?.answered(answer);
+    if (!this.#ending.signal.aborted) checkpointer?.answered(answer);
     send(answer);
   }
 
@@ -47,7 +47,7 @@ export class ProgramCalls {
     for (const message of calls) this.#open.set(message.call, { message });
     const isOpen = new Set(open);
     for (const id of this.#open.keys()) if (!isOpen.has(id)) this.#open.delete(id);
-    await this.#options.keeper?.save(execution, [...this.#open.values()]);
+    await this.#options.checkpointer?.save(execution, [...this.#open.values()]);
     for (const message of calls) void this.make(message);
   }
 

@@ -1,9 +1,9 @@
 /** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../time-limit.ts";
+import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
 import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
 import type { ExecutionState } from "./execution.ts";
-import type { Keeper, OpenCall, SavedExecution } from "./keeper.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram } from "./limit-errors.ts";
 import {
@@ -43,7 +43,7 @@ export interface ExecuteOptions {
   signal?: AbortSignal | undefined;
   watch?: CallWatcher | undefined;
   /** Keeps the execution outside of this process. */
-  keeper?: Keeper | undefined;
+  checkpointer?: Checkpointer | undefined;
 }
 
 /** An execution that was saved, perhaps by another process. */
@@ -93,18 +93,18 @@ export class ProgramRun {
   sleepsUntil: number | undefined;
 
   constructor(source: string, options: ExecuteOptions, recorder: Recorder, shared: Shared, saved?: Saved) {
-    const { bindings, limits, mounts, check, keeper } = options;
+    const { bindings, limits, mounts, check, checkpointer } = options;
     this.#options = options;
     this.#saved = saved;
     this.#recorder = recorder;
     this.#shared = shared;
-    this.#isKept = saved !== undefined || (keeper?.fromStart ?? false);
+    this.#isKept = saved !== undefined || (checkpointer?.fromStart ?? false);
     this.#limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => this.#halt("timeout"));
     this.#place = shared.places.place(this.#park);
     this.#calls = new ProgramCalls({
       bindings,
       recorder,
-      keeper,
+      checkpointer,
       clock: this.#clock,
       send: (answer) => this.#worker.send(answer),
       isCopied: () => this.#isKept || this.#isParking,
@@ -165,7 +165,7 @@ export class ProgramRun {
 
   /** Saves the program now, and from now on before each of its calls leaves. */
   keep(): void {
-    if (this.#isKept || !this.#options.keeper) return;
+    if (this.#isKept || !this.#options.checkpointer) return;
     this.#isKept = true;
     this.#worker.send({ type: "keep" });
   }
@@ -304,7 +304,7 @@ export class ProgramRun {
 
   #parked(message: ParkedMessage): void {
     this.#isParking = false;
-    if (message.saved && this.#options.keeper) {
+    if (message.saved && this.#options.checkpointer) {
       this.#isKept = true;
       this.#save(message);
     } else if (!this.#isKept) this.#calls.forgetAnswers();

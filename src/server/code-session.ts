@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { textResult, withFigures } from "./content/content.ts";
+import { textResult, withFigures } from "./content/bounded-content.ts";
 import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";

@@ -4,7 +4,7 @@ import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
 import { definitionChars } from "../registry/model.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import { receiptKey } from "./content/content.ts";
+import { receiptKey } from "./content/bounded-content.ts";
 
 export class SessionCount {
   readonly #toolbox: Toolbox;

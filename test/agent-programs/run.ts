@@ -7,7 +7,7 @@ import { execute } from "../../src/execution/execute.ts";
 import { silentLog } from "../../src/log.ts";
 import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content/content.ts";
+import { outcomeContent } from "../../src/server/content/bounded-content.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { project } from "../generation/project.ts";
 import { root } from "../support/claudikins.ts";

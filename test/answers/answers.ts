@@ -5,7 +5,7 @@ import { execute } from "../../src/execution/execute.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content/content.ts";
+import { outcomeContent } from "../../src/server/content/bounded-content.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";

@@ -21,6 +21,7 @@ const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
 /** Without the paths of this machine, and without times and counts that depend on it. */
 function tidy(argv: string[], result: CliResult): string {
   return page(argv, result, folder.path)
+    .replaceAll(fixture("odd").command, "FIXTURES")
     .replaceAll(process.execPath, "BUN")
     .replaceAll(root, "ROOT")
     .replace(/(?<=\S) {3,}/g, "  ");

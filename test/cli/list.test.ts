@@ -53,15 +53,15 @@ describe("list", () => {
       "$ claudikins list
       --- stdout
       server  transport  state  tools  description
-      odd  stdio bun  not started  -  Odd things
-      crashes  stdio bun  not started  -
+      odd  stdio fixtures  not started  -  Odd things
+      crashes  stdio fixtures  not started  -
       needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -
       --- exit code 0
       "
     `);
     await run(["gen"]);
     utimesSync(join(folder.path, ".claudikins/registry/other/odd/index.ts"), 0, Date.now() / 1_000 - 7_300);
-    expect(await shown(["list"])).toContain("odd  stdio bun  not started  14 (2 h ago)  Odd things\n");
+    expect(await shown(["list"])).toContain("odd  stdio fixtures  not started  14 (2 h ago)  Odd things\n");
     // Asking again updates the time of the answer, although nothing is written.
     await run(["gen"]);
     expect(await shown(["list"])).toContain("14 (just now)");
@@ -75,8 +75,8 @@ describe("list", () => {
       {
         config: join(folder.path, "claudikins.json"),
         servers: [
-          { server: "odd", transport: "stdio", program: "bun", description: "Odd\nthings", state: "idle" },
-          { server: "crashes", transport: "stdio", program: "bun", state: "idle" },
+          { server: "odd", transport: "stdio", program: "fixtures", description: "Odd\nthings", state: "idle" },
+          { server: "crashes", transport: "stdio", program: "fixtures", state: "idle" },
           {
             server: "needs a token",
             transport: "stdio",
@@ -156,8 +156,8 @@ describe("list --check", () => {
       "$ claudikins list --check
       --- stdout
       server  transport  state  tools  protocol  pid  memory  description
-      odd  stdio bun  ready in N ms  14  2025-11-25  PID  N MB  Odd things
-      crashes  stdio bun  broken  -  -  -  -
+      odd  stdio fixtures  ready in N ms  14  2025-11-25  PID  N MB  Odd things
+      crashes  stdio fixtures  broken  -  -  -  -
       needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -  -  -  -
       --- stderr
 

@@ -54,7 +54,7 @@ describe("a start", () => {
   });
 
   test("resolves a relative command against the server's cwd, or the caller's", async () => {
-    const script = own.folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    const script = own.folder.write("bin/serve.sh", `#!/bin/sh\nexec '${odd().command}' "$@"\n`);
     chmodSync(script, 0o755);
     open({
       here: { ...odd(), command: "./bin/serve.sh" },
@@ -284,7 +284,7 @@ describe("a server that does not start", () => {
     const file = join(own.folder.path, "tools.json");
     open({ file: fixture("from-file", file), late: { ...odd(), command: "./late.sh" } });
     expect(await failure(own.pool.listTools("late"))).toContain("command not found: ./late.sh");
-    const script = own.folder.write("late.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    const script = own.folder.write("late.sh", `#!/bin/sh\nexec '${odd().command}' "$@"\n`);
     chmodSync(script, 0o755);
     expect((await own.pool.listTools("late")).length).toBe(14);
     expect(await failure(own.pool.listTools("file"))).toContain("there is no such file");

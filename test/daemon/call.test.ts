@@ -154,7 +154,7 @@ describe("Ctrl-C during a call", () => {
   });
 
   test("ends the server if there is no daemon", async () => {
-    const mark = `seen.ts ${project.path}`;
+    const mark = `seen ${project.path}`;
     const child = Bun.spawn([...claudikinsCommand, "call", "seen.wait", "ms=600000", "--no-daemon"], {
       cwd: cwd(),
       env,

@@ -107,7 +107,7 @@ describe("a killed daemon", () => {
     expect(readdirSync(runFolder()).some((name) => name.endsWith(".sock"))).toBe(true);
     const after = await seen();
     expect(after.pid).not.toBe(before.pid);
-    await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
+    await until(() => !processesWith(`seen ${project.path}`).includes(before.pid));
   });
 
   test("is replaced by one daemon for ten concurrent callers", async () => {
@@ -209,7 +209,7 @@ describe("a daemon finishes its calls and is replaced", () => {
     writeFileSync(project.config, JSON.stringify(config));
     expect((await seen()).token).toBe("changed");
     expect(await call).toBe("waited");
-    await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
+    await until(() => !processesWith(`seen ${project.path}`).includes(before.pid));
   });
 
   test("but not repeatedly if there is no newer version", async () => {

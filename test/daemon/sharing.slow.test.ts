@@ -325,7 +325,7 @@ describe("the end of the daemon", () => {
     process.kill(await daemonPid(), "SIGKILL");
     expect(await running).toContain("the claudikins daemon that ran it has ended");
     expect((await seenByHost(one)).pid).not.toBe(pid);
-    await until(() => !processesWith(`seen.ts ${project.path}`).includes(pid));
+    await until(() => !processesWith(`seen ${project.path}`).includes(pid));
   });
 
   test("for a newer version lets calls finish, and new calls use the newer version", async () => {

@@ -45,7 +45,6 @@ const plain = (text: string) =>
     .replaceAll(/ · [\d,]+ ms/g, " · N ms")
     .replaceAll(/can be retried in \d+ (min|s)/g, "can be retried in N $1")
     .replaceAll(/\b\d+ +\d+ MB/g, "PID  N MB")
-    .replaceAll("bun.exe", "bun")
     .replaceAll(/ {2,}(?=\S)/g, "  ");
 
 const names = ["crashes", "hangs", "refuses", "cannotList", "notThere", "needy", "gone", "busy"];

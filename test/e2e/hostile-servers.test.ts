@@ -1,9 +1,8 @@
 /** Servers that try to block the main thread: each becomes an outcome, and other sessions are not affected. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { toolOf } from "../fixtures/servers/hostile.ts";
 import { hostileLists } from "../hostile/lists.ts";
-import { hostileResults } from "../hostile/results.ts";
+import { hostileResults, toolOf } from "../hostile/results.ts";
 import { hostileSchemas } from "../hostile/schemas.ts";
 import { type HttpServe, httpServe, type SdkHost, sdkHost } from "../support/http-serve.ts";
 import { fixture } from "../support/servers.ts";

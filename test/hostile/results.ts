@@ -39,3 +39,6 @@ export const hostileResults: Record<string, () => string> = {
   "300,000 links": () =>
     `{"content":[${'{"type":"resource_link","uri":"x://y","name":"z"},'.repeat(300_000)}{"type":"text","text":"b"}]}`,
 };
+
+/** The name of a case as that of a tool. */
+export const toolOf = (title: string) => `case_${title.replace(/[^a-z\d]+/gi, "_")}`;

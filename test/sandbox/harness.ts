@@ -1,5 +1,6 @@
 /** Runs code in a real sandbox with a few bindings, without MCP. */
 import { join } from "node:path";
+import type { Checkpointer } from "../../src/sandbox/checkpointer.ts";
 import type {
   BindingCall,
   Bindings,
@@ -9,7 +10,6 @@ import type {
   Limits,
   Outcome,
 } from "../../src/sandbox/contract.ts";
-import type { Keeper } from "../../src/sandbox/keeper.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { someLimits } from "./some-limits.ts";
@@ -20,7 +20,7 @@ export interface HarnessOptions extends Partial<Limits> {
   signal?: AbortSignal;
   call?: Bindings["call"];
   watch?: CallWatcher;
-  keeper?: Keeper;
+  checkpointer?: Checkpointer;
 }
 
 /** Tools of the server `test`: `echo` returns its arguments, `fail` throws, `slow` takes `ms`, `text` returns text. */
@@ -72,7 +72,7 @@ export class Harness implements Disposable {
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
-    const { signal, call = answer, watch, keeper, ...limits } = options;
+    const { signal, call = answer, watch, checkpointer, ...limits } = options;
     return this.sandbox.execute(source, {
       bindings: bindingsWith(call),
       limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
@@ -80,7 +80,7 @@ export class Harness implements Disposable {
       check: this.check,
       signal,
       watch,
-      keeper,
+      checkpointer,
     });
   }
 

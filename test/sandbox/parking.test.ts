@@ -127,13 +127,13 @@ describe("a parked program", () => {
   });
 
   test("also leaves its worker while a call takes long, if it is kept", async () => {
-    const keeper = { fromStart: true, save: async () => {}, answered() {} };
+    const checkpointer = { fromStart: true, save: async () => {}, answered() {} };
     const call = async (made: BindingCall, signal: AbortSignal) => {
       await parked(harness);
       return answer(made, signal);
     };
     expect(
-      await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, keeper }),
+      await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, checkpointer }),
     ).toEqual([{ n: 1 }, { n: 2 }]);
   });
 

@@ -2,6 +2,7 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,12 +11,15 @@ import {
   statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export const root = join(import.meta.dir, "..", "..");
 
 /** `bun src/main.ts`. */
 export const fromSource: [string, ...string[]] = [process.execPath, join(root, "src", "main.ts")];
+
+/** What the tests build. */
+const cache = join(root, "node_modules", ".cache", "claudikins");
 
 const built = new Map<string, string>();
 
@@ -35,34 +39,50 @@ export function executable(...options: string[]): string {
 
 /** Built once for all processes of a test run, and kept until the source changes. */
 function builtFromSource(options: readonly string[]): string {
-  const cache = join(root, "node_modules", ".cache", "claudikins");
   const other = options.length === 0 ? "" : `-${Bun.hash(options.join(" ")).toString(16)}`;
-  const kept = join(cache, `executable-${sourceHash()}${other}`);
+  return cachedBuild(`executable-${sourceHash()}${other}`, (outfile) => {
+    return [join(root, "scripts", "build.ts"), ...options, "--outfile", outfile];
+  });
+}
+
+/** The file of this name in the cache. If there is none, Bun makes it with the arguments that `build` returns. */
+export function cachedBuild(name: string, build: (outfile: string) => string[]): string {
+  const kept = join(cache, name);
   if (existsSync(kept)) return kept;
-  removeOldBuilds(cache);
+  removeOldBuilds();
+  mkdirSync(dirname(kept), { recursive: true });
   const outfile = `${kept}.${process.pid}`;
-  const command = [process.execPath, join(root, "scripts", "build.ts"), ...options, "--outfile", outfile];
-  const build = Bun.spawnSync(command);
-  if (!build.success) throw new Error(`the build failed: ${build.stderr.toString()}`);
+  const built = Bun.spawnSync([process.execPath, ...build(outfile)], { cwd: root });
+  if (!built.success) throw new Error(`the build failed: ${built.stderr.toString()}`);
   renameSync(outfile, kept);
   return kept;
 }
 
 function sourceHash(): string {
-  const paths = ["src", "registry", "scripts"].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
-  );
-  const files = [...paths, "package.json", "bun.lock", "tsconfig.json"].sort().map((path) => join(root, path));
-  const texts = files.filter((path) => statSync(path).isFile()).map((path) => readFileSync(path));
+  return hashOf("src", "registry", "scripts", "package.json", "bun.lock", "tsconfig.json");
+}
+
+/** A hash of files, and of all files in folders. The paths are relative to the root. */
+export function hashOf(...paths: string[]): string {
+  const files = paths
+    .map((path) => join(root, path))
+    .flatMap((path) => {
+      if (!statSync(path).isDirectory()) return path;
+      return readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name));
+    });
+  const texts = files
+    .sort()
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path));
   return texts.reduce((sum, text) => Bun.hash(text, sum), Bun.hash(Bun.version)).toString(16);
 }
 
 /** Another checkout may use the same cache, so only builds older than an hour are removed. */
-function removeOldBuilds(cache: string): void {
+function removeOldBuilds(): void {
   for (const name of existsSync(cache) ? readdirSync(cache) : []) {
     const path = join(cache, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (name.startsWith("executable-") && age > 3_600_000) rmSync(path, { recursive: true, force: true });
+    if (/^(?:executable|fixtures)-/.test(name) && age > 3_600_000) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { answerJobs } from "../../off-thread.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
-import { type OutputOptions, outcomeContent } from "./content.ts";
+import { type OutputOptions, outcomeContent } from "./bounded-content.ts";
 
 declare const self: Worker;
 

@@ -6,7 +6,7 @@ import { marksOf } from "../../clients/parameter-headers.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { textResult } from "../content/content.ts";
+import { textResult } from "../content/bounded-content.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";

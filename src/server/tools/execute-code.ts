@@ -14,7 +14,7 @@ import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { largeChars } from "../../sandbox/messages.ts";
 import type { Approval } from "../../store/approvals.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { type OutputOptions, outcomeContent, textResult } from "../content/content.ts";
+import { type OutputOptions, outcomeContent, textResult } from "../content/bounded-content.ts";
 import type { LargeOutcome, Rest } from "../content/worker.ts";
 import type { CallContext } from "./call-context.ts";
 

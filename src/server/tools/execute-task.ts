@@ -6,7 +6,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { withoutBase64, withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { boundedJson, textResult } from "../content/content.ts";
+import { boundedJson, textResult } from "../content/bounded-content.ts";
 import type { CallContext } from "./call-context.ts";
 
 export const executeTask: Tool = {

@@ -16,7 +16,7 @@ import {
   tellingExample,
 } from "../../search/search-answer.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { textResult } from "../content/content.ts";
+import { textResult } from "../content/bounded-content.ts";
 import { demoReminder } from "../first-steps.ts";
 import type { CallContext } from "./call-context.ts";
 

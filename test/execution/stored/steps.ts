@@ -6,10 +6,10 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { deserialize } from "node:v8";
-import { KeptExecution, type StoredProgram } from "../../../src/execution/kept-execution.ts";
+import { ExecutionCheckpointer, type StoredProgram } from "../../../src/execution/checkpointer.ts";
 import { silentLog } from "../../../src/log.ts";
+import type { OpenCall } from "../../../src/sandbox/checkpointer.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
-import type { OpenCall } from "../../../src/sandbox/keeper.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { ExecutionStore } from "../../../src/store/executions.ts";
@@ -40,7 +40,7 @@ async function step({ id, source }: Step): Promise<Stepped> {
   const answered = new Set(waiting.map(({ call }) => call));
   const told = { id, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, log: silentLog };
   const taken = program ? { access, sent: new Map() } : undefined;
-  const kept = new KeptExecution({ ...told, open: async () => access, fromStart: true, taken });
+  const kept = new ExecutionCheckpointer({ ...told, open: async () => access, fromStart: true, taken });
   kept.want();
   await kept.begun;
   const waits = Promise.withResolvers<undefined>();
@@ -52,7 +52,7 @@ async function step({ id, source }: Step): Promise<Stepped> {
   const stop = new AbortController();
   // The programs have ended within half a second elsewhere. A machine that is busy with something else may need longer.
   const limits = someLimits({ timeoutMs: 20_000, cpuMs: 10_000 });
-  const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, keeper: kept };
+  const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, checkpointer: kept };
   const options = { ...given, bindings: bindingsWith(call) };
   const saved = program && {
     execution: (deserialize(program) as StoredProgram).execution,

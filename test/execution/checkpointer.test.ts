@@ -2,10 +2,10 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { KeptExecution, type StoreAccess } from "../../src/execution/kept-execution.ts";
+import { ExecutionCheckpointer, type StoreAccess } from "../../src/execution/checkpointer.ts";
 import { silentLog } from "../../src/log.ts";
+import type { OpenCall, SavedExecution } from "../../src/sandbox/checkpointer.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
-import type { OpenCall, SavedExecution } from "../../src/sandbox/keeper.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -27,9 +27,9 @@ afterEach(() => {
 
 const access = () => ({ store, owner: "owner", engine: "engine" });
 
-function keep(fromStart = false): KeptExecution {
+function checkpointerOf(fromStart = false): ExecutionCheckpointer {
   const told = { id: "one", config: null, startedAt: 1, request: "{}" };
-  return new KeptExecution({ ...told, maxBytes: 1e6, log: silentLog, open: () => opened.promise, fromStart });
+  return new ExecutionCheckpointer({ ...told, maxBytes: 1e6, log: silentLog, open: () => opened.promise, fromStart });
 }
 
 const saved = { restMs: 1 } as SavedExecution;
@@ -46,50 +46,50 @@ function killBefore(change: "save" | "ended"): void {
 }
 
 test("an answer that comes while the store is opened is stored with its call", async () => {
-  const kept = keep();
+  const checkpointer = checkpointerOf();
   const call = callOf(1);
-  kept.sending(1, false);
-  const saving = kept.save(saved, [call]);
+  checkpointer.sending(1, false);
+  const saving = checkpointer.save(saved, [call]);
   call.answer = answer;
-  kept.answered(answer);
+  checkpointer.answered(answer);
   opened.resolve(access());
   await saving;
   expect(store.calls("one")).toMatchObject([{ call: 1, state: "answered", answer: JSON.stringify(answer) }]);
 });
 
 test("an answered call whose answer nobody has any more counts as sent", async () => {
-  const kept = keep();
-  kept.sending(1, false);
-  kept.answered(answer);
+  const checkpointer = checkpointerOf();
+  checkpointer.sending(1, false);
+  checkpointer.answered(answer);
   opened.resolve(access());
-  await kept.save(saved, [callOf(1)]);
+  await checkpointer.save(saved, [callOf(1)]);
   expect(store.calls("one")).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
 });
 
 test("an execution that has begun is stored with its program, or not at all", async () => {
-  const kept = keep();
+  const checkpointer = checkpointerOf();
   opened.resolve(access());
-  kept.sending(1, false);
+  checkpointer.sending(1, false);
   killBefore("save");
-  await kept.save(saved, [callOf(1)]);
+  await checkpointer.save(saved, [callOf(1)]);
   expect(store.get("one")).toBeUndefined();
 });
 
 test("an execution that has ended is stored with its outcome, or not at all", async () => {
-  const kept = keep();
+  const checkpointer = checkpointerOf();
   opened.resolve(access());
-  kept.want();
+  checkpointer.want();
   killBefore("ended");
-  await kept.ended({ ok: true } as Outcome);
+  await checkpointer.ended({ ok: true } as Outcome);
   expect(store.get("one")).toBeUndefined();
 });
 
 test("no call leaves after the execution was given up", async () => {
-  const kept = keep(true);
+  const checkpointer = checkpointerOf(true);
   opened.resolve(access());
-  await kept.begun;
-  await kept.save(saved, [callOf(1)]);
-  kept.release();
-  expect(() => kept.sending(1, false)).toThrow("The call was not made");
+  await checkpointer.begun;
+  await checkpointer.save(saved, [callOf(1)]);
+  checkpointer.release();
+  expect(() => checkpointer.sending(1, false)).toThrow("The call was not made");
   expect(store.calls("one")).toMatchObject([{ call: 1, state: "made" }]);
 });

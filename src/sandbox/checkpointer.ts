@@ -1,4 +1,4 @@
-/** Keeps executions outside of the process that runs them, so that another process can continue them. */
+/** Saves executions outside of the process that runs them, so that another process can continue them. */
 import type { CallMessage, ParkedProgram, SettleMessage } from "./messages.ts";
 import type { RecorderState } from "./recorder.ts";
 
@@ -18,9 +18,9 @@ export interface OpenCall {
   answer?: SettleMessage | undefined;
 }
 
-/** Keeps one execution. Its methods never throw or reject. */
-export interface Keeper {
-  /** Whether the execution is kept from its start. Otherwise from the first time that it is parked, or from `keep`. */
+/** Saves one execution. Its methods never throw or reject. */
+export interface Checkpointer {
+  /** Whether the execution is saved from its start. Otherwise it is saved once it is parked, or once its id is handed out. */
   readonly fromStart: boolean;
   /**
    * Saves the execution in the place of what was saved before, and the calls that it waits for. New calls are made when this has

@@ -1,12 +1,12 @@
 /**
- * Keeps one execution in the store, so that another process can continue it. It is stored from the first time that it is parked, or from
+ * Saves one execution in the store, so that another process can continue it. It is stored from the first time that it is parked, or from
  * its start. From then on, each call leaves only after the store has the program and a line that says so.
  */
 import { serialize } from "node:v8";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { Checkpointer, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import type { Keeper, OpenCall, SavedExecution } from "../sandbox/keeper.ts";
 import type { SettleMessage } from "../sandbox/messages.ts";
 import type { ExecutionStore } from "../store/executions.ts";
 import type { Timeline } from "./recording.ts";
@@ -29,7 +29,7 @@ export interface StoredProgram {
   timeline: Timeline | undefined;
 }
 
-export interface KeptOptions {
+export interface CheckpointerOptions {
   id: string;
   /** The config file; null for the demo. */
   config: string | null;
@@ -47,8 +47,8 @@ export interface KeptOptions {
   taken?: { access: StoreAccess; sent: ReadonlyMap<number, boolean> } | undefined;
 }
 
-export class KeptExecution implements Keeper {
-  readonly #options: KeptOptions;
+export class ExecutionCheckpointer implements Checkpointer {
+  readonly #options: CheckpointerOptions;
   /** Undefined until the execution is stored. */
   #access: StoreAccess | undefined;
   #fromStart: boolean;
@@ -65,7 +65,7 @@ export class KeptExecution implements Keeper {
   /** What was recorded so far. Set it before the program runs. */
   timeline: (() => Timeline) | undefined;
 
-  constructor(options: KeptOptions) {
+  constructor(options: CheckpointerOptions) {
     this.#options = options;
     this.#fromStart = options.fromStart || options.taken !== undefined;
     this.#access = options.taken?.access;

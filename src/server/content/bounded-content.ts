@@ -7,7 +7,7 @@ import { charsOfBlocks } from "../../ledger/characters.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
 import { failureText, receiptText } from "../../outcome-text.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
-import { abridgedJson } from "./abridge.ts";
+import { abridgedJson } from "./abridged-json.ts";
 import { jsonText } from "./json-text.ts";
 
 /** Characters of a too long text that are shown: of its beginning and of its end. */

@@ -1,6 +1,6 @@
 /** Values that are too long to be shown keep their shape, and everything left out is counted. */
 import { describe, expect, test } from "bun:test";
-import { abridgedJson } from "../../src/server/content/abridge.ts";
+import { abridgedJson } from "../../src/server/content/abridged-json.ts";
 
 const shown = (value: unknown, maxChars: number) => JSON.parse(abridgedJson(value, maxChars)!) as unknown;
 const orders = Array.from({ length: 2_400 }, (_, n) => ({ id: `ord_${n}`, total_cents: n * 100 }));
