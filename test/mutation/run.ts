@@ -41,13 +41,13 @@ for (const name of readdirSync(root)) {
   const isLeftOut = ["node_modules", "dist", ".git"].includes(name) || name.endsWith(".bun-build");
   if (!isLeftOut) cpSync(join(root, name), join(copy, name), { recursive: true });
 }
-// The packages of the checkout, with a cache of its own for the executables of the mutations. The names of engines and guests say
-// what they were made of.
+// The packages of the checkout, with a cache of its own for the executables of the mutations. The names of engines, guests
+// and fixtures say what they were made of.
 const cacheOfRoot = join(root, "node_modules", ".cache", "claudikins");
 const cache = join(copy, "node_modules", ".cache", "claudikins");
 mkdirSync(cache, { recursive: true });
 for (const name of existsSync(cacheOfRoot) ? readdirSync(cacheOfRoot) : []) {
-  if (/^(?:engine|guest)-/.test(name)) cpSync(join(cacheOfRoot, name), join(cache, name));
+  if (/^(?:engine|guest|fixtures)-/.test(name)) cpSync(join(cacheOfRoot, name), join(cache, name), { recursive: true });
 }
 for (const name of readdirSync(join(root, "node_modules"))) {
   if (name !== ".cache") symlinkSync(join(root, "node_modules", name), join(copy, "node_modules", name));
@@ -123,7 +123,7 @@ async function withMutation<T>({ file, line, after }: Mutation, work: () => Prom
     return await work();
   } finally {
     writeFileSync(path, text);
-    for (const name of readdirSync(cache)) if (!builds.has(name)) rmSync(join(cache, name));
+    for (const name of readdirSync(cache)) if (!builds.has(name)) rmSync(join(cache, name), { recursive: true });
   }
 }
 

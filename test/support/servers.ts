@@ -38,15 +38,18 @@ let fixturesPath: string | undefined;
  * and each takes 70 ms of CPU in place of the 170 ms of a source file.
  */
 function fixtures(): string {
-  fixturesPath ??= cachedBuild(`fixtures-${hashOf("test/fixtures", "test/hostile", "bun.lock")}/fixtures`, (outfile) => {
-    const names = readdirSync(fixtureFolder).filter((name) => name.endsWith(".ts"));
-    const cases = names.map((file) => {
-      return `case "${basename(file, ".ts")}": await import(${JSON.stringify(join(fixtureFolder, file))}); break;`;
-    });
-    const main = `${outfile}.ts`;
-    writeFileSync(main, `switch (process.argv.splice(2, 1)[0]) {\n${cases.join("\n")}\n}\n`);
-    return ["build", "--compile", "--bytecode", "--format=esm", main, "--outfile", outfile];
-  });
+  fixturesPath ??= cachedBuild(
+    `fixtures-${hashOf("test/fixtures", "test/hostile", "bun.lock")}/fixtures`,
+    (outfile) => {
+      const names = readdirSync(fixtureFolder).filter((name) => name.endsWith(".ts"));
+      const cases = names.map((file) => {
+        return `case "${basename(file, ".ts")}": await import(${JSON.stringify(join(fixtureFolder, file))}); break;`;
+      });
+      const main = `${outfile}.ts`;
+      writeFileSync(main, `switch (process.argv.splice(2, 1)[0]) {\n${cases.join("\n")}\n}\n`);
+      return ["build", "--compile", "--bytecode", "--format=esm", main, "--outfile", outfile];
+    },
+  );
   return fixturesPath;
 }
 
