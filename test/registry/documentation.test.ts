@@ -30,12 +30,16 @@ describe("a comment", () => {
   });
 
   test("keeps lines, without empty ones at its ends or several in a row", () => {
-    expect(docComment({ description: "\n\na  \n\n\nb\u0000*/\n\n" }, "  ")).toBe("  /**\n   * a\n   *\n   * b *\\/\n   */\n");
+    expect(docComment({ description: "\n\na  \n\n\nb\u0000*/\n\n" }, "  ")).toBe(
+      "  /**\n   * a\n   *\n   * b *\\/\n   */\n",
+    );
   });
 
   test("shortens long descriptions and defaults, and never in the middle of a character", () => {
     const long = (text: string, count: number) => text.repeat(count);
-    expect(docComment({ description: long("x", 500), default: 1 }, "")).toBe(`/** ${long("x", 399)}… (default: 1) */\n`);
+    expect(docComment({ description: long("x", 500), default: 1 }, "")).toBe(
+      `/** ${long("x", 399)}… (default: 1) */\n`,
+    );
     expect(docComment({ default: long("x", 100) }, "")).toBe(`/** default: "${long("x", 58)}… */\n`);
     expect(docComment({ description: long("😀", 300) }, "")).toBe(`/** ${long("😀", 199)}… */\n`);
   });
