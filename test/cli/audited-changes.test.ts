@@ -62,6 +62,14 @@ test("remove records the rules that go with the server, and an editor what it ch
   ]);
 });
 
+test("init records the rules of the servers that it imports", async () => {
+  const imported = { seen: { ...fixture("seen"), excludeTools: ["wait"] } };
+  folder.write(".gemini/settings.json", { mcpServers: imported });
+  await run(["init", "--apply", "--no-start"]);
+  const config = join(folder.path, ".config", "claudikins", "claudikins.json");
+  expect(await recorded()).toEqual([{ ...changed({ at: "mcpServers.seen.deny", after: '["wait"]' }), config }]);
+});
+
 test("trust is recorded when a person gives and ends it, and not when claudikins keeps it", async () => {
   const untrusting = { env: { CI: "" } };
   await run(["trust", "--yes"], untrusting);

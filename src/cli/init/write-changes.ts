@@ -2,8 +2,7 @@
 import { type Applied, apply } from "../../agents/apply.ts";
 import { haveSecrets } from "../../agents/secrets.ts";
 import { commandFor, type SwitchPlan } from "../../agents/switch-over.ts";
-import { writeConfigFile } from "../../settings/config-file.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
 import { installLasting, type Needed } from "../../upgrade/lasting.ts";
 import { confirm } from "../prompt.ts";
 import type { Setting } from "./setting.ts";
@@ -73,8 +72,7 @@ async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Se
   const { inventory, isNew, configText } = plan;
   const { configFile, servers } = inventory;
   const isTrusted = await isTrustedFile(configFile, io.env);
-  if (isNew) writeConfigFile(configFile, configText, { secrets: configFile.kind === "user" });
-  if (isNew && isTrusted) await keepTrust(configFile, configText, io.env);
+  if (isNew) await saveConfig(configFile, configText, io.env, { secrets: configFile.kind === "user" });
   if (!isTrusted) await say(`note: ${untrustedText(configFile)}\n`);
   if (isNew) await say(`\nWrote ${configFile.file}\n`);
   if (isNew && configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {

@@ -1,4 +1,4 @@
-/** Records that the user trusts a config, and keeps that trust when the user changes the config with claudikins. */
+/** Records that the user trusts a config, and keeps that trust when a command of the user changes it. */
 import { thisProcess } from "../../audit/decider.ts";
 import type { AuditEvent, Decider } from "../../audit/event.ts";
 import { auditing } from "../../audit/log.ts";
