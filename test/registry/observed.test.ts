@@ -1,6 +1,6 @@
 /** Shapes of results contain kinds and names of fields, never data; they can be merged in any order, and are bounded. */
 import { describe, expect, test } from "bun:test";
-import { looksLikeData } from "../../src/registry/observed/data-keys.ts";
+import { areNames, looksLikeData, numbered } from "../../src/registry/observed/data-keys.ts";
 import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
 import { merge, objectShape, readShape, type Shape, shallow, shownShape } from "../../src/registry/observed/shape.ts";
 import { signature } from "../../src/registry/signature.ts";
@@ -148,6 +148,27 @@ describe("keys that are data", () => {
     );
     expect(shown(merged(...calls))).toContain("Record<string, number>");
     expect(shown(merged({ result: "x" }, { error: "y" }))).toContain("{ result?: string; error?: string }");
+  });
+});
+
+describe("keys of one object", () => {
+  test.each<[string[], boolean, boolean]>([
+    [["DE", "FRA", "EU"], true, true],
+    [["DE", "ABCDEF"], true, false],
+    [["DE", "Anna"], true, false],
+    [["ID"], false, false],
+    [["Anna", "Bert", "Carla"], false, true],
+    [["Anna", "Bert"], false, false],
+    [["Anna", "Bert", "Carla", "Dora"], true, false],
+    [["Anna", "Bert", "Carla", "Dora", "Emil"], true, true],
+    [["Anna", "Bert", "carla"], false, false],
+    [[], false, false],
+  ])("%j with texts as values (%p) are names: %p", (keys, isText, are) => {
+    expect(areNames(keys, isText)).toBe(are);
+  });
+
+  test("are numbered from three with the same name", () => {
+    expect(numbered(["row1", "row2", "row3", "at1", "at2", "x"])).toEqual(["row1", "row2", "row3"]);
   });
 });
 
