@@ -30,10 +30,10 @@ describe("the strength of a term", () => {
     expect(short!.get("frood")!).toBeGreaterThan(long!.get("frood")!);
   });
 
-  test("depends on how long a text is in comparison with the others, not on its length", () => {
-    const once = { blorf: "Frood.", vim: "Frood plonk." };
-    const twice = { blorf: "Frood grolt.", vim: "Frood plonk snarf twill." };
-    const of = (tools: Record<string, string>) => strengths(tools).map((each) => each.get("frood"));
+  test("depends on how long a title is in comparison with the others, not on its length", () => {
+    const once = { blorf: { title: "Frood" }, vim: { title: "Frood plonk" } };
+    const twice = { blorf: { title: "Frood grolt" }, vim: { title: "Frood plonk snarf twill" } };
+    const of = (tools: Record<string, ToolDraft>) => strengths(tools).map((each) => each.get("frood"));
     expect(of(twice)).toEqual(of(once));
   });
 
