@@ -27,7 +27,7 @@ export function questionText({ server, tool, args, why, changed }: Question): st
     ...(changed ? [changeText(changed)] : []),
     ...(lines.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...lines, ""]),
     // Repeated at the end, because the first line may have left the screen.
-    ...(leftOut > 0 ? [`Allow the call to ${name}? ${countText(leftOut)} of its arguments are not shown above.`] : []),
+    ...(leftOut > 0 ? [`Allow the call to ${name}? ${notShown(leftOut, " of its arguments")} above.`] : []),
   ].join("\n");
 }
 
@@ -80,8 +80,7 @@ function argumentLines(args: object): { lines: string[]; leftOut: number } {
   const end = fitting(all.slice(begin).toReversed(), last);
   const between = all.slice(begin, all.length - end);
   const betweenChars = between.reduce((sum, line) => sum + line.characters, 0);
-  const mark =
-    between.length > 0 ? [`    … ${countText(betweenChars)} in ${between.length} lines are not shown …`] : [];
+  const mark = between.length > 0 ? [`    … ${notShown(betweenChars, ` in ${between.length} lines`)} …`] : [];
   const shown = [...all.slice(0, begin), ...all.slice(all.length - end)];
   return {
     lines: [
@@ -103,7 +102,7 @@ interface Line {
 function lineOf(indent: string, text: string): Line {
   if (text.length <= maxLine) return { texts: [indent + text], characters: text.length, leftOut: 0 };
   const { head, tail, leftOut } = halves(text, maxLine);
-  const texts = [indent + head, `${indent}… ${countText(leftOut)} are not shown …`, indent + tail];
+  const texts = [indent + head, `${indent}… ${notShown(leftOut)} …`, indent + tail];
   return { texts, characters: text.length, leftOut };
 }
 
@@ -129,7 +128,7 @@ function shortened(text: string, most: number): string {
   const shown = visible(text);
   if (shown.length <= most) return shown;
   const { head, tail, leftOut } = halves(shown, most);
-  return `${head} (${countText(leftOut)} are not shown) ${tail}`;
+  return `${head} (${notShown(leftOut)}) ${tail}`;
 }
 
 /** Does not split a character of two code units. */
@@ -140,6 +139,8 @@ function halves(text: string, most: number): { head: string; tail: string; leftO
   return { head, tail, leftOut: text.length - head.length - tail.length };
 }
 
-function countText(characters: number): string {
-  return characters === 1 ? "1 character" : `${characters.toLocaleString("en")} characters`;
+/** Such as `5 characters of its arguments are not shown`. */
+function notShown(characters: number, where = ""): string {
+  if (characters === 1) return `1 character${where} is not shown`;
+  return `${characters.toLocaleString("en")} characters${where} are not shown`;
 }

@@ -43,6 +43,12 @@ test("the question quotes names that are not plain words", () => {
   );
 });
 
+test("the question shows names of up to 120 characters whole, and of longer ones both ends", () => {
+  const named = (length: number) => /rec\.(.*)\?/.exec(shown({}, "x".repeat(length)))?.[1];
+  expect(named(120)).toBe("x".repeat(120));
+  expect(named(121)).toBe(`${"x".repeat(60)} (1 character is not shown) ${"x".repeat(60)}`);
+});
+
 describe("a long question", () => {
   const most = 2_500;
 

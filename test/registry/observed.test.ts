@@ -139,6 +139,7 @@ describe("keys that are data", () => {
     const { items } = shapeOf([row, row, row]);
     expect(Object.keys(items?.properties ?? {})).toEqual([..."abcdefghijklmnopqrst"]);
     expect(merge(shapeOf([row, row]), shapeOf([row, row])).items?.required?.length).toBe(20);
+    expect(typeOf([row])).toBe("Record<string, string>[]");
   });
 
   test("data keys are recognised after many calls", () => {

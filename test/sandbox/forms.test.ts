@@ -114,6 +114,14 @@ const values: [string, string, unknown][] = [
     [5, 6, 7],
   ],
   [
+    "a namespace whose lines end without a semicolon",
+    "namespace N { export const a = 1, b = 2\nconst c = 3, d = 4\nexport function e() { return [c, d] } }\nreturn [Object.keys(N), N.e()]",
+    [
+      ["a", "b", "e"],
+      [3, 4],
+    ],
+  ],
+  [
     "namespaces: of namespaces, with classes, and of types alone",
     "namespace A.B { export const x = 1, y = 2; const z = 3; export function f<T>(a: T) { return [x, y, z, a] } export namespace C { export enum E { One = 1 } export type T = string } }\nclass K { k = 5 } namespace K { export let l = 6 }\nnamespace Types { export interface I { a: A.B.C.T } }\nreturn [A.B.f(4), A.B.C.E.One, Object.keys(A.B), new K().k, K.l, typeof Types]",
     [[1, 2, 3, 4], 1, ["x", "y", "f", "C"], 5, 6, "object"],
