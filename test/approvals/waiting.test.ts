@@ -264,6 +264,24 @@ describe("many calls", () => {
     expect(waiting.got()).toHaveLength(100);
   });
 
+  test("are settled by a permission for the session, also those that waited when an earlier one was decided", async () => {
+    await waiting.open(always);
+    const running = waiting.run(
+      "const [first, second] = [1, 2].map((id) => rec.remove_it({ id }));\nawait first;\nreturn Promise.all([second, rec.remove_it({ id: 3 })]);",
+    );
+    const about = async (id: number) => {
+      for (;;) {
+        const row = (await waiting.rows()).find(({ args }) => args["id"] === id);
+        if (row) return row.id;
+        await Bun.sleep(10);
+      }
+    };
+    await waiting.elsewhere.decide(await about(1), yes);
+    await waiting.elsewhere.decide(await about(3), session);
+    expect(await running).toMatchObject({ ok: true, value: [did, did] });
+    expect(await waiting.states()).toEqual(["approved", "approved", "approved"]);
+  });
+
   test("are asked about fifty times at most by one execution", async () => {
     await waiting.open(always);
     const running = waiting.run(

@@ -102,6 +102,16 @@ describe("a program that is certainly wrong gets a warning", () => {
       "line 2: sort() compares numbers as text, so 10 comes before 9: write sort((a, b) => a - b).",
     ],
     [
+      "the keys of a list in the place of its elements",
+      `${read}const ids = [];\nfor (const e in entries) ids.push(e.id);\nreturn ids`,
+      "line 3: for…in over an array yields its indexes",
+    ],
+    [
+      "the keys of a list, taken apart like its elements",
+      `${read}const ids = [];\nfor (const e in entries) { const { id } = e; ids.push(id); }\nreturn ids`,
+      "line 3: for…in over an array yields its indexes",
+    ],
+    [
       "arguments that a tool refused, with the failure caught",
       "const all = [];\ntry { all.push(await log.refuses({})); } catch {}\nreturn all",
       'log.refuses was called wrongly: the argument "id" is missing. log.refuses(args: { id: string })',
@@ -157,6 +167,10 @@ describe("a program that may be right gets no warning", () => {
     [
       "a map for its effects",
       `${read}const ids = [];\nconst all = entries.map((e) => { ids.push(e.id); });\nreturn ids`,
+    ],
+    [
+      "the keys of a list",
+      `${read}const at = [];\nfor (const e in entries) { const key = e; at.push(key.length); }\nreturn at`,
     ],
     ["a sorted list as a key", `${read}return JSON.stringify(entries.map((e) => e.size_kb).sort())`],
     ["a Map that is filled and marked", `${read}const m = new Map();\nm["at"] = 1;\nm.set("a", 1);\nreturn m.size`],
