@@ -68,11 +68,13 @@ describe("the demo", () => {
     expect(values.length).toBeGreaterThan(7_000);
     const found = await go("search", "demo.list_orders", "--json", "--limit", "50");
     expect(JSON.parse(found.stdout).tools[0].signature).toEndWith(shape);
-    const kept = [...textsIn(home.path), found.stdout, (await go("search", "list orders")).stdout].join("\n");
+    const texts = [...textsIn(home.path), found.stdout, (await go("search", "list orders")).stdout];
+    // Thousands of searches in all these texts would take ten seconds.
+    const kept = new Set(texts.flatMap((text) => text.split(/[^\w:.-]+/)));
     expect(kept).toContain("total_cents");
     // The descriptions of other tools contain an order and a customer as examples.
     const examples = new Set(["ord_00042", "cus_0007"]);
-    expect(values.filter((value) => !examples.has(value) && kept.includes(value))).toEqual([]);
+    expect(values.filter((value) => !examples.has(value) && kept.has(value))).toEqual([]);
   });
 
   test("shapes are learned from every way to call a tool", async () => {
