@@ -114,11 +114,22 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
 
   /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
   replaced(names: readonly string[]): void {
-    for (const name of names) {
-      this.#subscriptions.get(name)?.close();
+    this.#connections.replaced(names);
+    for (const name of names) this.#moveSubscriptions(name);
+  }
+
+  /** Listeners stay, unless the server is gone or its resources are denied now. */
+  #moveSubscriptions(name: string): void {
+    const subscriptions = this.#subscriptions.get(name);
+    if (!subscriptions) return;
+    try {
+      const life = this.#connections.of(name);
+      this.#gate.permitOther(name, "resources");
+      subscriptions.moveTo(this.servers.get(name)!, life);
+    } catch {
+      subscriptions.close();
       this.#subscriptions.delete(name);
     }
-    this.#connections.replaced(names);
   }
 
   /** Whether a person is being asked whether a tool may be called. */

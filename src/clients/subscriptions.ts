@@ -9,7 +9,8 @@ import type { Lifecycle } from "./lifecycle.ts";
 export type UpdateListener = (uri: string) => void;
 
 interface Subscription {
-  listeners: Set<UpdateListener>;
+  /** With each, what lets its server become idle again. */
+  listeners: Map<UpdateListener, () => void>;
   /** Resolves when the server has accepted the subscription. */
   asked: Promise<void>;
   /** Whether it was accepted. Only then is it renewed on a new connection. */
@@ -20,8 +21,8 @@ interface Subscription {
 const reopenMs = 10;
 
 export class Subscriptions {
-  readonly #server: ServerConfig;
-  readonly #life: Lifecycle;
+  #server: ServerConfig;
+  #life: Lifecycle;
   readonly #log: Log;
   readonly #all = new Map<string, Subscription>();
   /** Running unsubscribe requests. A new subscription waits for them. */
@@ -39,12 +40,12 @@ export class Subscriptions {
     const subscription = this.#all.get(uri) ?? this.#begin(uri);
     // The same function may be added twice.
     const own: UpdateListener = (updated) => listener(updated);
-    subscription.listeners.add(own);
-    const leave = this.#life.keep();
+    subscription.listeners.set(own, this.#life.keep());
     const end = () => {
-      if (!subscription.listeners.delete(own)) return;
-      if (subscription.listeners.size === 0) this.#end(uri, subscription);
-      leave();
+      const leave = subscription.listeners.get(own);
+      subscription.listeners.delete(own);
+      if (leave && subscription.listeners.size === 0) this.#end(uri, subscription);
+      leave?.();
     };
     try {
       await unlessAborted(subscription.asked, signal, this.#what(uri));
@@ -59,7 +60,7 @@ export class Subscriptions {
   updated(uri: string): void {
     for (const [subscribed, { listeners }] of this.#all) {
       const below = subscribed.endsWith("/") ? subscribed : `${subscribed}/`;
-      if (uri === subscribed || uri.startsWith(below)) for (const listener of listeners) listener(uri);
+      if (uri === subscribed || uri.startsWith(below)) for (const listener of listeners.keys()) listener(uri);
     }
   }
 
@@ -94,7 +95,25 @@ export class Subscriptions {
       });
   }
 
+  /** Continues on the connection of a changed entry. */
+  moveTo(server: ServerConfig, life: Lifecycle): void {
+    this.#server = server;
+    this.#life = life;
+    for (const { listeners } of this.#all.values()) {
+      for (const [listener, leave] of listeners) {
+        listeners.set(listener, life.keep());
+        leave();
+      }
+    }
+    this.lost();
+  }
+
+  /** Ends all subscriptions. Their listeners are not called again. */
   close(): void {
+    for (const { listeners } of this.#all.values()) {
+      for (const leave of listeners.values()) leave();
+      listeners.clear();
+    }
     this.#all.clear();
     clearTimeout(this.#reopening);
   }
@@ -107,7 +126,7 @@ export class Subscriptions {
         repeatable: true,
       }),
     );
-    const subscription: Subscription = { listeners: new Set(), asked, isOn: false };
+    const subscription: Subscription = { listeners: new Map(), asked, isOn: false };
     this.#all.set(uri, subscription);
     asked.then(
       () => {

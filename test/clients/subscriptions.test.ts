@@ -4,6 +4,8 @@ import { backoffTimes } from "../../src/clients/lifecycle.ts";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { ServerConfig } from "../../src/config/load.ts";
+import { policyOf } from "../../src/config/policy.ts";
 import type { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { networkFixture } from "../support/network.ts";
@@ -109,6 +111,40 @@ test("a server that dies is restarted and subscribed to again, and listeners are
   await touch("file:///a");
   await times(2);
 });
+
+test("listeners stay when the entry of their server changes, and its old process ends", async () => {
+  open();
+  const { listen, heard, times } = listener();
+  const end = await pool.subscribe("shop", "file:///a", listen);
+  const [before] = processesWith(folder.path);
+  pool.replaced(["shop"]);
+  await times(1);
+  expect(await subscriptionsSeen()).toEqual(["+file:///a"]);
+  await touch("file:///a");
+  await times(2);
+  expect(heard).toEqual(["file:///a", "file:///a"]);
+  while (processesWith(folder.path).includes(before!)) await Bun.sleep(20);
+  end();
+  expect(await subscriptionsSeen()).toEqual(["+file:///a", "-file:///a"]);
+});
+
+test.each(["is gone", "has no resources that are allowed"])(
+  "listeners and the process of a server end when it %s",
+  async (what) => {
+    open();
+    const { listen, heard } = listener();
+    const end = await pool.subscribe("shop", "file:///a", listen);
+    const shop = pool.servers.get("shop")!;
+    const servers = pool.servers as Map<string, ServerConfig>;
+    if (what === "is gone") servers.delete("shop");
+    else
+      servers.set("shop", { ...shop, policy: policyOf("shop", { deny: ["*"] }, undefined, new Map([["shop", {}]])) });
+    pool.replaced(["shop"]);
+    expect(await processesLeft(folder.path)).toEqual([]);
+    end();
+    expect(heard).toEqual([]);
+  },
+);
 
 test("a server with a listener is not idle", async () => {
   open(undefined, { idleTimeoutMs: 100 });

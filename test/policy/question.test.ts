@@ -49,6 +49,11 @@ test("the question shows names of up to 120 characters whole, and of longer ones
   expect(named(121)).toBe(`${"x".repeat(60)} (1 character is not shown) ${"x".repeat(60)}`);
 });
 
+test("the question shows arguments of up to 200 characters whole", () => {
+  const texts = (length: number) => shown(["x".repeat(length)]).split("\n").length;
+  expect([198, 199].map((length) => texts(length) - texts(1))).toEqual([0, 3]);
+});
+
 describe("a long question", () => {
   const most = 2_500;
 

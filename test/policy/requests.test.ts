@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
 import { Gate } from "../../src/policy/gate.ts";
+import { Recorded } from "./recorded.ts";
 
 function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }): string | undefined {
   const gate = new Gate({
@@ -47,4 +48,14 @@ test.each<[PolicyKeys, { method: string; params?: unknown }, string]>([
   [{ deny: ["*"] }, { method: "prompts/get" }, "The prompts of rec are denied in the config by "],
 ])("with %j, the request %j is denied", (keys, request, message) => {
   expect(refusal(keys, request)).toStartWith(message);
+});
+
+test("the pool sends no denied request", async () => {
+  await using recorded = new Recorded();
+  const { pool } = await recorded.open({ deny: ["*"] });
+  const refused = pool.request("rec", { method: "resources/read", params: { uri: "a:b" } });
+  expect(await refused.catch((error) => [error.code, error.message])).toEqual([
+    "POLICY_DENIED",
+    expect.stringMatching(/^The resources of rec are denied in the config by /),
+  ]);
 });
