@@ -1,4 +1,5 @@
 /** The program under test: from source, and as the executable, which is built once per test run and copied to a separate folder. */
+import { Database } from "bun:sqlite";
 import {
   copyFileSync,
   existsSync,
@@ -49,8 +50,13 @@ function builtFromSource(options: readonly string[]): string {
 export function cachedBuild(name: string, build: (outfile: string) => string[]): string {
   const kept = join(cache, name);
   if (existsSync(kept)) return kept;
-  removeOldBuilds();
   mkdirSync(dirname(kept), { recursive: true });
+  // All processes of a test run want the same build at the same moment. One makes it, and the others wait.
+  using lock = new Database(join(cache, "lock.sqlite"));
+  lock.run("PRAGMA busy_timeout = 300000");
+  lock.run("BEGIN EXCLUSIVE");
+  if (existsSync(kept)) return kept;
+  removeOldBuilds();
   const outfile = `${kept}.${process.pid}`;
   const built = Bun.spawnSync([process.execPath, ...build(outfile)], { cwd: root });
   if (!built.success) throw new Error(`the build failed: ${built.stderr.toString()}`);
