@@ -113,7 +113,15 @@ describe("the file of sign-ins", () => {
     await store.update(near, () => record("token of near"));
     const contents = JSON.parse(readFileSync(path(), "utf8"));
     const [key = ""] = Object.keys(contents.servers).filter((each) => each.startsWith("far "));
-    for (const odd of [null, 5, "x", { tokens: 5 }, { tokens: { access: 5 } }, { client: {} }]) {
+    for (const odd of [
+      null,
+      5,
+      "x",
+      { tokens: 5 },
+      { tokens: { access: 5, scopes: [] } },
+      { tokens: { access: "x" } },
+      { client: {} },
+    ]) {
       contents.servers[key] = odd;
       writeFileSync(path(), JSON.stringify(contents));
       expect(store.read(far)).toBeUndefined();

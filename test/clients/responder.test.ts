@@ -117,6 +117,11 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     expect(logged).toEqual([]);
   });
 
+  test("a capability that the host declares without being able to answer is not declared", async () => {
+    open({ capabilities: everything });
+    expect(await call("capabilities")).toEqual({});
+  });
+
   test("without a host no capabilities are declared, and requests are refused with a reason", async () => {
     await using server =
       way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;

@@ -53,7 +53,7 @@ async function execute(of: TestHost, code: string): Promise<string> {
 
 const seenByHost = async (of: TestHost, server = "seen") =>
   JSON.parse((await execute(of, `return JSON.stringify(await ${server}.seen())`)).split("\n\n")[0] ?? "") as Seen;
-const askers = () => processesWith(`protocol.ts stdio ${project.path}`).length;
+const askers = () => processesWith(`protocol stdio ${project.path}`).length;
 const daemonPid = async () => (await project.daemons())[0]?.pid ?? 0;
 
 async function until(what: () => Promise<boolean> | boolean): Promise<void> {
@@ -101,7 +101,7 @@ test("commands that ask every server start no daemon, but use the servers of a r
   const { stderr } = await runProgram([...claudikinsCommand, "list", "--check", "--json"], { cwd: folder(), env });
   const { servers } = JSON.parse(stderr).list;
   expect(servers.find(({ server }: { server: string }) => server === "seen").pid).toBe(pid);
-  expect(processesWith(`protocol.ts stdio ${project.path}`)).toEqual([]);
+  expect(processesWith(`protocol stdio ${project.path}`)).toEqual([]);
 });
 
 describe("a private server", () => {
@@ -290,7 +290,7 @@ test("a server of 2026-07-28 is one process for all callers, and each answers it
   const { mcpServers } = await Bun.file(project.config).json();
   const modern = fixture("modern", "reject", "stdio", project.path);
   writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, modern } }));
-  const processes = () => processesWith(`modern.ts reject stdio ${project.path}`);
+  const processes = () => processesWith(`modern reject stdio ${project.path}`);
   expect((await exec("return [await modern.era(), await modern.echo({ value: 'a' })]")).stdout).toBe(
     '[\n  "modern",\n  "a"\n]\n',
   );

@@ -140,6 +140,11 @@ describe("a program is refused", () => {
       "shop.list_orders(…) is a promise and has no length: write (await shop.list_orders(…))",
     ],
     [
+      "an element of a promise",
+      "const orders = shop.list_orders({});\nreturn orders[0]",
+      "orders is a promise and has no 0: write await before shop.list_orders(…) on line 1",
+    ],
+    [
       "an unknown tool",
       "const a = 1;\nawait shop.listOrders({});",
       'shop has no tool "listOrders". Did you mean list_orders?',
@@ -223,6 +228,7 @@ describe("a program is not refused", () => {
   const right = [
     "return shop.get_order({ order_id: 'x', 'odd-name': 'y' })",
     "const args = { id: 1 }; return shop.get_order({ order_id: 'x', ...args })",
+    "const orders = shop.list_orders({});\nconst key = Symbol.toStringTag;\nreturn orders[key]",
     "const key = 'order_id'; return shop.get_order({ [key]: 'x' })",
     "const n: any = 5; return shop.list_orders({ limit: n, status: n })",
     "return shop.list_orders({ status: undefined, limit: 1 })",
