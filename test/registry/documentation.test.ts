@@ -15,7 +15,7 @@ describe("a comment", () => {
     [{ minItems: 1, maxItems: 3 }, "1 to 3 items"],
     [{ type: "integer", multipleOf: 5 }, "multiple of 5; whole number"],
     [{ format: "date", pattern: "^2", deprecated: true }, "format: date; pattern: ^2; deprecated"],
-  ])("of %j says everything once", (schema, text) => {
+  ])("says everything about %j once", (schema, text) => {
     expect(docComment(schema, "")).toBe(`/** ${text} */\n`);
   });
 

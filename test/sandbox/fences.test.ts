@@ -25,12 +25,12 @@ describe("a text that is one fence", () => {
   });
 });
 
-describe("the only fence of a text", () => {
+describe("the only fence", () => {
   test.each([
     ["x\n```ts\na\n```\ny", "\n\na\n"],
     ["  ```\na\nb\n  ```  ", "\na\nb\n"],
     ["```\n```", "\n"],
-  ])("of %j is found, on the same lines", (text, code) => {
+  ])("is found in %j, on the same lines", (text, code) => {
     expect(onlyFence(text)).toEqual({ code });
   });
 
