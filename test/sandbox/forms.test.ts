@@ -81,6 +81,16 @@ const values: [string, string, unknown][] = [
     "try { test.fail({}) } catch (error) { error.code }",
     "TOOL_FAILED",
   ],
+  [
+    "a main that is not called, beside a return that is not reached",
+    "function main() { return 5 }\nif (1 > 2) return 1",
+    undefined,
+  ],
+  [
+    "a main that is not called, beside a value that is not reached",
+    "function main() { return 5 }\nif (1 > 2) 7",
+    undefined,
+  ],
   ["a fence", "```ts\nconst x: number = 14;\nx\n```", 14],
   ["an empty fence", "```ts\n```", undefined],
   ["a fence with tildes and space", "\n~~~typescript\nreturn 15\n~~~\n", 15],
