@@ -5,6 +5,7 @@ import { ClaudikinsError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import type { Asker } from "../policy/asking.ts";
+import { closingLine } from "../policy/decision.ts";
 import type { Desk, MadeCall } from "../policy/desk.ts";
 import { Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
@@ -122,14 +123,13 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
   #moveSubscriptions(name: string): void {
     const subscriptions = this.#subscriptions.get(name);
     if (!subscriptions) return;
-    try {
-      const life = this.#connections.of(name);
-      this.#gate.permitOther(name, "resources");
-      subscriptions.moveTo(this.servers.get(name)!, life);
-    } catch {
-      subscriptions.close();
-      this.#subscriptions.delete(name);
+    const server = this.servers.get(name);
+    if (server && !(server.policy && closingLine(server.policy))) {
+      subscriptions.moveTo(server, this.#connections.of(name));
+      return;
     }
+    subscriptions.close();
+    this.#subscriptions.delete(name);
   }
 
   /** Whether a person is being asked whether a tool may be called. */

@@ -9,7 +9,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 export type UpdateListener = (uri: string) => void;
 
 interface Subscription {
-  /** With each, what lets its server become idle again. */
+  /** Each with the function that lets the server become idle when the listener leaves. */
   listeners: Map<UpdateListener, () => void>;
   /** Resolves when the server has accepted the subscription. */
   asked: Promise<void>;
@@ -105,6 +105,9 @@ export class Subscriptions {
         leave();
       }
     }
+    // A new entry is tried at once, also if the old one was broken.
+    clearTimeout(this.#reopening);
+    this.#reopening = undefined;
     this.lost();
   }
 

@@ -19,7 +19,7 @@ import { generatedProject } from "../support/daemon.ts";
 import { type Llm, startLlm } from "../support/llm.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { runProgram } from "../support/process.ts";
-import { fixture } from "../support/servers.ts";
+import { fixturePrograms } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Case, keptId, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
@@ -125,7 +125,7 @@ function shown({ argv, folder, id, ...result }: Ended): string {
   return (
     page(argv, result, folder)
       .replaceAll(id, "APPROVAL")
-      .replaceAll(fixture("odd").command, "FIXTURES")
+      .replaceAll(fixturePrograms(), "FIXTURES")
       .replaceAll(process.execPath, "BUN")
       .replaceAll(root, "ROOT")
       .replace(new RegExp(`\\b${basename(process.execPath)}\\b *`, "g"), "BUN ")

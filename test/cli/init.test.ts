@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
-import { everything, fixture } from "../support/servers.ts";
+import { everything, fixture, fixturePrograms } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
 
@@ -21,7 +21,7 @@ const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
 /** Without the paths of this machine, and without times and counts that depend on it. */
 function tidy(argv: string[], result: CliResult): string {
   return page(argv, result, folder.path)
-    .replaceAll(fixture("odd").command, "FIXTURES")
+    .replaceAll(fixturePrograms(), "FIXTURES")
     .replaceAll(process.execPath, "BUN")
     .replaceAll(root, "ROOT")
     .replace(/(?<=\S) {3,}/g, "  ");

@@ -2,6 +2,7 @@
  * The server for fuzzing the protocol. The tool `answer` takes `{ seed, index }` and returns the random result for
  * them; `relist` replaces its tools by the random list for them, and announces the change. It writes JSON-RPC by hand.
  */
+import { createInterface } from "node:readline";
 import { Random } from "../sandbox/fuzz/random.ts";
 import { hostileSchema, randomList, randomResult } from "./values.ts";
 
@@ -43,12 +44,7 @@ function write(line: string): void {
   void out.flush();
 }
 
-let pending = "";
-for await (const chunk of process.stdin.setEncoding("utf8")) {
-  const lines = `${pending}${chunk}`.split("\n");
-  pending = lines.pop() ?? "";
-  for (const line of lines) {
-    const { id, method, params = {} } = JSON.parse(line);
-    if (id !== undefined) write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultOf(method, params)}}`);
-  }
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params = {} } = JSON.parse(line);
+  if (id !== undefined) write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultOf(method, params)}}`);
 }

@@ -56,10 +56,10 @@ export function cachedBuild(name: string, build: (outfile: string) => string[]):
   lock.run("PRAGMA busy_timeout = 300000");
   lock.run("BEGIN EXCLUSIVE");
   if (existsSync(kept)) return kept;
-  removeOldBuilds();
+  removeOldBuilds(name.replace(/-.*/, "-"));
   const outfile = `${kept}.${process.pid}`;
-  const built = Bun.spawnSync([process.execPath, ...build(outfile)], { cwd: root });
-  if (!built.success) throw new Error(`the build failed: ${built.stderr.toString()}`);
+  const ended = Bun.spawnSync([process.execPath, ...build(outfile)], { cwd: root });
+  if (!ended.success) throw new Error(`the build failed: ${ended.stderr.toString()}`);
   renameSync(outfile, kept);
   return kept;
 }
@@ -83,12 +83,14 @@ export function hashOf(...paths: string[]): string {
   return texts.reduce((sum, text) => Bun.hash(text, sum), Bun.hash(Bun.version)).toString(16);
 }
 
-/** Another checkout may use the same cache, so only builds older than an hour are removed. */
-function removeOldBuilds(): void {
+/**
+ * Removes builds whose names begin with this. Another checkout may use the same cache, so only those older than an hour are removed.
+ */
+function removeOldBuilds(beginning: string): void {
   for (const name of existsSync(cache) ? readdirSync(cache) : []) {
     const path = join(cache, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (/^(?:executable|fixtures)-/.test(name) && age > 3_600_000) rmSync(path, { recursive: true, force: true });
+    if (name.startsWith(beginning) && age > 3_600_000) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -7,7 +7,7 @@ import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { root } from "./claudikins.ts";
-import { fixture } from "./servers.ts";
+import { fixturePrograms } from "./servers.ts";
 
 export type ServerEntry = (Partial<StdioServer> & { command: string }) | (Partial<NetworkServer> & { url: string });
 
@@ -49,7 +49,7 @@ export async function failureOf(of: Promise<unknown>): Promise<ClaudikinsError> 
 /** The error as people read it: code, message and hint, without what differs between runs and machines. */
 export function failureText({ code, message, hint }: ClaudikinsError, folder?: string): string {
   const text = `${code}: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`
-    .replaceAll(fixture("odd").command, "FIXTURES")
+    .replaceAll(fixturePrograms(), "FIXTURES")
     .replaceAll(process.execPath, "BUN")
     .replaceAll(root, "ROOT")
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST");

@@ -28,7 +28,10 @@ export const memory = (file: string): Entry => ({
 });
 
 /** A program of test/fixtures/servers. */
-export const fixture = (name: string, ...args: string[]): Entry => ({ command: fixtures(), args: [name, ...args] });
+export const fixture = (name: string, ...args: string[]): Entry => ({
+  command: fixturePrograms(),
+  args: [name, ...args],
+});
 
 const fixtureFolder = join(root, "test", "fixtures", "servers");
 let fixturesPath: string | undefined;
@@ -37,7 +40,7 @@ let fixturesPath: string | undefined;
  * One executable of all programs in test/fixtures/servers. Its first argument is the name of a program. Tests start thousands of them,
  * and each takes 70 ms of CPU in place of the 170 ms of a source file.
  */
-function fixtures(): string {
+export function fixturePrograms(): string {
   fixturesPath ??= cachedBuild(
     `fixtures-${hashOf("test/fixtures", "test/hostile", "bun.lock")}/fixtures`,
     (outfile) => {
@@ -46,7 +49,10 @@ function fixtures(): string {
         return `case "${basename(file, ".ts")}": await import(${JSON.stringify(join(fixtureFolder, file))}); break;`;
       });
       const main = `${outfile}.ts`;
-      writeFileSync(main, `switch (process.argv.splice(2, 1)[0]) {\n${cases.join("\n")}\n}\n`);
+      writeFileSync(
+        main,
+        `switch (process.argv.splice(2, 1)[0]) {\n${cases.join("\n")}\ndefault: throw new Error("there is no such fixture");\n}\n`,
+      );
       return ["build", "--compile", "--bytecode", "--format=esm", main, "--outfile", outfile];
     },
   );
