@@ -274,12 +274,13 @@ export class Approvals implements AsyncDisposable {
   }
 }
 
-/** Writes an event for each row. Returns the rows. */
+/** Writes an event for each row, all at once. Returns the rows. */
 function recorded(rows: Approval[], by: Decider, write: Write): Approval[] {
-  for (const row of rows) {
+  const events = rows.flatMap((row) => {
     const { state, scope } = row;
-    if (state !== "open") write({ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }, by);
-  }
+    return state === "open" ? [] : [{ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }];
+  });
+  if (events.length > 0) write(events, by);
   return rows;
 }
 

@@ -1,5 +1,7 @@
 /** The files of the audit log: numbered, each with whole lines of JSON, and the head, which names the last line. */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemCodeOf } from "../errors.ts";
 import { namesIn, readIfThere } from "../files.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import type { AuditLine } from "./event.ts";
@@ -7,8 +9,11 @@ import type { AuditLine } from "./event.ts";
 export const headName = "head.json";
 export const lockName = ".lock";
 
-/** The last line that was written. Lines that are missing at the end of the log do not agree with it. */
-interface Head {
+/**
+ * The last line that was written. Lines that are missing at the end of the log do not agree with it. It is written before the first line,
+ * so a log with lines always has one.
+ */
+export interface Head {
   entry: number;
   sha256: string;
 }
@@ -31,6 +36,59 @@ export function readHead(folder: string): Head | undefined {
   if (!isObject(head)) return undefined;
   const { entry, sha256: digest } = head;
   return typeof entry === "number" && typeof digest === "string" ? { entry, sha256: digest } : undefined;
+}
+
+/** Replaces the head. Its bytes are on the disk before they take the old ones' place, so a loss of power leaves no empty head. */
+export function writeHead(folder: string, head: Head): void {
+  const temporary = join(folder, `${headName}.${process.pid}.tmp`);
+  try {
+    writeFileSync(temporary, `${JSON.stringify(head)}\n`, { mode: 0o600, flush: true });
+    renameSync(temporary, join(folder, headName));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Bytes at the end of a file that are read first. A line is seldom longer. */
+const endBytes = 16_384;
+
+/** The last whole line of a file, and what follows it. Reads only the end of the file. */
+export function endOfFile(path: string): { line: string | undefined; torn: string } {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return { line: undefined, torn: "" };
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    for (let length = endBytes; ; length *= 4) {
+      const from = Math.max(0, size - length);
+      const bytes = Buffer.alloc(size - from);
+      readSync(fd, bytes, 0, bytes.length, from);
+      const end = bytes.lastIndexOf("\n");
+      // A negative offset would count from the end.
+      const before = end > 0 ? bytes.lastIndexOf("\n", end - 1) : -1;
+      if (from > 0 && before < 0) continue;
+      const line = end < 0 ? undefined : bytes.toString("utf8", before + 1, end);
+      return { line, torn: bytes.toString("utf8", end + 1) };
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Appends to a file, and returns when the bytes are on the disk. */
+export function appendSafely(file: string, text: string): void {
+  const fd = openSync(file, "a", 0o600);
+  try {
+    writeFileSync(fd, text);
+    if (text !== "") fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** One line of a file as it was read. */

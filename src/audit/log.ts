@@ -3,14 +3,24 @@
  * before it, also across files, so that a line that was changed, removed or inserted later is noticed.
  */
 
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { readIfThere, writeWhenChanged } from "../files.ts";
 import { withLock } from "../lock.ts";
 import { sha256 } from "../sha256.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
-import { fileName, fileNames, headName, lineOf, lockName, noLine, readHead } from "./files.ts";
+import {
+  appendSafely,
+  endOfFile,
+  fileName,
+  fileNames,
+  headName,
+  lineOf,
+  lockName,
+  noLine,
+  readHead,
+  writeHead,
+} from "./files.ts";
 
 /** Size of a file after which the next one begins. Files are never removed. */
 export const maxFileBytes = 4 * 1_048_576;
@@ -18,35 +28,47 @@ export const maxFileBytes = 4 * 1_048_576;
 /** Time that a decision waits for other processes that write to the log. */
 const lockMs = 10_000;
 
-/** Writes one event. The line is on the disk when it returns. */
-export type Write = (event: AuditEvent, by: Decider, at?: number) => void;
+/** Writes an event, or several at once, which costs as much as one. The lines are on the disk when it returns. */
+export type Write = (events: AuditEvent | readonly AuditEvent[], by: Decider, at?: number) => void;
 
 /**
  * Runs `work`, which may write events, while no other process writes to the log. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT, and
  * errors of `work`.
  */
 export function auditing<T>(folder: string, work: (write: Write) => T): Promise<T> {
-  const write: Write = (event, by, at = Date.now()) => append(folder, event, by, at);
+  const write: Write = (events, by, at = Date.now()) => append(folder, [events].flat(), by, at);
   return withLock(join(folder, lockName), "the audit log", () => work(write), lockMs);
 }
 
-function append(folder: string, event: AuditEvent, by: Decider, at: number): void {
-  try {
+/** Throws FILE_NOT_WRITABLE if nothing could be recorded. For work that other programs do, and that is recorded when they have ended. */
+export async function requireLog(folder: string): Promise<void> {
+  await auditing(folder, () => guarded(() => appendSafely(join(folder, endOf(folder).file), "")));
+}
+
+function append(folder: string, events: readonly AuditEvent[], by: Decider, at: number): void {
+  guarded(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const end = endOf(folder);
-    const lines: string[] = [];
     let { entry, hash } = end;
-    const add = (each: AuditEvent) => {
+    // Without a line, there is nothing that a missing head could hide. From now on, its absence means something.
+    if (hash === noLine && !existsSync(join(folder, headName))) writeHead(folder, { entry, sha256: hash });
+    const lines = [...end.problems, ...events].map((each) => {
       entry += 1;
       const line: AuditLine = { entry, previous: hash, at, ...bounded(each), by };
       const text = JSON.stringify(line);
       hash = sha256(text);
-      lines.push(`${text}\n`);
-    };
-    for (const each of end.problems) add(each);
-    add(event);
-    writeLines(join(folder, end.file), `${end.isTorn ? "\n" : ""}${lines.join("")}`);
-    writeWhenChanged(join(folder, headName), `${JSON.stringify({ entry, sha256: hash })}\n`, undefined, 0o600);
+      return `${text}\n`;
+    });
+    const file = join(folder, end.file);
+    appendSafely(file, `${end.isTorn ? "\n" : ""}${lines.join("")}`);
+    if (process.platform !== "win32") chmodSync(file, 0o600);
+    writeHead(folder, { entry, sha256: hash });
+  });
+}
+
+function guarded(work: () => void): void {
+  try {
+    work();
   } catch (cause) {
     // The message has no path, because code in the sandbox may read it.
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write to the audit log: ${messageOf(cause)}`, {
@@ -88,6 +110,10 @@ function endOf(folder: string): End {
       why: `entry ${head.entry} with the hash ${head.sha256} was written, and is missing`,
     });
   }
+  if (head === undefined && line !== undefined) {
+    const why = `${headName} was missing or damaged, so that entries after entry ${entry} may be missing too`;
+    problems.push({ decision: "broken", why });
+  }
   // A torn line belongs to its file, and so does the line after it.
   return { file: torn === "" ? file : last, entry, hash, isTorn: torn !== "", problems };
 }
@@ -96,23 +122,9 @@ function endOf(folder: string): End {
 function lastLineOf(folder: string, names: readonly string[]): { line: string | undefined; torn: string } {
   let torn = "";
   for (const name of names.toReversed()) {
-    const texts = (readIfThere(join(folder, name)) ?? "").split("\n");
-    const rest = texts.pop() ?? "";
-    if (torn === "") torn = rest;
-    const line = texts.at(-1);
-    if (line !== undefined) return { line, torn };
+    const end = endOfFile(join(folder, name));
+    if (torn === "") torn = end.torn;
+    if (end.line !== undefined) return { line: end.line, torn };
   }
   return { line: undefined, torn };
-}
-
-function writeLines(file: string, text: string): void {
-  const fd = openSync(file, "a", 0o600);
-  try {
-    const bytes = Buffer.from(text);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  if (process.platform !== "win32") chmodSync(file, 0o600);
 }

@@ -1,6 +1,6 @@
 /** Checks the chain of the audit log. */
 import { sha256 } from "../sha256.ts";
-import { fileName, noLine, type ReadLine, readHead, readLines } from "./files.ts";
+import { fileName, headName, noLine, type ReadLine, readHead, readLines } from "./files.ts";
 
 interface Verified {
   /** The number of entries up to the first problem. */
@@ -60,8 +60,9 @@ export function verify(folder: string, wanted?: string): Verified {
   if (head && head.entry > entries) {
     return ended(last, `entries ${entries + 1} to ${head.entry} are missing: ${headSays}`);
   }
-  if (!head && entries > 0)
-    notes.push("head.json is missing: entries that were removed from the end cannot be noticed");
+  if (!head && entries > 0) {
+    return ended(headName, `it is missing or damaged, so that entries after entry ${entries} may have been removed`);
+  }
   return ended(last, undefined);
 }
 

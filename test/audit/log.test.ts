@@ -1,6 +1,16 @@
 /** The audit log: its chain of hashes, several writers, torn lines, and what a change of a file looks like. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { thisProcess } from "../../src/audit/decider.ts";
 import type { AuditLine, Decider } from "../../src/audit/event.ts";
@@ -28,6 +38,22 @@ const file = (name = "000001.jsonl") => join(folder, name);
 const texts = (name?: string) => readFileSync(file(name), "utf8").trimEnd().split("\n");
 const lines = (name?: string) => texts(name).map((text) => JSON.parse(text) as AuditLine);
 const rewrite = (change: (lines: string[]) => string[]) => writeFileSync(file(), `${change(texts()).join("\n")}\n`);
+
+/** Four entries, of which the third has 3 MB. */
+async function filled(): Promise<void> {
+  await three();
+  const padded = JSON.stringify({ ...lines()[2], padding: "z".repeat(3 * 1_048_576) });
+  rewrite((all) => [...all.slice(0, -1), padded]);
+  writeFileSync(file("head.json"), JSON.stringify({ entry: 3, sha256: sha256(padded) }));
+  await write("four");
+}
+
+/** Bytes that this process has read and written. Zero where the system does not tell. */
+function transferred(): number {
+  if (process.platform !== "linux") return 0;
+  const found = readFileSync("/proc/self/io", "utf8").matchAll(/^[rw]char: (\d+)$/gm);
+  return [...found].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+}
 
 test("each line has its number and the hash of the line before it, in files for their user only", async () => {
   await three();
@@ -164,11 +190,116 @@ describe("verify finds", () => {
   });
 });
 
-test("without its head, the log says that its end cannot be checked", async () => {
+describe("a missing head", () => {
+  test.each([
+    ["missing", () => rmSync(file("head.json"))],
+    ["empty", () => writeFileSync(file("head.json"), "")],
+    ["no head", () => writeFileSync(file("head.json"), '{"entry":"2"}')],
+  ])("is a problem, because entries at the end may have been removed with it: it is %s", async (_, damage) => {
+    await three();
+    damage();
+    rewrite((all) => all.slice(0, 2));
+    expect(verify(folder)).toMatchObject({
+      entries: 2,
+      problem: {
+        file: "head.json",
+        problem: "it is missing or damaged, so that entries after entry 2 may have been removed",
+      },
+    });
+  });
+
+  test("is recorded by the next entry, and stays a problem", async () => {
+    await three();
+    rmSync(file("head.json"));
+    rewrite((all) => all.slice(0, 2));
+    await write("four");
+    await write("five");
+    expect(lines().map(({ entry, decision }) => [entry, decision])).toEqual([
+      [1, "approved"],
+      [2, "approved"],
+      [3, "broken"],
+      [4, "approved"],
+      [5, "approved"],
+    ]);
+    expect(verify(folder)).toMatchObject({
+      entries: 2,
+      problem: {
+        problem:
+          "entry 3 records that head.json was missing or damaged, so that entries after entry 2 may be missing too",
+      },
+    });
+  });
+
+  test("is recorded also if the last line was damaged with it", async () => {
+    await three();
+    rmSync(file("head.json"));
+    rewrite((all) => [...all.slice(0, 2), "damaged"]);
+    await write("four");
+    expect(verify(folder).problem).toBeDefined();
+    const added = texts().slice(3);
+    expect(added.map((text) => JSON.parse(text))).toMatchObject([{ decision: "broken" }, { tool: "four" }]);
+  });
+
+  test("is no false alarm after the death of the process that wrote the first line: its head is there before the line", async () => {
+    await write("one");
+    const line = readFileSync(file());
+    rmSync(folder, { recursive: true });
+    // The first line cannot be written, as if the process had died before.
+    mkdirSync(folder);
+    symlinkSync("missing/file", file());
+    expect(write("one")).rejects.toMatchObject({ code: "FILE_NOT_WRITABLE" });
+    await write("one").catch(() => {});
+    rmSync(file());
+    expect(verify(folder)).toMatchObject({ entries: 0, notes: [] });
+    writeFileSync(file(), line);
+    expect(verify(folder)).toMatchObject({ entries: 1, notes: [] });
+    expect(verify(folder).problem).toBeUndefined();
+    await write("two");
+    expect(lines().map(({ decision }) => decision)).toEqual(["approved", "approved"]);
+    expect(verify(folder).problem).toBeUndefined();
+  });
+});
+
+describe("many events at once", () => {
+  const events = Array.from({ length: 500 }, (_, at) => ({ decision: "expired" as const, tool: `t${at}` }));
+
+  test("are written with one look at the end of the log", async () => {
+    await filled();
+    const before = transferred();
+    await auditing(folder, (each) => each(events, by));
+    // The lines have about 200 KB, and 500 looks at the whole log would be 1.5 GB.
+    expect(transferred() - before).toBeLessThan(2_000_000);
+    expect(verify(folder)).toMatchObject({ entries: 504, notes: [] });
+    expect(verify(folder).problem).toBeUndefined();
+  });
+
+  test("leave a log that holds if the process died before it wrote the head", async () => {
+    await three();
+    const head = readFileSync(file("head.json"));
+    await auditing(folder, (each) => each(events, by));
+    writeFileSync(file("head.json"), head);
+    expect(verify(folder)).toMatchObject({ entries: 503, notes: [] });
+    await write("last");
+    expect(verify(folder)).toMatchObject({ entries: 504, notes: [] });
+    expect(verify(folder).problem).toBeUndefined();
+  });
+});
+
+test("an append reads the end of a large file only", async () => {
+  await filled();
+  const before = transferred();
+  await write("five");
+  expect(transferred() - before).toBeLessThan(200_000);
+  expect(verify(folder)).toMatchObject({ entries: 5, notes: [] });
+});
+
+test("a last line that is longer than what is read at once is read whole", async () => {
   await three();
-  rmSync(file("head.json"));
-  rewrite((all) => all.slice(0, 2));
-  expect(verify(folder)).toMatchObject({ entries: 2, notes: [expect.stringContaining("head.json is missing")] });
+  await auditing(folder, (each) => each({ decision: "trusted", servers: Array(2_000).fill("é".repeat(100)) }, by));
+  expect(texts()[3]!.length).toBeGreaterThan(200_000);
+  await write("five");
+  expect(verify(folder)).toMatchObject({ entries: 5, notes: [] });
+  expect(verify(folder).problem).toBeUndefined();
 });
 
 test("a process that ended between the line and the head leaves a log that holds", async () => {

@@ -1,8 +1,10 @@
 /** Changes of the policy and decisions about trust are in the audit log. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditLine } from "../../src/audit/event.ts";
-import { policyChanges } from "../../src/settings/policy-changes.ts";
+import { trustFile } from "../../src/config/locations.ts";
+import { policyChanges, recordedChange } from "../../src/settings/policy-changes.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
@@ -32,6 +34,9 @@ async function recorded() {
     .map(({ entry: _, previous: _previous, at: _at, by, ...event }) => ({ ...event, by: by.place }));
 }
 
+/** What is recorded of an entry, which may contain secrets. */
+const digest = /^sha256:[0-9a-f]{64}$/;
+
 const changed = (...changes: { at: string; before?: string; after?: string }[]) => ({
   decision: "policy" as const,
   config: file,
@@ -51,23 +56,27 @@ test("enable and disable record what they change, and nothing if they change not
   ]);
 });
 
-test("remove records the rules that go with the server, and an editor what it changes", async () => {
+test("remove records the server and the rules that go with it, and an editor what it changes", async () => {
   const written = JSON.stringify({ mcpServers: {}, policy: { confirm: "always" } });
   const editor = folder.write("editor.ts", `await Bun.write(process.argv[2], ${JSON.stringify(written)});`);
   await run(["remove", "odd"]);
   await run(["config", "edit"], { env: { EDITOR: `${process.execPath} ${editor}` } });
   expect(await recorded()).toEqual([
-    changed({ at: "mcpServers.odd.allow", before: '["structured"]' }),
+    changed(
+      { at: "mcpServers.odd", before: expect.stringMatching(digest) },
+      { at: "mcpServers.odd.allow", before: '["structured"]' },
+    ),
     changed({ at: "policy.confirm", after: '"always"' }),
   ]);
 });
 
-test("init records the rules of the servers that it imports", async () => {
+test("init records the servers that it imports, and their rules", async () => {
   const imported = { seen: { ...fixture("seen"), excludeTools: ["wait"] } };
   folder.write(".gemini/settings.json", { mcpServers: imported });
   await run(["init", "--apply", "--no-start"]);
   const config = join(folder.path, ".config", "claudikins", "claudikins.json");
-  expect(await recorded()).toEqual([{ ...changed({ at: "mcpServers.seen.deny", after: '["wait"]' }), config }]);
+  const added = { at: "mcpServers.seen", after: expect.stringMatching(digest) };
+  expect(await recorded()).toEqual([{ ...changed(added, { at: "mcpServers.seen.deny", after: '["wait"]' }), config }]);
 });
 
 test("trust is recorded when a person gives and ends it, and not when claudikins keeps it", async () => {
@@ -84,11 +93,67 @@ test("trust is recorded when a person gives and ends it, and not when claudikins
   ]);
 });
 
-test("a change that cannot be recorded is reported as made", async () => {
-  folder.write(".local/share/claudikins/audit", "a file in the place of the folder");
-  const { exitCode, stderr } = await cli(["disable", "odd"], { cwd: folder.path });
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain(`${file} was changed, but the change is not in the audit log: Cannot`);
+test("add records the server, without its secrets", async () => {
+  const { command, args } = fixture("seen");
+  const key = "sk-1234567890abcdef";
+  await run(["add", "seen", "--no-check", "--env", `KEY=${key}`, "--", command, ...args]);
+  expect(readFileSync(file, "utf8")).toContain(key);
+  expect(await recorded()).toEqual([changed({ at: "mcpServers.seen", after: expect.stringMatching(digest) })]);
+  expect(JSON.stringify(await recorded())).not.toContain(key);
+});
+
+describe("with a log that cannot be written, nothing is changed by", () => {
+  const never = 'await Bun.write(process.argv[2], "changed")';
+
+  test.each([
+    ["disable", ["disable", "odd"]],
+    ["disable of a tool", ["disable", "odd.named"]],
+    ["enable", ["enable", "odd.named"]],
+    ["remove", ["remove", "odd"]],
+    ["add", ["add", "other", "--no-check", "--", "true"]],
+    ["config edit", ["config", "edit"]],
+    ["trust", ["trust", "--yes"]],
+    ["the end of trust", ["trust", "--revoke"]],
+    ["init", ["init", "--apply", "--no-start"]],
+  ])("%s", async (_, argv) => {
+    const env = {
+      CI: argv[0] === "add" ? "true" : "",
+      EDITOR: `${process.execPath} ${folder.write("editor.ts", never)}`,
+    };
+    if (argv.at(-1) === "--revoke") await run(["trust", "--yes"], { env });
+    const audit = join(folder.path, ".local/share/claudikins/audit");
+    rmSync(audit, { recursive: true, force: true });
+    folder.write(".local/share/claudikins/audit", "a file in the place of the folder");
+    const trust = trustFile({ HOME: folder.path });
+    const agent = folder.write(".gemini/settings.json", { mcpServers: { seen: fixture("seen") } });
+    const user = join(folder.path, ".config", "claudikins", "claudikins.json");
+    const state = () => [file, trust, agent, user].map((path) => existsSync(path) && readFileSync(path, "utf8"));
+    const before = state();
+    const { exitCode, stderr } = await cli(argv, { cwd: folder.path, env });
+    expect(stderr).toMatch(/Cannot (write to|lock) the audit log/);
+    expect(exitCode).toBe(2);
+    expect(state()).toEqual(before);
+  });
+});
+
+test("a change that is recorded and cannot be written is recorded as not made", async () => {
+  const change = { file, before: readFileSync(file, "utf8"), after: '{"mcpServers":{},"policy":{"deny":["*"]}}' };
+  const making = recordedChange(change, { HOME: folder.path }, "page", () => {
+    throw new Error("the disk is full");
+  });
+  expect(making).rejects.toThrow("the disk is full");
+  await making.catch(() => {});
+  const [made, undone] = await recorded();
+  expect(made).toMatchObject({ decision: "policy", by: "page", changes: { length: 3 } });
+  expect(undone).toEqual({
+    ...made!,
+    changes: made!.changes!.map(({ at, before, after }) => ({
+      at,
+      ...(after === undefined ? {} : { before: after }),
+      ...(before === undefined ? {} : { after: before }),
+    })),
+    why: "not made: the disk is full",
+  });
 });
 
 describe("the changes of a policy", () => {
@@ -103,9 +168,13 @@ describe("the changes of a policy", () => {
     };
     expect(policyChanges(before, after)).toEqual([
       { at: "policy.allow", after: "[]" },
+      { at: "mcpServers.a", before: expect.stringMatching(digest), after: expect.stringMatching(digest) },
       { at: "mcpServers.a.disabled", after: "true" },
+      { at: 'mcpServers["b c"]', before: expect.stringMatching(digest) },
       { at: 'mcpServers["b c"].confirm', before: '"always"' },
     ]);
     expect(policyChanges(before, before)).toEqual([]);
+    const described = { mcpServers: { ...before.mcpServers, a: { ...before.mcpServers.a, description: "It is." } } };
+    expect(policyChanges(before, { ...before, ...described })).toEqual([]);
   });
 });

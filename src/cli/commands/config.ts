@@ -1,13 +1,15 @@
 /** `claudikins config`: prints the path of the config file in use, or opens it in an editor and checks it afterwards. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { requireLog } from "../../audit/log.ts";
 import type { Environment } from "../../config/environment.ts";
+import { auditFolder } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../errors.ts";
 import { readIfThere, removeFile } from "../../files.ts";
 import { about, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
 import { configAsText, findConfigFile, writeConfigFile } from "../../settings/config-file.ts";
-import { recordPolicyChange } from "../../settings/policy-changes.ts";
+import { recordMadeChange } from "../../settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import { command, flag } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
@@ -53,6 +55,8 @@ export const edit = command({
     const before = findConfigFile(which);
     const isTrusted = await isTrustedFile(before, io.env);
     const isNew = !existsSync(before.file);
+    // The editor writes the file itself, so a log that cannot be written is noticed before.
+    await requireLog(auditFolder(io.env));
     if (isNew) {
       mkdirSync(dirname(before.file), { recursive: true, mode: 0o700 });
       writeConfigFile(before, empty);
@@ -66,7 +70,7 @@ export const edit = command({
       }
       const problem = await configAsText(before, text, io.env).then(() => undefined, toClaudikinsError);
       if (!problem) {
-        await recordPolicyChange({ file: before.file, before: isNew ? empty : before.text, after: text }, io.env);
+        await recordMadeChange({ file: before.file, before: isNew ? empty : before.text, after: text }, io.env);
         if (isTrusted) await keepTrust(before, text, io.env);
         const isKnown = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
         return { text: `Saved ${before.file}\n`, note: isKnown ? "" : `note: ${untrustedText(before)}\n` };

@@ -1,5 +1,7 @@
 /** `claudikins remove`: removes servers, their generated files and, if wanted, their sign-ins. */
+import { requireLog } from "../../audit/log.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import { auditFolder } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
@@ -39,6 +41,8 @@ export default command({
     const names = [...new Set(args.names)];
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
+    // The removal is recorded, and nothing changes if it cannot be.
+    await requireLog(auditFolder(io.env));
     // Sign out before the entry is removed. An untrusted config could name any address or folder.
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);

@@ -11,7 +11,7 @@ import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../confi
 import { sha256 } from "../../sha256.ts";
 import { shellWord } from "../../shell-word.ts";
 import { type ConfigText, writeConfigFile } from "../config-file.ts";
-import { recordPolicyChange } from "../policy-changes.ts";
+import { recordedChange } from "../policy-changes.ts";
 import { linesOf } from "./lines.ts";
 
 /** Whether the user trusts everything in the file: it is the user's own, trusted, new or harmless. */
@@ -27,18 +27,18 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
 }
 
 /**
- * Writes the change that the user's command makes. A trusted file stays trusted, and the audit log gets what changes in the policy.
- * Throws what `writeConfigFile` and `recordPolicyChange` throw.
+ * Writes the change that the user's command makes, after the audit log has what changes in the servers and the policy. A trusted file stays
+ * trusted. Throws what `writeConfigFile` and `recordedChange` throw, and has changed nothing then.
  */
 export async function saveConfig(
   configFile: ConfigText,
   text: string,
   env: Environment,
-  { secrets, place }: { secrets?: boolean; place?: Decider["place"] | undefined } = {},
+  { secrets, place = "command" }: { secrets?: boolean; place?: Decider["place"] | undefined } = {},
 ): Promise<void> {
   const isTrusted = await isTrustedFile(configFile, env);
-  writeConfigFile(configFile, text, { secrets });
-  await recordPolicyChange({ file: configFile.file, before: configFile.text, after: text }, env, place);
+  const change = { file: configFile.file, before: configFile.text, after: text };
+  await recordedChange(change, env, place, () => writeConfigFile(configFile, text, { secrets }));
   if (isTrusted) await keepTrust(configFile, text, env);
 }
 
@@ -70,12 +70,11 @@ export async function trustConfig(trusting: Trusting, env: Environment, place: D
   await record(trusting, env);
 }
 
-/** Ends the trust in a file. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
+/** Ends the trust in a file, and records that first. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
 export async function endTrust(file: string, env: Environment): Promise<boolean> {
-  const revoked = await revokeTrust([file], env);
-  if (revoked.length === 0) return false;
+  if (trustedStates(file, env).length === 0) return false;
   await auditing(auditFolder(env), (write) => write({ decision: "untrusted", config: file }, thisProcess("command")));
-  return true;
+  return (await revokeTrust([file], env)).length > 0;
 }
 
 function record({ file, text, config }: Trusting, env: Environment): Promise<void> {
