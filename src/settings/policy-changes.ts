@@ -19,8 +19,8 @@ const ruleKeys = [...policyKeys, "disabled"];
 const otherKeys = ["category", "description", "startTimeoutMs", "callTimeoutMs", "idleTimeoutMs", "keepAlive"];
 
 /**
- * The differences in `allow`, `deny`, `confirm` and `disabled`, of `policy` and of all servers, and in what the servers are. What a
- * server is may contain secrets, so its digest is recorded.
+ * The differences in `allow`, `deny`, `confirm` and `disabled`, of `policy` and of all servers, and in the entries of the servers. An entry
+ * may contain secrets, so only its digest is recorded.
  */
 export function policyChanges(before: JsonObject, after: JsonObject): Change[] {
   const names = new Set([before, after].flatMap((config) => Object.keys(objectAt(config, ["mcpServers"]))));

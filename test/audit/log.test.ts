@@ -39,7 +39,7 @@ const texts = (name?: string) => readFileSync(file(name), "utf8").trimEnd().spli
 const lines = (name?: string) => texts(name).map((text) => JSON.parse(text) as AuditLine);
 const rewrite = (change: (lines: string[]) => string[]) => writeFileSync(file(), `${change(texts()).join("\n")}\n`);
 
-/** Four entries, of which the third has 3 MB. */
+/** Four entries. The third has 3 MB. */
 async function filled(): Promise<void> {
   await three();
   const padded = JSON.stringify({ ...lines()[2], padding: "z".repeat(3 * 1_048_576) });
@@ -240,7 +240,7 @@ describe("a missing head", () => {
     expect(added.map((text) => JSON.parse(text))).toMatchObject([{ decision: "broken" }, { tool: "four" }]);
   });
 
-  test("is no false alarm after the death of the process that wrote the first line: its head is there before the line", async () => {
+  test("does not follow from the death of the process that wrote the first line: its head is there before the line", async () => {
     await write("one");
     const line = readFileSync(file());
     rmSync(folder, { recursive: true });
