@@ -22,7 +22,7 @@ export interface Input {
   text(): Promise<string>;
   /** The next line, or undefined at the end of the input and when the signal is aborted. */
   line(options: LineOptions): Promise<string | undefined>;
-  /** Drops what was typed until now. Takes a moment. */
+  /** Drops what was typed until now, also a line that was begun. Takes a moment. */
   dropTyped(): Promise<void>;
   readonly isTerminal: boolean;
 }
@@ -93,6 +93,9 @@ class Stdin implements Input {
     void Bun.sleep(glanceMs).then(() => glance.abort());
     await this.#read(glance.signal, () => false);
     this.#typed = "";
+    if (!this.isTerminal || process.platform === "win32") return;
+    const { dropUnsentLine } = await import("./unsent-line.ts");
+    dropUnsentLine(0);
   }
 
   async line({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {

@@ -15,8 +15,8 @@ export interface Asked {
   server: string;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
-  /** The name that a server of revision 2026-07-28 gives the question, if a host may use it as well. */
-  key?: string | undefined;
+  /** The name that a server of revision 2026-07-28 gives the question, if a host may see it. */
+  name?: string | undefined;
   /** The signals of the agent's requests that the server works for, as far as they are known. */
   origins?: readonly AbortSignal[] | undefined;
 }
@@ -51,6 +51,14 @@ export function showsForms({ elicitation }: Responder["capabilities"]): boolean 
 
 /** Key in the `_meta` of every request that is passed on. Its value is the server's name. */
 export const serverKey = "claudikins/server";
+
+/** The beginning of the keys that claudikins gives questions to hosts of revision 2026-07-28. Servers cannot choose such a key. */
+export const ownKeys = "claudikins.";
+
+/** A server's id of a page, as agents see it: two servers may use the same id, and a server's name may contain a colon. */
+export function pageIdOf(server: string, elicitationId: unknown): string {
+  return `${encodeURIComponent(server)}:${elicitationId}`;
+}
 
 /** Asks by a form whether a tool may be called. Undefined if the responder shows no forms. */
 export function askerOf(responder: Responder | undefined): Asker | undefined {

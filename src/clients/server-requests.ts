@@ -21,8 +21,9 @@ import type { Log } from "../log.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { visibleText } from "../visible-text.ts";
 import { samplingSchema } from "./definition-schema.ts";
+import { isWithin } from "./list-bounds.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
-import { type Asked, hasForms, type Responder, serverKey } from "./responder.ts";
+import { type Asked, hasForms, pageIdOf, type Responder, serverKey } from "./responder.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Maximum number of open requests of one server. */
@@ -31,7 +32,11 @@ const maxOpen = 16;
 /** Maximum time for an answer that needs no person, in milliseconds. */
 const programMs = 30_000;
 
-/** Maximum characters of a request as JSON. Sampling may contain images; nobody reads a form that long. */
+/** Maximum number of values in a request, and of levels. */
+const maxValues = 10_000;
+const maxDepth = 100;
+
+/** Maximum characters of all keys and texts of a request. Sampling may contain images; nobody reads a form that long. */
 const maxChars: ReadonlyMap<string, number> = new Map([
   ["sampling/createMessage", 16_777_216],
   ["elicitation/create", 131_072],
@@ -54,6 +59,8 @@ interface Call {
 }
 
 interface Open {
+  /** The server's own id, which it may use for several requests at once. */
+  id: RequestId;
   abort: AbortController;
   /** The calls that were running when the request came. The request ends with the last of them. */
   calls: Set<Call>;
@@ -65,7 +72,7 @@ export class ServerRequests {
   readonly #server: string;
   readonly #responder: Responder | undefined;
   readonly #log: Log;
-  readonly #open = new Map<RequestId, Open>();
+  readonly #open = new Set<Open>();
   readonly #calls = new Set<Call>();
   #holding = 0;
 
@@ -87,10 +94,10 @@ export class ServerRequests {
     client.answerer = (question, asked) => this.#handle(question, asked);
     // The SDK's own handler would leave the server without an answer.
     client.setNotificationHandler("notifications/cancelled", ({ params }) => {
-      if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
+      for (const { id, abort } of this.#open) if (id === params.requestId) abort.abort();
     });
     client.setNotificationHandler("notifications/elicitation/complete", ({ params }) => {
-      if (this.capabilities.elicitation?.url) this.#responder?.elicited?.(this.#idFor(params.elicitationId));
+      if (this.capabilities.elicitation?.url) this.#responder?.elicited?.(pageIdOf(this.#server, params.elicitationId));
     });
   }
 
@@ -107,7 +114,7 @@ export class ServerRequests {
     return () => {
       this.#calls.delete(call);
       if (this.#holding > 0) for (const clock of call.clocks) clock.release();
-      for (const { calls, abort } of this.#open.values()) {
+      for (const { calls, abort } of this.#open) {
         if (calls.delete(call) && calls.size === 0) abort.abort();
       }
     };
@@ -123,7 +130,7 @@ export class ServerRequests {
       this.#check(method, params);
       return await this.#limited(id, method !== "roots/list", (open) =>
         answer(params, {
-          key: usableKey(key),
+          name: usableName(key),
           signal: AbortSignal.any([open, signal]),
           origins: this.#originsOf(origin),
         }),
@@ -138,21 +145,23 @@ export class ServerRequests {
     if (this.#open.size >= maxOpen) {
       throw new Refusal(ErrorCode.InvalidRequest, `claudikins: this server already has ${maxOpen} open requests`);
     }
-    const isLong = JSON.stringify(params).length > (maxChars.get(method) ?? 10_000);
-    if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
+    const chars = maxChars.get(method) ?? 10_000;
+    const isShort = isWithin(params, { values: maxValues, chars, depth: maxDepth });
+    if (!isShort) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
   }
 
   /** Ends the request when its time is over, when it is cancelled, and with the calls for which a person is asked. */
   async #limited<T>(id: RequestId, isForPerson: boolean, answer: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();
     const late = new TimeLimit(isForPerson ? personMs : programMs, () => abort.abort());
-    this.#open.set(id, { abort, calls: new Set(isForPerson ? this.#calls : []) });
+    const open = { id, abort, calls: new Set(isForPerson ? this.#calls : []) };
+    this.#open.add(open);
     if (isForPerson) this.#hold();
     try {
       return await answer(abort.signal);
     } finally {
       late.end();
-      this.#open.delete(id);
+      this.#open.delete(open);
       if (isForPerson) this.#release();
     }
   }
@@ -212,18 +221,17 @@ export class ServerRequests {
     if (request.mode !== "url") return {};
     const page = pageAddress(url);
     if (page.problem !== undefined) throw new Refusal(ErrorCode.InvalidParams, `claudikins: ${page.problem}`);
-    return { url: page.href, elicitationId: this.#idFor(request.elicitationId), note: lookAlikeNote(page.host) };
+    return {
+      url: page.href,
+      elicitationId: pageIdOf(this.#server, request.elicitationId),
+      note: lookAlikeNote(page.host),
+    };
   }
 
-  /** Two servers may use the same id. */
-  #idFor(elicitationId: string): string {
-    return `${this.#server}:${elicitationId}`;
-  }
-
-  /** Tokens and tasks in `_meta` concern only the server and claudikins. */
+  /** Tokens, tasks and keys of the protocol concern only the server and claudikins: to the agent, they would mean its own. */
   #named({ task: _, ...params }: Params): Params {
-    const { progressToken: _token, ...meta } = Object(params["_meta"]) as Params;
-    return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
+    const meta = Object.entries(Object(params["_meta"])).filter(([key]) => !isReservedKey(key));
+    return { ...params, _meta: { ...Object.fromEntries(meta), [serverKey]: this.#server } };
   }
 
   async #ask<T>(waiting: Waiting, ask: (asked: Asked) => Promise<T>): Promise<T> {
@@ -255,9 +263,14 @@ export class ServerRequests {
   }
 }
 
-/** Keys of servers are shown to hosts, so only plain names are used. */
-function usableKey(key: string | undefined): string | undefined {
-  return key !== undefined && /^[\w.-]{1,64}$/.test(key) ? key : undefined;
+/** Whether a key of `_meta` has a meaning in the protocol (MCP basic/index, "_meta") or for claudikins. */
+function isReservedKey(key: string): boolean {
+  return key === "progressToken" || /^(?:claudikins|[^./]+\.(?:modelcontextprotocol|mcp)(?:\.[^/]*)?)\//.test(key);
+}
+
+/** Hosts see names of servers, so only plain ones are used, and none that could be one of our keys. */
+function usableName(name: string | undefined): string | undefined {
+  return name !== undefined && /^(?!claudikins)[\w.-]{1,64}$/i.test(name) ? name : undefined;
 }
 
 /** The error for an unknown method. It also identifies a program that echoes its input. */

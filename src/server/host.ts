@@ -60,6 +60,10 @@ export class HostRequests<Key = RequestId> {
     return { [Symbol.dispose]: () => void this.#open.delete(request) };
   }
 
+  isOnlyFor(request: Key, server: string): boolean {
+    return this.#open.get(request) === server;
+  }
+
   /** The last open request that may be for the server. */
   latestOf(server: string): Key | undefined {
     return this.openFor(server)[0];

@@ -92,6 +92,24 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     expect(got()).toEqual([{ id: 1 }]);
   });
 
+  test("a line that was begun for a server's question does not answer the next question", async () => {
+    const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "destructive" };
+    folder.write("claudikins.json", { mcpServers: { rec, evil: fixture("withdrawing", folder.path) } });
+    const ask = 'evil.ask({ key: "a", message: "Do you like it?", afterMs: 2_000 })';
+    await using person = exec(`await ${ask}; return rec.remove_it({ path: "/everything" })`);
+    await person.see("[evil] Do you like it?");
+    await person.see("Do you want to answer?");
+    person.type("y");
+    await person.see("Allow the call to rec.remove-it?");
+    await person.see(question);
+    person.type("\r");
+    await person.see("y, s or n?");
+    expect(got()).toEqual([]);
+    person.type("n\r");
+    expect(await person.exited).toBe(2);
+    expect(got()).toEqual([]);
+  });
+
   test("the end of the input leaves all questions for later", async () => {
     await using person = exec("return await Promise.all([1, 2].map((id) => rec.remove_it({ id })))");
     await person.see(question);

@@ -177,8 +177,14 @@ describe("raw requests over HTTP", () => {
     return modernAnswer(door.url, "tools/call", params, { capabilities, ...options });
   };
   const textOf = ({ result }: Answer): string => result?.content?.[0]?.text ?? JSON.stringify(result);
-  const accepted = (asked: object = {}) =>
-    Object.fromEntries(Object.keys(asked).map((key) => [key, { action: "accept", content: { name: `n-${key}` } }]));
+  /** Accepts all questions, each with a name that has the question's words. */
+  const accepted = (asked: Record<string, { params?: unknown }> = {}) =>
+    Object.fromEntries(
+      Object.entries(asked).map(([key, { params }]) => {
+        const name = `n-${String(Object(params).message).replace("[newer] ", "")}`;
+        return [key, { action: "accept", content: { name } }];
+      }),
+    );
 
   test("questions of calls that run together are asked together", async () => {
     const code = "return await Promise.all([newer.greet({}), newer.pair({})])";
@@ -187,28 +193,29 @@ describe("raw requests over HTTP", () => {
     expect(Object.keys(first?.inputRequests ?? {})).toHaveLength(3);
     const { requestState } = first ?? {};
     const last = await execute(code, { requestState, inputResponses: accepted(first?.inputRequests) });
-    expect(textOf(last)).toStartWith('["hello n-who", "n-first and n-second"]');
+    expect(textOf(last)).toStartWith('["hello n-Who are you?", "n-First? and n-Second?"]');
     expect(last.result).toMatchObject({ resultType: "complete" });
   });
 
-  test("questions have the names that a server of this revision gives them, as far as they are free", async () => {
+  test("questions have random keys, whatever a server calls them", async () => {
     const code = "return await Promise.all([newer.pair({}), newer.greet({}), newer.greet({})])";
-    const { result } = await execute(code);
-    expect(Object.keys(result?.inputRequests ?? {}).sort()).toEqual(["elicitation-1", "first", "second", "who"]);
+    const keys = Object.keys((await execute(code)).result?.inputRequests ?? {});
+    expect(new Set(keys).size).toBe(4);
+    for (const key of keys) expect(key).toMatch(/^claudikins\.[0-9a-f-]{36}$/);
   });
 
   test("a question that was left out is asked again", async () => {
     const code = "return await newer.pair({})";
     const { result: first } = await execute(code);
-    const [one = ""] = Object.keys(first?.inputRequests ?? {});
+    const [[one, question] = ["", {}]] = Object.entries(first?.inputRequests ?? {});
     const { result: second } = await execute(code, {
       requestState: first?.["requestState"],
-      inputResponses: { ...accepted({ [one]: 1 }), other: { action: "cancel" } },
+      inputResponses: { ...accepted({ [one]: question }), other: { action: "cancel" } },
     });
     expect(Object.keys(second?.inputRequests ?? {})).toHaveLength(1);
     const inputResponses = accepted(second?.inputRequests);
     expect(textOf(await execute(code, { requestState: second?.["requestState"], inputResponses }))).toStartWith(
-      "n-first and n-second",
+      "n-First? and n-Second?",
     );
   });
 
@@ -252,7 +259,7 @@ describe("raw requests over HTTP", () => {
     expect(await refused({ requestState: `${requestState}x`, inputResponses })).toContain("not from this process");
     expect(await refused({ requestState, inputResponses }, "return 1")).toContain("belongs to another request");
     expect(await refused({ requestState, inputResponses }, code, { name: "other" })).toContain("not from this process");
-    expect(textOf(await execute(code, { requestState, inputResponses }))).toContain("hello n-who");
+    expect(textOf(await execute(code, { requestState, inputResponses }))).toContain("hello n-Who are you?");
     expect(await refused({ requestState, inputResponses })).toContain("has ended");
   });
 

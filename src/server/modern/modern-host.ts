@@ -35,13 +35,15 @@ export class ModernHost implements Responder {
   }
 
   /** If the request ends before the host has answered, another open request asks the host. */
-  async #ask(question: InputRequest, { server, signal, key, origins = [] }: Asked): Promise<unknown> {
+  async #ask(question: InputRequest, { server, signal, name, origins = [] }: Asked): Promise<unknown> {
     for (;;) {
       const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
       const meant = able.filter(({ signal: origin }) => origin === signal || origins.includes(origin));
       // If it may be for several, each gets as many questions as it may have raised.
       const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
       if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
+      // Where several servers may ask, a name could be meant to pass for another server's question.
+      const key = this.#requests.isOnlyFor(request, server) ? name : undefined;
       const answer = await request.ask(question, signal, key);
       if (answer !== requestEnded) return answer;
     }

@@ -4,6 +4,7 @@
  */
 import type { ClientCapabilities, InputRequest, Notification, ServerContext } from "@modelcontextprotocol/server";
 import { onAbort } from "../../clients/abort.ts";
+import { ownKeys } from "../../clients/responder.ts";
 import type { FollowedExecution } from "../../execution/running-execution.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { TimeLimit } from "../../time-limit.ts";
@@ -21,18 +22,23 @@ export const requestEnded = Symbol("the request has ended");
 interface Question {
   request: InputRequest;
   answer: (answer: unknown) => void;
+  /** Whether the host has been shown the question. Before, no answer can be meant for it. */
+  isShown: boolean;
 }
 
 /** Questions that come within this time after the first one are asked together, so that the host makes one round trip for them. */
 const gatherMs = 100;
+
+/** Maximum number of names that one request remembers. Further questions get random keys. */
+const maxNames = 1_000;
 
 /** The result of the work; or the host must answer questions; or it takes long, and the host knows tasks. */
 export type Turn = object | "asks" | "long";
 
 export class OpenRequest {
   readonly id = crypto.randomUUID();
-  /** The number of times that the request was parked. */
-  round = 0;
+  /** Names the last time that the request was parked. Only the seal of that round's `requestState` contains it. */
+  round: string | undefined;
   /** What the host supports, as its last round said. */
   capabilities: ClientCapabilities = {};
   /** Aborted when the host cancels a round or does not come back, and when claudikins ends. */
@@ -49,9 +55,8 @@ export class OpenRequest {
   readonly #cancelled = new AbortController();
   readonly #asking = new Map<string, Question>();
   readonly #long = Promise.withResolvers<"long">();
-  /** The names of questions since the request is a task, which must not use one twice. */
-  #used: Set<string> | undefined;
-  #lastQuestion = 0;
+  /** Names that were keys of questions. They are never used again, so that no answer finds another question. */
+  readonly #usedNames = new Set<string>();
   /** The round that the host waits for. Undefined while the request is parked. */
   #context: ServerContext | undefined;
   #inputNeeded: (() => void) | undefined;
@@ -83,8 +88,9 @@ export class OpenRequest {
     return this.#asking.size;
   }
 
-  /** These questions. */
-  get asked(): Record<string, InputRequest> {
+  /** Returns these questions for the host, which may answer them from now on. */
+  show(): Record<string, InputRequest> {
+    for (const question of this.#asking.values()) question.isShown = true;
     return Object.fromEntries([...this.#asking].map(([key, { request }]) => [key, request]));
   }
 
@@ -95,7 +101,6 @@ export class OpenRequest {
 
   /** The request goes on as a task. `onChange` is called when questions have come or were answered. */
   becomeTask(onChange: () => void): void {
-    this.#used = new Set(this.#asking.keys());
     this.#onChange = onChange;
     this.#context = undefined;
   }
@@ -120,23 +125,20 @@ export class OpenRequest {
   }
 
   /**
-   * Asks the host, under `name` if no other question has it. Resolves with its answer as it came, or with `requestEnded`. Rejects when
-   * `signal` is aborted.
+   * Asks the host, under a random key. A `name` that a server has chosen is the key if no question of this request had it before.
+   * Resolves with the host's answer as it came, or with `requestEnded`. Rejects when `signal` is aborted.
    */
   ask(request: InputRequest, signal: AbortSignal, name?: string): Promise<unknown> {
     if (this.#hasEnded) return Promise.resolve(requestEnded);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const key = this.#freeKey(name, request.method.split("/")[0]);
-    this.#asking.set(key, { request, answer: resolve });
+    const key = this.#takeName(name) ?? `${ownKeys}${crypto.randomUUID()}`;
+    this.#asking.set(key, { request, answer: resolve, isShown: false });
     this.#onChange?.();
     const stop = onAbort(signal, () => reject(new Error("the question was withdrawn")));
     this.#gather();
     return promise.finally(() => {
       stop();
-      // An answer has deleted it, and another question may have the name now.
-      if (this.#asking.get(key)?.answer !== resolve) return;
-      this.#asking.delete(key);
-      this.#onChange?.();
+      if (this.#asking.delete(key)) this.#onChange?.();
     });
   }
 
@@ -159,7 +161,7 @@ export class OpenRequest {
 
   /** Waits for the host's next round. If it does not come in time, the work is cancelled. Returns the questions. */
   park(answerMs: number, onLate: () => void): Record<string, InputRequest> {
-    this.round += 1;
+    this.round = crypto.randomUUID();
     const late = new TimeLimit(answerMs, () => {
       this.cancel();
       onLate();
@@ -167,7 +169,7 @@ export class OpenRequest {
     this.#late = late;
     // Its timer would keep the process alive.
     onAbort(this.signal, () => late.end());
-    return this.asked;
+    return this.show();
   }
 
   #enter(context: ServerContext): void {
@@ -175,24 +177,21 @@ export class OpenRequest {
     this.capabilities = capabilitiesOf(context);
   }
 
-  #freeKey(name: string | undefined, kind: string | undefined): string {
-    let key = name;
-    while (key === undefined || this.#asking.has(key) || this.#used?.has(key)) {
-      this.#lastQuestion += 1;
-      key = `${kind}-${this.#lastQuestion}`;
-    }
-    this.#used?.add(key);
-    return key;
-  }
-
-  /** Answers that nobody waits for are ignored. */
+  /** Ignores answers to questions that have ended, or that the host has not been shown. */
   answer(answers: Record<string, unknown>): void {
-    for (const [key, { answer }] of this.#asking) {
-      if (!Object.hasOwn(answers, key)) continue;
+    for (const [key, { answer, isShown }] of this.#asking) {
+      if (!isShown || !Object.hasOwn(answers, key)) continue;
       this.#asking.delete(key);
       answer(answers[key]);
       this.#onChange?.();
     }
+  }
+
+  /** Returns the name if it may be a key. Each name is one once. */
+  #takeName(name: string | undefined): string | undefined {
+    if (name === undefined || this.#usedNames.has(name) || this.#usedNames.size >= maxNames) return undefined;
+    this.#usedNames.add(name);
+    return name;
   }
 
   #gather(): void {

@@ -31,10 +31,10 @@ export interface TaskRules {
   whenAsked: boolean;
 }
 
-/** What the sealed `requestState` says. */
+/** What the sealed `requestState` says: the request, and the round whose questions the host was shown with it. */
 interface State {
   id: string;
-  round: number;
+  round: string;
 }
 
 /** The open requests of all hosts at one address. */
@@ -102,7 +102,7 @@ export class ParkedRequests {
 
   async #park(open: OpenRequest, context: ServerContext): Promise<object> {
     const inputRequests = open.park(this.#options.answerMs, () => this.#open.delete(open.id));
-    const requestState = await this.#codec.mint({ id: open.id, round: open.round }, context);
+    const requestState = await this.#codec.mint({ id: open.id, round: open.round! }, context);
     return { resultType: "input_required", inputRequests, requestState };
   }
 

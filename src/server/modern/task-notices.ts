@@ -44,9 +44,9 @@ export class TaskListeners {
   constructor(tasks: Tasks, send: (message: JSONRPCMessage) => void) {
     this.#tasks = tasks;
     this.#send = send;
-    this.#tasks.onChange((state) => {
+    this.#tasks.onChange((task) => {
       for (const [id, taskIds] of this.#listening) {
-        if (taskIds.includes(state.taskId)) this.#send({ jsonrpc: "2.0", ...taskNotice(state, id) });
+        if (taskIds.includes(task.id)) this.#send({ jsonrpc: "2.0", ...taskNotice(task.state, id) });
       }
     });
   }
@@ -103,8 +103,8 @@ export function streamWithTasks(response: Response, listening: Listening): Respo
     };
     const send = (message: object) => enqueue(encoder.encode(messageEvent(JSON.stringify(message))));
     const alive = setInterval(() => enqueue(encoder.encode(keepAlive)), aliveMs).unref();
-    const stop = tasks.onChange((state) => {
-      if (taskIds.includes(state.taskId)) send({ jsonrpc: "2.0", ...taskNotice(state, id) });
+    const stop = tasks.onChange((task) => {
+      if (taskIds.includes(task.id)) send({ jsonrpc: "2.0", ...taskNotice(task.state, id) });
     });
     const end = (last?: Uint8Array) => {
       if (hasEnded) return;

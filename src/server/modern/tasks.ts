@@ -50,6 +50,9 @@ export interface TaskState extends JsonObject {
   status: End["status"] | "working" | "input_required";
 }
 
+/** Listeners read the state only to send it to the host: reading it allows the host to answer its questions. */
+type TaskListener = (task: { readonly id: string; readonly state: TaskState }) => void;
+
 class Task {
   readonly id: string;
   readonly open: OpenRequest;
@@ -92,9 +95,10 @@ class Task {
     };
   }
 
+  /** The state for the host, with the questions that it may answer from now on. */
   get state(): TaskState {
     const { head } = this;
-    if (head.status === "input_required") return { ...head, inputRequests: this.open.asked };
+    if (head.status === "input_required") return { ...head, inputRequests: this.open.show() };
     return { ...head, ...this.#end };
   }
 }
@@ -104,7 +108,7 @@ export class Tasks implements Disposable {
   readonly #options: TasksOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #listeners = new Set<(state: TaskState) => void>();
+  readonly #listeners = new Set<TaskListener>();
   readonly #reviving = new Map<string, Promise<OpenRequest | undefined>>();
 
   constructor(options: TasksOptions) {
@@ -152,8 +156,8 @@ export class Tasks implements Disposable {
     return sha256(`${secret}\n${this.#options.owner}`);
   }
 
-  /** Calls the listener with each change of a task. Returns a function that ends this. */
-  onChange(listener: (state: TaskState) => void): () => void {
+  /** Calls the listener after each change of a task. Returns a function that ends this. */
+  onChange(listener: TaskListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -215,9 +219,7 @@ export class Tasks implements Disposable {
   }
 
   #changed(task: Task): void {
-    if (this.#listeners.size === 0) return;
-    const { state } = task;
-    for (const listener of this.#listeners) listener(state);
+    for (const listener of this.#listeners) listener(task);
   }
 
   [Symbol.dispose](): void {

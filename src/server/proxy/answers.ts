@@ -1,6 +1,7 @@
 /** Error answers for agents: a server's own error unchanged, or ours with its hint. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { pageAddress } from "../../clients/page-address.ts";
+import { pageIdOf } from "../../clients/responder.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { isObject } from "../../json-object.ts";
@@ -47,14 +48,12 @@ export function hostError(thrown: unknown, server: string): HostError {
 /** Our error codes that stand for an error answer of a server. */
 const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOOL_FAILED"];
 
-/**
- * Elicitation ids get the server as a prefix, since two servers may use the same id. URLs that nobody should open are left out.
- */
+/** URLs that nobody should open are left out. */
 function dataOf(cause: ProtocolError, server: string): unknown {
   if (cause.code !== ProtocolErrorCode.UrlElicitationRequired || !isObject(cause.data)) return cause.data;
   const elicitations = objectsOf(cause.data["elicitations"]).flatMap((each) => {
     const { href } = pageAddress(each["url"]);
-    return href === undefined ? [] : [{ ...each, url: href, elicitationId: `${server}:${each["elicitationId"]}` }];
+    return href === undefined ? [] : [{ ...each, url: href, elicitationId: pageIdOf(server, each["elicitationId"]) }];
   });
   return { ...cause.data, elicitations };
 }

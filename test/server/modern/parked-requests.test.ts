@@ -45,6 +45,10 @@ interface Required {
 
 const required = (of: object) => of as Required;
 
+/** The same answer to all questions. */
+const answersTo = (questions: object, answer: unknown = {}) =>
+  Object.fromEntries(Object.keys(questions).map((key) => [key, answer]));
+
 describe("a request with a question", () => {
   test("ends with the question, and continues with the answer", async () => {
     const parked = new ParkedRequests(usual);
@@ -97,14 +101,14 @@ describe("a request with a question", () => {
   test("is cancelled with the round that the host cancels, also the second one", async () => {
     const parked = new ParkedRequests(usual);
     const cancel = new AbortController();
-    const { requestState } = required(
+    const { requestState, inputRequests } = required(
       await parked.round(asked, context(), async (open) => {
         await open.ask(question, never);
         await new Promise<void>((resolve) => onAbort(open.signal, resolve));
         throw new Error("cancelled");
       }),
     );
-    const inputResponses = { "elicitation-1": {} };
+    const inputResponses = answersTo(inputRequests);
     const second = parked.round(
       asked,
       context({ requestState, inputResponses, signal: cancel.signal }),
@@ -120,7 +124,7 @@ describe("a request with a question", () => {
     const parked = new ParkedRequests(usual);
     const between = Promise.withResolvers<void>();
     const note = (method: string) => ({ method }) as never;
-    const { requestState } = required(
+    const { requestState, inputRequests } = required(
       await parked.round(asked, context({ progressToken: "p" }), async (open) => {
         open.notify(note(`first ${open.progressToken}`));
         const answer = open.ask(question, never);
@@ -135,7 +139,7 @@ describe("a request with a question", () => {
     await Bun.sleep(0);
     await parked.round(
       asked,
-      context({ requestState, progressToken: "q", inputResponses: { "elicitation-1": {} } }),
+      context({ requestState, progressToken: "q", inputResponses: answersTo(inputRequests) }),
       async () => ({}),
     );
     expect(told).toEqual([note("first p"), note("second q")]);
@@ -168,6 +172,87 @@ test("no more requests run than allowed; parked ones do not count", async () => 
   order.push("parked");
   await second;
   expect(order).toEqual(["before", "parked", "second"]);
+});
+
+describe("an answer", () => {
+  test("does not reach a question that was asked after the round", async () => {
+    const parked = new ParkedRequests(usual);
+    const withdrawn = new AbortController();
+    const answers: unknown[] = [];
+    const work = async (open: OpenRequest) => {
+      await open.ask(question, withdrawn.signal, "elicitation-1").catch(() => {});
+      answers.push(await open.ask(question, never));
+      return { answers };
+    };
+    const first = required(await parked.round(asked, context(), work));
+    expect(Object.keys(first.inputRequests)).toEqual(["elicitation-1"]);
+    withdrawn.abort();
+    await Bun.sleep(0);
+    const inputResponses = { "elicitation-1": "yes", ...answersTo(first.inputRequests, "yes") };
+    const second = required(
+      await parked.round(asked, context({ requestState: first.requestState, inputResponses }), work),
+    );
+    expect(answers).toEqual([]);
+    expect(Object.keys(second.inputRequests)).toHaveLength(1);
+    // Nor does the answer that is sent again with the second state.
+    const third = required(
+      await parked.round(asked, context({ requestState: second.requestState, inputResponses }), work),
+    );
+    expect(Object.keys(third.inputRequests)).toEqual(Object.keys(second.inputRequests));
+    const { requestState } = third;
+    const last = answersTo(third.inputRequests, "no");
+    expect(await parked.round(asked, context({ requestState, inputResponses: last }), work)).toEqual({
+      answers: ["no"],
+    });
+  });
+
+  test("reaches no question that the host has not been shown, although it has the key", async () => {
+    const parked = new ParkedRequests(usual);
+    const later = Promise.withResolvers<void>();
+    const answers: unknown[] = [];
+    const work = async (open: OpenRequest) => {
+      const first = open.ask(question, never, "first");
+      await later.promise;
+      const second = open.ask(question, never, "second");
+      answers.push(await first);
+      answers.push(await second);
+      return { answers };
+    };
+    const { requestState } = required(await parked.round(asked, context(), work));
+    later.resolve();
+    await Bun.sleep(0);
+    const inputResponses = { first: "one", second: "unseen" };
+    const next = required(await parked.round(asked, context({ requestState, inputResponses }), work));
+    expect(answers).toEqual(["one"]);
+    expect(Object.keys(next.inputRequests)).toEqual(["second"]);
+  });
+
+  test("reaches only questions of a task that its host has read", async () => {
+    const work = async (open: OpenRequest) => ({ got: await open.ask(question, never, "who") });
+    const open = new ParkedRequests(usual).begin(asked, context(), work);
+    open.becomeTask(() => {});
+    open.answer({ who: "unseen" });
+    expect(open.questions).toBe(1);
+    expect(Object.keys(open.show())).toEqual(["who"]);
+    open.answer({ who: "seen" });
+    expect(await open.work).toEqual({ got: "seen" });
+  });
+
+  test("finds no other question under a name that was used before", async () => {
+    const keys: string[] = [];
+    const work = async (open: OpenRequest) => {
+      for (let round = 0; round < 3; round++) {
+        const answer = open.ask(question, never, "who");
+        keys.push(...Object.keys(open.show()));
+        open.answer({ [keys.at(-1)!]: round });
+        await answer;
+      }
+      return {};
+    };
+    await new ParkedRequests(usual).begin(asked, context(), work).work;
+    expect(keys[0]).toBe("who");
+    expect(new Set(keys).size).toBe(3);
+  });
 });
 
 describe("a question of a server", () => {
@@ -211,6 +296,22 @@ describe("a question of a server", () => {
     void host.elicit(form, { server: "s", signal: never, origins }).catch(() => {});
     expect(await first).toMatchObject({ resultType: "input_required" });
     expect(parked.running).toBe(1);
+  });
+
+  test("has the name that its server chose only in a request that is for this server alone", async () => {
+    const parked = new ParkedRequests(usual);
+    const host = new ModernHost({ elicitation: {} });
+    const keyFor = async (isFor?: string) => {
+      const { inputRequests } = required(
+        await parked.round(asked, context(), async (open) => {
+          using _ = host.begin(open, isFor);
+          return await host.elicit(form, { server: "s", signal: open.signal, name: "who" });
+        }),
+      );
+      return Object.keys(inputRequests)[0];
+    };
+    expect(await keyFor("s")).toBe("who");
+    expect(await keyFor()).toStartWith("claudikins.");
   });
 
   test("is refused if no open request is of a host that supports it", async () => {
