@@ -12,10 +12,12 @@ import {
   withoutBase64,
 } from "../media.ts";
 import type { Outcome } from "../sandbox/contract.ts";
+import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import type { Answer } from "./command.ts";
 import type { Io } from "./io.ts";
+import { keepBinaries } from "./kept-binaries.ts";
 import { errorText, logText, outcomeError, receiptLine, valueText } from "./report.ts";
-import { keepBinaries, type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
+import { type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
 
 const common = {
   logs: list(named("LogEntry", record({ level: oneOf("debug", "log", "info", "warn", "error"), text }))),
@@ -77,7 +79,7 @@ export interface OutcomeForm {
   json: boolean;
   /** A path relative to the working directory. */
   output: string | undefined;
-  workspace: string;
+  folders: OutputFolders;
 }
 
 /** Writes files and what people read before the value. Returns the rest. Throws FILE_NOT_WRITABLE. */
@@ -93,7 +95,8 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
     const document = outcome.ok && binaries.length > 0 && files.length > 0 ? withFiles(outcome, files, shown) : outcome;
     return { failure, beside: { outcome, ...more }, json: { ...document, ...more } };
   }
-  const kept = form.output === undefined ? keptBinaries(binaries, form.workspace, outcome.receipt.id) : { files };
+  const kept: Kept =
+    form.output === undefined ? await keptBinaries(binaries, form.folders, outcome.receipt.id) : { files };
   const { notes = files.map(writtenText).join("") } = kept;
   await io.stderr.write(outcome.logs.map(logText).join(""));
   await io.stderr.write(shown.map(blockText).join("") + notes);
@@ -104,8 +107,12 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
 }
 
 /** Returns the value as text, and notes about the files written for its binary data. */
-export function keptValue(value: unknown, workspace: string, id: string): { shown: string; notes: string } {
-  const { files, notes = "" } = keptBinaries(binariesIn(shownValue(value).media), workspace, id);
+export async function keptValue(
+  value: unknown,
+  folders: OutputFolders,
+  id: string,
+): Promise<{ shown: string; notes: string }> {
+  const { files, notes = "" } = await keptBinaries(binariesIn(shownValue(value).media), folders, id);
   return { shown: textOf(value, files), notes };
 }
 
@@ -115,9 +122,9 @@ interface Kept {
 }
 
 /** Writes binaries to the workspace. If that fails, the notes give their sizes and the error. */
-function keptBinaries(binaries: Binary[], workspace: string, id: string): Kept {
+async function keptBinaries(binaries: Binary[], folders: OutputFolders, id: string): Promise<Kept> {
   try {
-    const files = keepBinaries(binaries, workspace, id);
+    const files = await keepBinaries(binaries, folders, id);
     return { files, notes: files.map(writtenText).join("") };
   } catch (error) {
     const sizes = binaries.map((binary) => `${sizeText(binary)}\n`).join("");

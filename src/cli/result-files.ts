@@ -3,7 +3,6 @@ import { accessSync, constants, type Stats, statSync, writeFileSync } from "node
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { objectsOf, type ToolResult } from "../clients/result.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { makeFolder, writeBytes } from "../files.ts";
 import { type Binary, binaryOf } from "../media.ts";
 import { grouped } from "../outcome-text.ts";
 import { valueText } from "./report.ts";
@@ -74,25 +73,14 @@ export function writeBinaries(binaries: readonly Binary[], file: string, cwd: st
   });
 }
 
-/** Writes the binaries of an execution to the workspace, named by its id. The paths are absolute. Throws FILE_NOT_WRITABLE. */
-export function keepBinaries(binaries: readonly Binary[], workspace: string, id: string): WrittenFile[] {
-  const folder = join(workspace, "outputs");
-  if (binaries.length > 0) makeFolder(folder);
-  return binaries.map((binary, place) => {
-    const file = numbered(join(folder, id), place + 1, binary);
-    const bytes = Buffer.from(binary.data, "base64");
-    writeBytes(file, bytes);
-    return { file, mimeType: binary.mimeType, bytes: bytes.length };
-  });
-}
-
 export function writeText(text: string, mimeType: string, file: string, cwd: string): WrittenFile {
   const bytes = Buffer.from(text);
   write(bytes, file, cwd);
   return { file, mimeType, bytes: bytes.length };
 }
 
-function numbered(file: string, number: number, { mimeType }: Binary): string {
+/** The name of one of several files. */
+export function numbered(file: string, number: number, { mimeType }: Binary): string {
   const given = extname(file);
   return join(dirname(file), `${basename(file, given)}-${number}${endingOf(mimeType) ?? given}`);
 }

@@ -94,8 +94,8 @@ export default command({
     // Characters are not counted, because a model may not read what a shell prints.
     toolbox.ledger.add({ shellExecutions: 1 });
     countMark(toolbox, source);
-    const { workspace } = toolbox.config.folders;
-    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, workspace }, io);
+    const { folders } = toolbox.config;
+    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, folders }, io);
     if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${toolbox.recorder?.lastId}]`)}\n`;
     return await writeAnswer(answer, args.json, io);
   },

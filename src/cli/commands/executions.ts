@@ -141,8 +141,8 @@ export const wait = command({
     // The execution itself is not cancelled.
     io.interrupted.addEventListener("abort", () => interrupted.reject(new ClaudikinsError("CANCELLED", "Interrupted")));
     const outcome = await Promise.race([followed.outcome, interrupted.promise]).finally(() => activity.end());
-    const { workspace } = toolbox.config.folders;
-    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, workspace }, io);
+    const { folders } = toolbox.config;
+    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, folders }, io);
     return await writeAnswer(answer, args.json, io);
   },
 });

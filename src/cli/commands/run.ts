@@ -18,6 +18,7 @@ import {
   type TaskStep,
   taskReceiptText,
 } from "../../navigator/model.ts";
+import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { shellWord } from "../../shell-word.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
@@ -79,10 +80,10 @@ export default command({
       const message = `The task did not finish within ${args.timeout?.text}`;
       outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Allow more time: --timeout 2m" };
     }
-    const { workspace } = toolbox.config.folders;
+    const { folders } = toolbox.config;
     const answer = args.json
       ? { failure: failureOf(outcome), beside: { outcome }, json: outcome }
-      : await taskAnswer(outcome, workspace, io);
+      : await taskAnswer(outcome, folders, io);
     return await writeAnswer(answer, args.json, io);
   },
 });
@@ -151,7 +152,7 @@ function failureOf(outcome: TaskOutcome): ClaudikinsError | undefined {
   return new ClaudikinsError(type as ErrorCode, message, { hint: suggestion });
 }
 
-async function taskAnswer(outcome: TaskOutcome, workspace: string, { stderr }: Io): Promise<Answer> {
+async function taskAnswer(outcome: TaskOutcome, folders: OutputFolders, { stderr }: Io): Promise<Answer> {
   const note = `${dim(taskReceiptText(outcome))}\n`;
   const failure = failureOf(outcome);
   if (failure) return { failure, note: errorText(failure) + note };
@@ -160,7 +161,7 @@ async function taskAnswer(outcome: TaskOutcome, workspace: string, { stderr }: I
     return { text: callText(outcome), note };
   }
   if (!("result" in outcome)) return { note };
-  const { shown, notes } = keptValue(outcome.result, workspace, randomUUID());
+  const { shown, notes } = await keptValue(outcome.result, folders, randomUUID());
   await stderr.write(notes);
   return { text: shown, note };
 }

@@ -1,12 +1,11 @@
 /** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
-import { join } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
-import { writeWhenChanged } from "../../files.ts";
 import { charsOfBlocks } from "../../ledger/characters.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
 import { failureText, receiptText } from "../../outcome-text.ts";
-import type { Outcome, Receipt } from "../../sandbox/contract.ts";
+import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
+import { Outputs } from "../../sandbox/host/outputs.ts";
 import { abridgedJson } from "./abridged-json.ts";
 import { jsonText } from "./json-text.ts";
 
@@ -21,8 +20,9 @@ const hugeChars = 2_000_000;
 export interface OutputOptions {
   /** Characters of one text that are shown. A longer text is written to a file of the workspace. */
   maxChars: number;
-  /** The folder of the workspace. */
-  workspace: string;
+  /** The folder of the workspace, see `Mounts`. */
+  workspace: Mounts["workspace"];
+  bases?: Mounts["bases"] | undefined;
 }
 
 /**
@@ -30,6 +30,20 @@ export interface OutputOptions {
  * become blocks of their own, as if they had been displayed. The receipt counts the characters of tool results that were left out.
  */
 export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
+  return makeContent(outcome, options, spill);
+}
+
+/** Like `outcomeContent`, but undefined if a file would have to be written. */
+export function contentWithoutFiles(outcome: Outcome, options: OutputOptions): CallToolResult | undefined {
+  let isWhole = true;
+  const content = makeContent(outcome, options, () => {
+    isWhole = false;
+    return "";
+  });
+  return isWhole ? content : undefined;
+}
+
+function makeContent(outcome: Outcome, options: OutputOptions, keep: typeof spill): CallToolResult {
   const { value, media } = outcome.ok ? shownValue(outcome.value) : { value: undefined, media: [] };
   const result = withoutBase64(outcome.ok ? valueText(value, outcome) : failedText(outcome));
   const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
@@ -38,16 +52,16 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
   const parts =
     whole.length <= maxChars
       ? [whole]
-      : [...shortened(value, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
+      : [...shortened(value, result, logs, maxChars), keep(whole, outcome.receipt.id, options)];
   const blocks = [...outcome.display.flatMap(displayedBlocks), ...media] as ContentBlock[];
-  const displayed = fittingBlocks(blocks, outcome.receipt.id, options);
+  const displayed = fittingBlocks(blocks, outcome.receipt.id, options, keep);
   const shown = parts.join("\n\n");
   const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
   return withReceipt(textResult(`${shown}\n\n${receiptText(receipt)}`, !outcome.ok, displayed), receipt);
 }
 
 /** Displayed texts have a limit of their own, for all of them together. A file has the whole texts. */
-function fittingBlocks(blocks: ContentBlock[], id: string, options: OutputOptions): ContentBlock[] {
+function fittingBlocks(blocks: ContentBlock[], id: string, options: OutputOptions, keep: typeof spill): ContentBlock[] {
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const whole = texts.join("\n\n");
   if (whole.length <= options.maxChars) return blocks;
@@ -60,7 +74,7 @@ function fittingBlocks(blocks: ContentBlock[], id: string, options: OutputOption
     return [{ ...block, text }];
   });
   const advice = "Display less, or read parts of it with";
-  return [...fitting, { type: "text", text: spill(whole, `${id}-displayed`, options, advice) }];
+  return [...fitting, { type: "text", text: keep(whole, `${id}-displayed`, options, advice) }];
 }
 
 function valueText(value: unknown, { logs, display, receipt }: Outcome): string {
@@ -75,13 +89,20 @@ function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string 
   return error.hint ? `${head}\nHint: ${error.hint}` : head;
 }
 
+/** Shows data as JSON, if it is not too long. */
+export function fittingJson(value: unknown, { maxChars }: OutputOptions): string | undefined {
+  const whole = withoutBase64(jsonText(value));
+  return whole.length <= maxChars ? whole : undefined;
+}
+
 /** Shows data as JSON. Too long data is abridged, and a file has the whole. */
 export function boundedJson(value: unknown, id: string, options: OutputOptions): string {
-  const whole = jsonText(value);
+  const whole = withoutBase64(jsonText(value));
   const { maxChars } = options;
   if (whole.length <= maxChars) return whole;
   const advice = "Ask for less, or read parts of it in execute_code with";
-  return `${abridgedJson(value, maxChars) ?? cut(whole, maxChars)}\n\n${spill(whole, id, options, advice)}`;
+  const shown = withoutBase64(abridgedJson(value, maxChars) ?? cut(whole, maxChars), true);
+  return `${shown}\n\n${spill(whole, id, options, advice)}`;
 }
 
 /** Fits result and logs into the limit. Data is abridged; text keeps head and tail. */
@@ -101,16 +122,17 @@ function cut(text: string, maxChars: number): string {
   return `${head}\n… ${text.length - maxChars} of ${text.length} characters are not shown …\n${tail}`;
 }
 
-/** Writes a long text to a file that programs can read, so that nothing is lost. */
+/** Writes a long text to a file that programs can read. If the workspace has no room for it, the answer says so. */
 function spill(
   text: string,
   id: string,
-  { workspace }: OutputOptions,
+  { workspace, bases }: OutputOptions,
   advice = "Return less, or read parts of it with",
 ): string {
   try {
-    writeWhenChanged(join(workspace, "outputs", `${id}.txt`), text);
-    return `The full text is in ./workspace/outputs/${id}.txt. ${advice}: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
+    const outputs = new Outputs(bases ? { workspace, bases } : { workspace });
+    const path = outputs.write(`${id}.txt`, Buffer.from(text));
+    return `The full text is in ${path}. ${advice}: (await fs.readFile("${path}", "utf8")).slice(from, to)`;
   } catch (error) {
     return `The full text could not be saved (${messageOf(error)}): return less.`;
   }

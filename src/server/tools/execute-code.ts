@@ -6,7 +6,7 @@ import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { FollowedExecution } from "../../execution/running-execution.ts";
-import { OffThread, TookTooLong } from "../../off-thread.ts";
+import { TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
 import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
@@ -14,8 +14,8 @@ import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { largeChars } from "../../sandbox/messages.ts";
 import type { Approval } from "../../store/approvals.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { type OutputOptions, outcomeContent, textResult } from "../content/bounded-content.ts";
-import type { LargeOutcome, Rest } from "../content/worker.ts";
+import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
+import { contentInWorker } from "../content/work.ts";
 import type { CallContext } from "./call-context.ts";
 
 export const executeCode: Tool = {
@@ -50,7 +50,8 @@ export async function callExecuteCode(
   const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
   if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
   const { folders, limits } = toolbox.config;
-  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+  const { workspace, bases } = folders;
+  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
   const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
   return types === "" ? result : { ...result, content: [...result.content, { type: "text", text: types }] };
 }
@@ -182,21 +183,19 @@ function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: To
   return lines.length === 0 ? "" : `Observed result types:\n${lines.slice(0, maxNewTypes).join("\n")}`;
 }
 
-/** Enough for 32 MB of data on a slow machine. */
-const contentLimitMs = 20_000;
-
-const workers = new OffThread<LargeOutcome, CallToolResult>("./server/content/worker.ts");
-
-/** Makes the content of an outcome. For a large one, a worker does it and writes the file with the whole text. */
+/**
+ * Makes the content of an outcome. For a large one, a worker does it. It also writes the file with a text that is too long, because the
+ * workspace is measured first.
+ */
 async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
   const { logs, display, receipt } = outcome;
   const isLarge = receipt.charsOut > largeChars || (outcome.ok && outcome.json !== undefined);
-  if (!isLarge) return outcomeContent(outcome, options);
+  const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
+  if (small) return small;
   try {
     const json = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     const withoutValue: Outcome = outcome.ok ? { ok: true, value: undefined, logs, display, receipt } : outcome;
-    const rest = JSON.stringify({ outcome: withoutValue, options } satisfies Rest);
-    return await workers.run({ json, rest }, { limitMs: contentLimitMs });
+    return await contentInWorker(json, { outcome: withoutValue, options });
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
     const text = `(the answer has ${receipt.charsOut} characters and could not be shown in time: return or display less)`;

@@ -3,10 +3,12 @@ import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from
 import { hasForms, type Responder } from "../../clients/responder.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { withoutBase64, withoutMedia } from "../../media.ts";
+import { withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
+import { largeChars } from "../../sandbox/messages.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { boundedJson, textResult } from "../content/bounded-content.ts";
+import { fittingJson, type OutputOptions, textResult } from "../content/bounded-content.ts";
+import { contentInWorker } from "../content/work.ts";
 import type { CallContext } from "./call-context.ts";
 
 export const executeTask: Tool = {
@@ -44,10 +46,20 @@ export async function callExecuteTask(
   const askForMissing = formsOf(toolbox.pool.responder);
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
   const { folders, limits } = toolbox.config;
-  const options = { maxChars: limits.outputChars, workspace: folders.workspace };
+  const { workspace, bases } = folders;
+  const options = { maxChars: limits.outputChars, workspace, bases };
   const { value, media } = withoutMedia(shown(outcome));
-  const text = withoutBase64(boundedJson(value, crypto.randomUUID(), options));
+  const text = await shownJson(value, options);
   return textResult(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
+}
+
+/** A worker shows data that may go into a file, because the workspace is measured before. */
+async function shownJson(value: unknown, options: OutputOptions): Promise<string> {
+  const json = JSON.stringify(value);
+  const small = json.length > largeChars ? undefined : fittingJson(value, options);
+  if (small !== undefined) return small;
+  const { content } = await contentInWorker(json, { id: crypto.randomUUID(), options });
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Leaves out the arguments of a call that was made: the agent need not read them. */
