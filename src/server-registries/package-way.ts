@@ -1,7 +1,11 @@
 /** How a published package is started: by npx, uvx, dnx or docker, in exactly the published version. */
-import type { PublishedArgument, PublishedKeyValue, PublishedPackage } from "./published.ts";
+
+import { mountFlags } from "./mounts.ts";
+import { variableOf } from "./package-variables.ts";
+import type { PublishedArgument, PublishedPackage } from "./published.ts";
 import { checkedOptions, isSource, type Option, type Runtime } from "./runtime-options.ts";
 import { checkText, Refused, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
+import { kindOfVariable } from "./variable-names.ts";
 import type { Argument, ProgramWay } from "./way.ts";
 
 interface PackageType {
@@ -252,30 +256,23 @@ function isOptional(value: Template | undefined): boolean {
   return wantedIn(value ?? []).some(({ isRequired }) => !isRequired);
 }
 
-const variableName = /^[A-Za-z_][\w.-]*$/;
-
-/** Variables by which the runtime decides what it downloads and runs. Only the person may choose their values. */
-const ofRuntime =
-  /^(?:npm_|node_options$|node_path$|node_extra_ca_certs$|uv_|pip_|python(?:path|home|startup)$|docker_|dotnet_|nuget|ld_|dyld_|path$|pathext$|home$|userprofile$|appdata$|shell$|comspec$|bash_env$|env$|bun_|xdg_|git_(?:ssh|config|exec|proxy|askpass|external|template)|claudikins_|ssl_cert_|requests_ca_bundle$|curl_ca_bundle$|(?:https?|all|no)_proxy$)/i;
-
-function variableOf(field: PublishedKeyValue): ProgramWay["env"][number] {
-  const { name } = field;
-  if (!variableName.test(name)) throw new Refused(`${JSON.stringify(name)} is not the name of a variable`);
-  const value = templateOf(field, name, { isVariable: true });
-  if (ofRuntime.test(name) && value.some((part) => typeof part === "string" || part.default !== undefined)) {
-    throw new Refused(`it sets ${name}, by which a registry could change what is started`);
-  }
-  return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
-}
-
-function warningsOf({ options, args }: ProgramWay): string[] {
+function warningsOf({ options, args, env }: ProgramWay): string[] {
   const warnings = new Set<string>();
+  for (const { name } of env) {
+    if (kindOfVariable(name) === "runtime") warnings.add(`${name} changes how programs run, and not only this one.`);
+  }
   for (const { flag, value } of options) {
     const text = shownTemplate(value ?? []);
-    if (flag === "-v" || flag === "--volume" || flag === "--mount")
-      warnings.add(`Its container gets a folder of this machine: ${text}`);
-    if ((flag === "--network" || flag === "--net") && text === "host") {
-      warnings.add("Its container uses the network of this machine, with everything that listens there.");
+    if (mountFlags.includes(flag ?? "")) {
+      const isFolder = wantedIn(value ?? []).some(({ isTyped }) => isTyped);
+      warnings.add(`Its container gets a ${isFolder ? "folder" : "volume"} of this machine: ${text}`);
+    }
+    if ((flag === "--network" || flag === "--net") && !["bridge", "none"].includes(text)) {
+      warnings.add(
+        text === "host"
+          ? "Its container uses the network of this machine, with everything that listens there."
+          : `Its container joins the network ${text}, with everything that listens there.`,
+      );
     }
     if (flag === "-p" || flag === "--publish") warnings.add(`Its container opens ports of this machine: ${text}`);
   }

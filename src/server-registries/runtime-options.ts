@@ -2,16 +2,35 @@
  * The options that a published server may give to the program that starts it (npx, uvx, docker or dnx). All others are refused: many of
  * them start another package than the one that is shown, or give a container the rights of this machine's administrator.
  */
-import { posix } from "node:path";
-import { Refused, type Template } from "./templates.ts";
+import { checkedMount, checkedVolume } from "./mounts.ts";
+import { offersOf, Refused, type Template, wantedIn } from "./templates.ts";
+import { checkSets } from "./variable-names.ts";
 
 export type Runtime = "npx" | "uvx" | "docker" | "dnx";
 
 /**
- * What an option takes: nothing, or a value. `given` options are left out, because claudikins gives them itself. A function checks the
- * fixed parts of the value and throws Refused.
+ * What an option takes: nothing, or a value. `given` options are left out, because claudikins gives them itself. A function returns the
+ * value as it is passed on, or throws Refused.
  */
-type Takes = "nothing" | "value" | "given" | ((value: string, own: Own) => "value");
+type Takes = "nothing" | "value" | "given" | ((value: Template, own: Own) => Template);
+
+/** A value of which each form that the registry proposes is checked. What the person may type is not. */
+function checking(check: (text: string, own: Own) => void): Takes {
+  return (value, own) => {
+    for (const text of proposed(value)) check(text, own);
+    return value;
+  };
+}
+
+/** The texts that the template can be with the proposals of the registry, changed one at a time. */
+function proposed(value: Template): string[] {
+  const text = (chosen?: number, offer = "x") =>
+    value.map((part, at) => (typeof part === "string" ? part : at === chosen ? offer : (part.default ?? "x"))).join("");
+  const others = value.flatMap((part, at) =>
+    typeof part === "string" ? [] : offersOf(part).map((each) => text(at, each)),
+  );
+  return [text(), ...others];
+}
 
 /** The package that is started. */
 interface Own {
@@ -20,55 +39,49 @@ interface Own {
 }
 
 /** A package may only name itself, perhaps with extras. Then a word after it names the program in the package. */
-function itself(value: string, { identifier, version }: Own): "value" {
+const itself = checking((value, { identifier, version }) => {
   const [, name, extras = "", , exact] = /^(@?[^@=[\]]+)(\[[\w,-]+\])?(?:(@|==)(.+))?$/.exec(value) ?? [];
-  if (name === identifier.replace(/\[.*$/, "") && extras.length < 200 && (exact === undefined || exact === version))
-    return "value";
-  throw new Refused("its options start another package than the one that it names");
-}
-
-function pythonPackage(value: string): "value" {
-  if (/^[A-Za-z0-9][\w.-]*(?:\[[\w,-]+\])?(?:(?:==|>=|<=|~=|<|>)[\w.!+*]+)?$/.test(value)) return "value";
-  throw new Refused("its options start a package from an address or a folder");
-}
-
-/** The keys of `--mount`. Others, such as `volume-opt`, can mount any folder in a roundabout way. */
-const mountKeys = ["type", "src", "source", "dst", "destination", "target", "ro", "readonly"];
-
-function mount(value: string): "value" {
-  const parts = value.split(",").map((part) => part.split("="));
-  const isKnown = parts.every(([key = ""]) => mountKeys.includes(key));
-  if (!isKnown || /["\\]/.test(value))
-    throw new Refused("it mounts a folder into its container in a form that is not known");
-  for (const [key, source = ""] of parts) if (key === "src" || key === "source") checkSource(source);
-  return "value";
-}
-
-function volume(value: string): "value" {
-  checkSource(value.split(":")[0] ?? "");
-  return "value";
-}
-
-/** A container may have a folder of this machine, and not the machine itself. */
-function checkSource(source: string): void {
-  const plain = posix.normalize(source).replace(/(?<=.)\/+$/, "");
-  const isOfSystem =
-    /^\/(?:proc|sys|dev|etc|root|boot|run|var|var\/run)(?:\/|$)/.test(plain) && !plain.startsWith("/var/lib/");
-  if (plain === "/" || isOfSystem || /(?:docker|containerd|podman)\.sock/.test(plain)) {
-    throw new Refused(`it gives its container ${plain} of this machine`);
+  const isOwn = name === identifier.replace(/\[.*$/, "") && extras.length < 200;
+  if (!isOwn || (exact !== undefined && exact !== version)) {
+    throw new Refused("its options start another package than the one that it names");
   }
+});
+
+const pythonPackage = checking((value) => {
+  if (!/^[A-Za-z0-9][\w.-]*(?:\[[\w,-]+\])?(?:(?:==|>=|<=|~=|<|>)[\w.!+*]+)?$/.test(value)) {
+    throw new Refused("its options start a package from an address or a folder");
+  }
+});
+
+const pythonVersion = checking((value) => {
+  if (!/^(?:python|cpython|pypy)?[@\d.]*$/i.test(value)) throw new Refused("it chooses a Python by its path");
+});
+
+/** The container's own network, or that of this machine, about which there is a warning. */
+const network = checking((value) => {
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(value)) throw new Refused("it uses the network of another container");
+});
+
+/** `NAME` passes a variable on, and `NAME=value` sets it. The name is fixed, so that it can be checked. */
+function variable(value: Template): Template {
+  const [first = ""] = value;
+  const [, name, sign] = (typeof first === "string" ? /^([A-Za-z_]\w*)(=|$)/.exec(first) : null) ?? [];
+  const isProposed = wantedIn(value).some((each) => offersOf(each).length > 0);
+  if (name === undefined || (sign === "" && value.length > 1)) {
+    // The person types all of it.
+    if (value.length === 1 && typeof first !== "string" && !isProposed) return value;
+    throw new Refused("it names a variable of the container in a form that is not known");
+  }
+  const isTyped = value.length === 2 && first === `${name}=` && !isProposed;
+  if (sign === "=" && !isTyped) checkSets(name);
+  return value;
 }
 
-function variable(value: string): "value" {
-  if (/^[A-Za-z_]\w*(?:=|$)/.test(value)) return "value";
-  throw new Refused("it names a variable of the container in a form that is not known");
-}
-
-function oneOf(...allowed: string[]) {
-  return (value: string): "value" => {
-    if (allowed.includes(value)) return "value";
+function oneOf(...allowed: string[]): Takes {
+  return checking((value) => {
+    if (allowed.includes(value)) return;
     throw new Refused(`it passes "${value}" to an option where only ${allowed.join(" or ")} is accepted`);
-  };
+  });
 }
 
 const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
@@ -91,8 +104,8 @@ const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
     "--no-cache": "nothing",
     "--native-tls": "nothing",
     "--from": itself,
-    "-p": (value) => pythonVersion(value),
-    "--python": (value) => pythonVersion(value),
+    "-p": pythonVersion,
+    "--python": pythonVersion,
     "-w": pythonPackage,
     "--with": pythonPackage,
     "--prerelease": oneOf("allow", "disallow", "if-necessary", "explicit", "if-necessary-or-explicit"),
@@ -110,12 +123,12 @@ const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
     "--read-only": "nothing",
     "-e": variable,
     "--env": variable,
-    "-v": volume,
-    "--volume": volume,
-    "--mount": mount,
+    "-v": checkedVolume,
+    "--volume": checkedVolume,
+    "--mount": checkedMount,
     "--tmpfs": "value",
-    "--network": "value",
-    "--net": "value",
+    "--network": network,
+    "--net": network,
     "--add-host": "value",
     "-p": "value",
     "--publish": "value",
@@ -141,11 +154,6 @@ const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
   },
   dnx: { "-y": "given", "--yes": "given", "--prerelease": "nothing" },
 };
-
-function pythonVersion(value: string): "value" {
-  if (/^(?:python|cpython|pypy)?[@\d.]*$/i.test(value)) return "value";
-  throw new Refused("it chooses a Python by its path");
-}
 
 /** One word of a command line, or a word with the value after it. */
 export interface Option {
@@ -207,10 +215,7 @@ function checkedOption({ flag, value }: Option, runtime: Runtime, own: Own): Opt
   if (whole === undefined || (inline !== undefined && value !== undefined)) {
     throw refused(`${name} without a value`, runtime);
   }
-  // What the person may type is not checked, but what they may accept is.
-  const fixed = whole.map((part) => (typeof part === "string" ? part : (part.default ?? "x"))).join("");
-  if (typeof takes === "function") takes(fixed, own);
-  return { flag: name, value: whole };
+  return { flag: name, value: typeof takes === "function" ? takes(whole, own) : whole };
 }
 
 /** Other words name what is started. */

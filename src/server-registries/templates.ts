@@ -17,6 +17,10 @@ export interface Wanted {
   format: PublishedInput["format"];
   default?: string | undefined;
   choices?: readonly string[] | undefined;
+  /** Only the person gives the value: neither a proposal of the registry nor a variable of the environment counts. */
+  isTyped?: boolean;
+  /** The value is a part of a mount of a container. */
+  isInMount?: boolean;
 }
 
 /** Fixed texts, and values that are filled in between them. */
@@ -97,13 +101,32 @@ export function checkText(text: string, name: string): string {
 }
 
 /** Returns what is wrong with a value of the person; undefined if nothing is. */
-export function valueProblem({ choices, format }: Wanted, text: string): string | undefined {
+export function valueProblem({ choices, format, isInMount }: Wanted, text: string): string | undefined {
   if (text.includes("\0")) return "must not contain a null character";
+  const problem = isInMount ? mountProblem(text) : undefined;
+  if (problem !== undefined) return problem;
   if (reference.test(text)) return undefined;
   if (choices && !choices.includes(text)) return `must be one of ${choices.join(", ")}`;
   if (format === "number" && !/^-?\d+(?:\.\d+)?$/.test(text)) return "must be a number";
   if (format === "boolean" && text !== "true" && text !== "false") return "must be true or false";
   return undefined;
+}
+
+/** What is wrong with a value in `-v` or `--mount`; undefined if nothing is. */
+export function mountProblem(text: string): string | undefined {
+  const rest = process.platform === "win32" ? text.replace(/^[A-Za-z]:(?=[\\/])/, "") : text;
+  if (rest === "") return "must not be empty";
+  if (/[:,"\r\n]/.test(rest))
+    return "must not contain a colon, a comma or a quotation mark, which Docker would read as its own";
+  // Nobody sees where such a path leads.
+  if (rest.includes("${") && /(?:^|[\\/])\.\.(?:[\\/]|$)/.test(rest))
+    return "must not lead out of a folder that a variable names";
+  return undefined;
+}
+
+/** The values that a registry proposes. */
+export function offersOf({ default: usual, choices = [] }: Wanted): string[] {
+  return [...(usual === undefined ? [] : [usual]), ...choices];
 }
 
 /** A value that is only a reference to a variable of the environment. */

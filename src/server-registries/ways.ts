@@ -43,14 +43,24 @@ export function wantedOfWay(way: Way): Wanted[] {
   for (const part of templates.flat()) {
     if (typeof part === "string") continue;
     const known = byName.get(part.name);
-    byName.set(part.name, {
-      ...part,
-      ...known,
-      isRequired: part.isRequired || (known?.isRequired ?? false),
-      isSecret: part.isSecret || (known?.isSecret ?? false),
-      isVariable: part.isVariable || (known?.isVariable ?? false),
-    });
+    byName.set(part.name, known ? together(known, part) : part);
   }
   const all = [...byName.values()];
   return [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)];
+}
+
+/** One value in two places: what either place demands of it holds. */
+function together(one: Wanted, other: Wanted): Wanted {
+  const both = {
+    ...other,
+    ...one,
+    isRequired: one.isRequired || other.isRequired,
+    isSecret: one.isSecret || other.isSecret,
+    isVariable: one.isVariable || other.isVariable,
+    isTyped: Boolean(one.isTyped || other.isTyped),
+    isInMount: Boolean(one.isInMount || other.isInMount),
+  };
+  if (!both.isTyped) return both;
+  const format = both.isInMount ? "filepath" : both.format;
+  return { ...both, format, default: undefined, choices: both.isInMount ? undefined : both.choices };
 }

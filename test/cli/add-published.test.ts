@@ -226,6 +226,17 @@ describe("a person at a terminal", () => {
     });
   });
 
+  test("gets references for missing values if the server is not started", async () => {
+    const { url } = registry();
+    const argv = ["io.github.acme/weather-mcp-server", "--no-check", "--registry", url];
+    expect((await run(argv, atTerminal(["y"]))).exitCode).toBe(0);
+    expect(users().weather).toEqual({
+      command: "npx",
+      args: ["-y", "@acme/weather@1.2.3", "--units", "metric", "${cache}"],
+      env: { WEATHER_KEY: "${WEATHER_KEY}" },
+    });
+  });
+
   test("is told which of the own policy's rules apply", async () => {
     folder.write(".config/claudikins/claudikins.json", '{ "mcpServers": {}, "policy": { "deny": ["*.delete_*"] } }');
     const { url } = registry();
@@ -288,7 +299,7 @@ describe("without a terminal", () => {
     wroteNothing();
   });
 
-  test("--yes adds exactly the version that is named, with values from flags and the environment", async () => {
+  test("--yes adds exactly the version that is named, with values from flags only", async () => {
     const { url } = registry();
     const argv = ["--yes", "--registry", url, "--set", "cache=/tmp/c", "--set", "units=imperial"];
     const vague = await run(["io.github.acme/weather-mcp-server", ...argv]);
@@ -299,11 +310,13 @@ describe("without a terminal", () => {
     const missing = await run(["io.github.acme/weather-mcp-server@1.2.3", ...argv]);
     expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("The server needs WEATHER_KEY:")]);
     wroteNothing();
-    // An optional variable of the same name as a secret of the person is not passed on.
+    // Nobody saw that the server asks for variables of these names.
     const env = { WEATHER_KEY: "s3cr3t-0815", AWS_SECRET_ACCESS_KEY: "s3cr3t-4711" };
-    const { exitCode, stdout, stderr } = await run(["io.github.acme/weather-mcp-server@1.2.3", ...argv, "--json"], {
-      env,
-    });
+    const unasked = await run(["io.github.acme/weather-mcp-server@1.2.3", ...argv], { env });
+    expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining("--env WEATHER_KEY")]);
+    wroteNothing();
+    const given = [...argv, "--env", "WEATHER_KEY", "--json"];
+    const { exitCode, stdout, stderr } = await run(["io.github.acme/weather-mcp-server@1.2.3", ...given], { env });
     expect([exitCode, stderr, JSON.parse(stdout).added]).toEqual([
       0,
       "",
@@ -357,20 +370,21 @@ describe("without a terminal", () => {
     ]);
   });
 
-  test("--no-check writes references for missing values, and starts nothing", async () => {
+  test("--yes with --no-check leaves no value to a variable that the registry chose", async () => {
     const { url } = registry();
-    const { exitCode } = await run([
-      "io.github.acme/weather-mcp-server@1.2.3",
-      "--yes",
-      "--no-check",
-      "--registry",
-      url,
+    const argv = ["io.github.acme/weather-mcp-server@1.2.3", "--yes", "--no-check", "--registry", url];
+    const missing = await run(argv);
+    expect([missing.exitCode, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining("Give them: --env WEATHER_KEY --set 'cache=…'"),
     ]);
+    wroteNothing();
+    const { exitCode } = await run([...argv, "--env", "WEATHER_KEY", "--set", "cache=${CACHE}"]);
     expect([exitCode, users().weather]).toEqual([
       0,
       {
         command: "npx",
-        args: ["-y", "@acme/weather@1.2.3", "--units", "metric", "${cache}"],
+        args: ["-y", "@acme/weather@1.2.3", "--units", "metric", "${CACHE}"],
         env: { WEATHER_KEY: "${WEATHER_KEY}" },
       },
     ]);

@@ -143,7 +143,7 @@ describe("a package", () => {
       ],
       environmentVariables: [
         { name: "TOKEN", isRequired: true, isSecret: true },
-        { name: "MORE", value: "1" },
+        { name: "MAX_ROWS", value: "1" },
       ],
     };
     expect(npm(oci, { TOKEN: "s3cr3t", folder: "/home/me" })).toEqual({
@@ -157,11 +157,11 @@ describe("a package", () => {
         "-e",
         "TOKEN",
         "-e",
-        "MORE",
+        "MAX_ROWS",
         "ghcr.io/acme/mcp:1.2.3",
         "stdio",
       ],
-      env: { TOKEN: "s3cr3t", MORE: "1" },
+      env: { TOKEN: "s3cr3t", MAX_ROWS: "1" },
     });
   });
 
@@ -193,12 +193,17 @@ describe("a package", () => {
     expect(ways[0]?.warnings).toEqual(["Its version is not fixed: each start may run a newer one."]);
   });
 
-  test("warns of a mounted folder, of the host's network, and of a secret on the command line", () => {
-    const runtimeArguments = [named("-v", "/srv/data:/data"), named("--network", "host")];
+  test("warns of mounts, of the host's network, and of a secret on the command line", () => {
+    const runtimeArguments = [
+      named("-v", "{folder}:/data", { variables: { folder: { isRequired: true } } }),
+      named("-v", "cache:/cache"),
+      named("--network", "host"),
+    ];
     const packageArguments = [named("--token", undefined, { isSecret: true, isRequired: true })];
     const oci = { registryType: "oci", identifier: "acme/mcp:1", runtimeArguments, packageArguments };
     expect(read(server({ packages: [package_(oci)] })).ways[0]?.warnings).toEqual([
-      "Its container gets a folder of this machine: /srv/data:/data",
+      "Its container gets a folder of this machine: <folder>:/data",
+      "Its container gets a volume of this machine: cache:/cache",
       "Its container uses the network of this machine, with everything that listens there.",
       "--token is a secret on the command line, which other programs on this machine can see.",
     ]);

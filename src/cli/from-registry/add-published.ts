@@ -15,6 +15,7 @@ import { type ConfigFile, configAsText, withServer } from "../../settings/config
 import type { Answer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, choose, confirm } from "../prompt.ts";
+import { needsPerson, unclear, unseen } from "./consent.ts";
 import {
   type Chosen,
   findServer,
@@ -26,6 +27,7 @@ import {
   withoutRegistries,
 } from "./find-server.ts";
 import type { foundShape, RegistryFlags } from "./flags.ts";
+import { agreesToFolders } from "./mounted-folders.ts";
 import { type Review, reviewJson, reviewText } from "./review.ts";
 import { allValues, type Given, knownValues } from "./values.ts";
 
@@ -92,24 +94,26 @@ async function reviewed(
   const name = args.as ?? keyFor(server.name);
   checkFree(name);
   const wanted = wantedOfWay(way);
-  const known = knownValues(wanted, { set: args.set, env }, io);
+  const known = knownValues(wanted, { set: args.set, env, fromEnvironment: !yes }, io);
   const extra = extraVariables(way, wanted, env);
   const config = await configWith(name, configFile, io);
   const policy = config.servers.get(name)?.policy;
   const notes = [...found.notes, ...ignoredNotes(config, configFile)];
   const review: Review = { server, registry, way, ways, refused, values: known, name, policy };
-  const failure = yes ? unclear(found, wish, isAsked) : isAsked ? undefined : needsPerson(found);
-  if (failure) {
+  const tooLittle = yes ? (unclear(found, wish) ?? unseen(found, way, known)) : needsPerson(found);
+  if (tooLittle && !isAsked) {
     if (!json) await io.stdout.write(reviewText(review));
-    return notAdded(failure, { review: reviewJson(review) }, notes, { args }, io);
+    return notAdded(tooLittle, { review: reviewJson(review) }, notes, { args }, io);
   }
   if (!json) await io.stderr.write(`${notes.join("")}\n${reviewText(review)}`);
-  if (!yes) {
+  if (tooLittle) {
+    if (yes) await io.stderr.write(`note: ${tooLittle.message}\n`);
     await io.stdin.dropTyped();
     if (!(await confirm(io, "Add it?"))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
   }
   const takesSecrets = configFile.kind === "user";
-  const values = await allValues(wanted, known, { isAsked, takesSecrets, lenient: !isChecked }, io);
+  const values = await allValues(wanted, known, { isAsked, takesSecrets, lenient: !isChecked && !yes }, io);
+  if (!(await agreesToFolders(wanted, values, io))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
   const entry = entryOf(way, values);
   if ("url" in way) await checkAddress(String(entry["url"]), registry);
   return { name, entry: { ...entry, ...(extra.length > 0 ? { env: withMore(entry["env"], extra) } : {}) }, notes: [] };
@@ -147,40 +151,6 @@ function withMore(env: unknown, extra: [string, string][]): JsonObject {
 export function foundJson({ server, registry }: Found): ValueOf<typeof foundShape> {
   const { name, title, description, version, status } = server;
   return { name, ...(title === undefined ? {} : { title }), description, version, status, registry: registry.url };
-}
-
-/** Without a terminal, the person must have named what was reviewed, and no registry may be in doubt. */
-function unclear(
-  { server, unsure }: Chosen,
-  { version, isFullName }: Wish,
-  isAsked: boolean,
-): ClaudikinsError | undefined {
-  if (isAsked) return undefined;
-  if (!isFullName || version === undefined) {
-    return new ClaudikinsError("USAGE", "Without a terminal, --yes needs the exact name and version of the server", {
-      hint: `For the version shown: claudikins add ${server.name}@${server.version} --yes`,
-    });
-  }
-  const [first] = unsure;
-  if (!first) return undefined;
-  return new ClaudikinsError(
-    first.error.code,
-    `${first.error.message}, so it is not clear whether it has ${server.name}`,
-    {
-      hint: "Choose a registry with --registry.",
-    },
-  );
-}
-
-function needsPerson({ server }: Chosen): ClaudikinsError {
-  return new ClaudikinsError(
-    "POLICY_DENIED",
-    "Only a person can add a server from a registry, and this command has no terminal",
-    {
-      // The way without a person is in the documentation only: an agent would follow a hint.
-      hint: `Run it in your own terminal: claudikins add ${server.name}`,
-    },
-  );
 }
 
 function deleted({ server, registry }: Chosen): ClaudikinsError {

@@ -53,6 +53,7 @@ export const reviewShape = record({
   via: about("How it is reached or started; --via chooses", kind),
   "command?": about("The command line, with values that are still missing in angle brackets", texts),
   "url?": text,
+  sets: about("Headers, and variables that the description gives a value", texts),
   needs: list(
     record({
       name: about("For --set", text),

@@ -36,7 +36,9 @@ export function reviewJson({ server, registry, way, ways, refused, values }: Rev
     status,
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
     via: way.kind,
-    ...("url" in way ? { url: addressText(way) } : { command: commandOf(way, values) }),
+    ...("url" in way
+      ? { url: addressText(way), sets: way.headers.map((header) => `${header.name}: ${shownTemplate(header.value)}`) }
+      : { command: commandOf(way, values), sets: setBy(way) }),
     needs: wantedOfWay(way).map((each) => ({
       name: each.name,
       required: each.isRequired,
@@ -84,11 +86,7 @@ export function reviewText(review: Review): string {
       : [
           "It runs this program on your machine, with all of your rights, your files and the network:",
           `  ${visible(commandOf(way, review.values).map(shownWord).join(" "))}`,
-          ...way.env.flatMap(({ name: variable, value }) =>
-            value.every((part) => typeof part === "string")
-              ? [`  with ${visible(`${variable}=${shownTemplate(value)}`)}`]
-              : [],
-          ),
+          ...setBy(way).map((line) => `  with ${visible(line)}`),
         ]),
     ...way.warnings.map((warning) => `warning: ${visible(warning)}`),
     "",
@@ -99,6 +97,13 @@ export function reviewText(review: Review): string {
     "",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The variables of a program that the registry sets, at least in part. */
+function setBy({ env }: Exclude<Way, { url: unknown }>): string[] {
+  return env
+    .filter(({ value }) => value.some((part) => typeof part === "string"))
+    .map(({ name, value }) => `${name}=${shownTemplate(value)}`);
 }
 
 function statusText(status: PublishedServer["status"], message: string | undefined): string | undefined {
@@ -126,7 +131,7 @@ function needLine(wanted: Wanted, values: Values): string {
             .join(", ")}${choices.length > 10 ? " …" : ""}`,
         ]
       : []),
-    ...(usual === undefined ? [] : [`default ${JSON.stringify(oneLine(usual, 100))}`]),
+    ...(usual === undefined ? [] : [`default ${JSON.stringify(usual)}`]),
     ...(isFromEnvironment(wanted, values) ? ["taken from your environment"] : values.has(name) ? ["given"] : []),
   ];
   return `${name} (${parts.join("; ")})${description === undefined ? "" : `: ${description}`}`;

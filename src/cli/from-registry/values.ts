@@ -12,6 +12,8 @@ export interface Given {
   set: readonly string[];
   /** `--env NAME=value`; without a value, a reference to the variable in the environment. */
   env: ReadonlyMap<string, string | undefined>;
+  /** Whether required variables are taken from the environment, which the person then sees. */
+  fromEnvironment: boolean;
 }
 
 /** The values that are known without a question. Throws USAGE. */
@@ -19,11 +21,12 @@ export function knownValues(wanted: readonly Wanted[], given: Given, io: Io): Ma
   const values = new Map<string, string[]>();
   for (const [name, list] of setValues(given.set, wanted)) values.set(name, list);
   for (const each of wanted) {
-    const { name, isVariable, isRequired } = each;
+    const { name, isVariable, isRequired, isTyped = false } = each;
+    const isTaken = given.fromEnvironment && isVariable && isRequired && !isTyped;
     if (values.has(name)) continue;
     if (isVariable && given.env.has(name)) values.set(name, [given.env.get(name) ?? `\${${name}}`]);
     // An optional variable is passed on only if the person says so: it may be a secret for something else.
-    else if (isVariable && isRequired && io.env[name] && isReferable(name)) values.set(name, [`\${${name}}`]);
+    else if (isTaken && io.env[name] && isReferable(name)) values.set(name, [`\${${name}}`]);
   }
   for (const each of wanted) {
     const list = values.get(each.name);
@@ -68,7 +71,10 @@ function checked(wanted: Wanted, text: string, { cwd, env }: Pick<Io, "cwd" | "e
   const problem = valueProblem(wanted, text);
   if (problem !== undefined) throw badValue(wanted, problem);
   if (wanted.format !== "filepath" || text === "" || text.startsWith("${")) return text;
-  return resolve(cwd, text.replace(/^~(?=$|\/)/, homeOf(env)));
+  const path = resolve(cwd, text.replace(/^~(?=$|\/)/, homeOf(env)));
+  const resolved = valueProblem({ ...wanted, choices: undefined }, path);
+  if (resolved !== undefined) throw badValue(wanted, `is ${path}, which ${resolved}`);
+  return path;
 }
 
 export interface Asking {
@@ -104,8 +110,9 @@ export async function allValues(
   for (const each of open) {
     if (!values.has(each.name) && each.default !== undefined) values.set(each.name, [each.default]);
   }
-  const missing = required.filter(({ name }) => !values.has(name));
-  if (missing.length > 0 && !lenient) throw needs(missing, takesSecrets);
+  // A folder is never left to a variable, whose name the registry would have chosen.
+  const missing = required.filter(({ name, isInMount }) => !values.has(name) && (!lenient || isInMount));
+  if (missing.length > 0) throw needs(missing, takesSecrets);
   return values;
 
   function take({ name }: Wanted, answers: string[]): void {

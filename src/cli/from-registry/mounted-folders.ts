@@ -1,0 +1,22 @@
+/** Shows the folders of this machine that a container would get, as their whole paths, and asks once more. */
+import { expand } from "../../config/expand.ts";
+import { visible } from "../../policy/visible.ts";
+import { isOfSystem } from "../../server-registries/mounts.ts";
+import type { Values, Wanted } from "../../server-registries/templates.ts";
+import type { Io } from "../io.ts";
+import { canAsk, confirm } from "../prompt.ts";
+
+/** Whether the person agrees, or there is nothing to agree to. Throws CANCELLED. */
+export async function agreesToFolders(wanted: readonly Wanted[], values: Values, io: Io): Promise<boolean> {
+  const folders = wanted
+    .filter(({ isTyped, isInMount }) => isTyped && isInMount)
+    .flatMap(({ name }) => values.get(name) ?? []);
+  if (folders.length === 0) return true;
+  const lines = folders.map((folder) => {
+    const path = expand(folder, io.env).value;
+    const now = path === folder ? "" : ` (now ${path})`;
+    return `  ${visible(folder + now)}${isOfSystem(path) ? ", which is a part of the system" : ""}\n`;
+  });
+  await io.stderr.write(`\nIts container gets from this machine, with everything in it:\n${lines.join("")}`);
+  return canAsk(io) && confirm(io, "Is that right?");
+}

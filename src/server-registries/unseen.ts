@@ -1,0 +1,62 @@
+/**
+ * What a person must see of a published server before it is added, so that `--yes` alone does not accept it: everything but a package or
+ * an address with plain words. A plain word names no file, no other machine and no program.
+ */
+import type { PublishedServer } from "./published.ts";
+import { isSource } from "./runtime-options.ts";
+import { shownTemplate, type Template, type Values, wantedIn } from "./templates.ts";
+import type { Argument, Way } from "./way.ts";
+import { wantedOfWay } from "./ways.ts";
+
+/** Returns sentences; empty if there is nothing. `values` are those that the person has given. */
+export function mustBeSeen({ status }: Pick<PublishedServer, "status">, way: Way, values: Values): string[] {
+  const proposals = wantedOfWay(way).flatMap(({ name, default: usual }) =>
+    usual === undefined || values.has(name) || isPlain(usual)
+      ? []
+      : [`The registry proposes ${JSON.stringify(usual)} for ${name}.`],
+  );
+  return [
+    ...(status === "active" ? [] : ["Its publisher advises against it."]),
+    ...way.warnings,
+    ...("url" in way ? way.headers.flatMap(fixedValue) : seenOfProgram(way)),
+    ...proposals,
+  ];
+}
+
+function seenOfProgram({ runtime, options, args, env }: Exclude<Way, { url: unknown }>): string[] {
+  return [
+    ...options
+      .filter((option) => !isUnremarkable(option))
+      .map((option) => `It passes options to ${runtime}: ${shownArgument(option)}`),
+    ...args
+      .filter(({ value = [] }) => !hasPlainText(value))
+      .map((argument) => `It passes words to its program: ${shownArgument(argument)}`),
+    ...env.flatMap(fixedValue),
+  ];
+}
+
+/** A switch, the package itself, or a variable of the container. */
+function isUnremarkable(option: Argument): boolean {
+  const { flag = "", value } = option;
+  const isVariable = (flag === "-e" || flag === "--env") && hasPlainText(value ?? []);
+  return value === undefined || isSource(option) || isVariable;
+}
+
+function fixedValue({ name, value }: { name: string; value: Template }): string[] {
+  return hasPlainText(value) ? [] : [`It sets ${name}: ${shownTemplate(value)}`];
+}
+
+function shownArgument({ flag, value }: Argument): string {
+  return [flag, value && shownTemplate(value)].filter(Boolean).join(" ");
+}
+
+/** A word or a list of words. Numbers are short, so that they are no addresses. */
+const isPlain = (text: string) =>
+  /^(?:[A-Za-z_][\w-]{0,63}(?:,[A-Za-z_][\w-]{0,63})*|-?\d{1,7}|0\.\d{1,6})$/.test(text);
+
+function hasPlainText(template: Template): boolean {
+  const fixed = template.filter((part) => typeof part === "string");
+  if (wantedIn(template).length === 0) return fixed.every((text) => isPlain(text.replace(/^[A-Z_]\w*=/, "")));
+  // The scheme of a header, such as `Bearer `, or the name of a variable.
+  return fixed.every((text) => /^[A-Za-z_]{0,30}[= ]?$/.test(text));
+}
