@@ -9,6 +9,7 @@ import { createConnection } from "node:net";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { childEnvironment } from "../clients/child-environment.ts";
 import { configFileName, programsOnPath, userDataFolder } from "../config/locations.ts";
 import { startDaemon } from "../daemon/launch.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
@@ -100,7 +101,9 @@ function bodyOf(server: string, tool: string, args: unknown, given: Given[] | un
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }
   try {
-    return JSON.stringify({ server, tool, args, given, via, session: environment()["CLAUDIKINS_SESSION"] });
+    const env = environment();
+    const caller = { session: env["CLAUDIKINS_SESSION"], env: childEnvironment(env, {}) };
+    return JSON.stringify({ server, tool, args, given, via, ...caller });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }

@@ -1,4 +1,5 @@
 /** What commands let the daemon of their config do. */
+import { childEnvironment } from "../clients/child-environment.ts";
 import { serverFolder } from "../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
 import { DaemonClient } from "../daemon/client.ts";
@@ -14,7 +15,8 @@ export async function daemonOf(flags: ConfigFlags, io: Io) {
   const choice = { flag: flags.config, trust: flags.trust, cwd, env };
   const origin = await askingForTrust(flags, io, () => checkTrust(choice));
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(choice));
-  return { client, caller: { cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env) } };
+  const caller = { cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env), env: childEnvironment(env, {}) };
+  return { client, caller };
 }
 
 /** `exec --detach`. Returns the id of the execution, once it is stored. Throws what the daemon throws. */

@@ -27,6 +27,12 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
+/** Returns the environment without relative folders in its PATH. For an environment that another process has sent. */
+export function withAbsolutePath(env: Environment): Environment {
+  const { PATH: path } = env;
+  return path === undefined ? env : { ...env, PATH: absoluteFolders(path) };
+}
+
 /** Returns a PATH without relative folders. An empty entry means the working directory and is removed too. */
 function absoluteFolders(path: string): string {
   const folders = path.split(delimiter).filter((entry) => isAbsolute(entry.replace(/^"|"$/g, "")));

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { onAbort } from "../clients/abort.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
-import type { Environment } from "../config/environment.ts";
+import { type Environment, withAbsolutePath } from "../config/environment.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import { call } from "../execution/call.ts";
 import { callOnce } from "../execution/call-tool.ts";
@@ -17,7 +17,7 @@ import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import { adoptionIn, bodyOf, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
+import { adoptionIn, bodyOf, type CallRequest, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
 import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
@@ -28,7 +28,8 @@ import { listen } from "./transport/listen.ts";
 interface DaemonOptions {
   place: Place;
   held: HeldServers;
-  env: Environment;
+  /** The environment of servers that the daemon starts now for a caller. */
+  environment: CallerEnvironment;
   /** The working directory of servers that name none, unless the caller names one. */
   cwd: string;
   /** Time without calls until the daemon ends. Default 5 minutes. */
@@ -41,6 +42,25 @@ interface DaemonOptions {
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
   onListening?: () => void;
+}
+
+/**
+ * The environment of servers that are started for callers over HTTP. The daemon may have been started by a program with another PATH, such
+ * as a desktop application, so a server starts with the environment of the caller that needs it first.
+ */
+export class CallerEnvironment {
+  #env: Environment;
+
+  /** `env` is the daemon's own. It counts until a caller says more. */
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  readonly now = (): Environment => this.#env;
+
+  heard(env: Environment | undefined): void {
+    if (env) this.#env = withAbsolutePath(env);
+  }
 }
 
 /** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
@@ -270,7 +290,7 @@ class Daemon {
     try {
       const wanted = callIn(await bodyOf(request));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      const toolbox = this.#toolboxFor(wanted.cwd, wanted.session);
+      const toolbox = this.#toolboxOf(wanted);
       if ("target" in wanted) return Response.json(await call(wanted, toolbox, { signal }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, toolbox, signal));
@@ -282,9 +302,9 @@ class Daemon {
   }
 
   async #execute(request: Request): Promise<Response> {
-    const { source, limits, check, cwd, session } = executionIn(await bodyOf(request));
+    const { source, limits, check, ...caller } = executionIn(await bodyOf(request));
     this.#lastCallAt = performance.now();
-    const toolbox = this.#toolboxFor(cwd, session);
+    const toolbox = this.#toolboxOf(caller);
     const executions = await toolbox.executions();
     const execution = executions.start({ source, limits, check }, toolbox, { isBackground: true });
     await execution.stored();
@@ -310,13 +330,19 @@ class Daemon {
     return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
+  #toolboxOf({ cwd, session, env }: Pick<CallRequest, "cwd" | "session" | "env">): Toolbox {
+    this.#options.environment.heard(env);
+    return this.#toolboxFor(cwd, session);
+  }
+
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
   #toolboxFor(folder: string | undefined, session: string): Toolbox {
-    const { held, env, cwd: ours } = this.#options;
+    const { held, environment, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
     if (cwd === ours && session === shellSession) return this.#toolbox;
     const key = JSON.stringify([cwd, session]);
-    const other = this.#others.get(key) ?? this.#toolbox.withOwnPool({ cwd, openChannel: held.channels(env, session) });
+    const openChannel = held.channels(environment.now, session);
+    const other = this.#others.get(key) ?? this.#toolbox.withOwnPool({ cwd, openChannel });
     this.#others.set(key, other);
     return other;
   }

@@ -3,7 +3,8 @@
  * are defined in `messages.ts`.
  *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
- *   mark of the text from which the caller learned about it, see `registry/hooks.ts`.
+ *   mark of the text from which the caller learned about it, see `registry/hooks.ts`. `env` is the caller's environment, for servers
+ *   that start now.
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
  *   tool's original name and the server's result.
  * - `GET /status` returns `Status`.

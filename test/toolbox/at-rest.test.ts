@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { runDaemon } from "../../src/daemon/daemon.ts";
+import { CallerEnvironment, runDaemon } from "../../src/daemon/daemon.ts";
 import { HeldServers } from "../../src/daemon/held/held-servers.ts";
 import { placeAt } from "../../src/daemon/place.ts";
 import { unchangedMappings } from "../../src/give-back-memory.ts";
@@ -184,7 +184,7 @@ test("the daemon rests before its first call and after each one", async () => {
     env,
     cwd: folder.path,
     log: silentLog,
-    openChannel: held.channels(env, "test"),
+    openChannel: held.channels(() => env, "test"),
     restAfterMs: afterMs,
   });
   const over = new AbortController();
@@ -192,7 +192,7 @@ test("the daemon rests before its first call and after each one", async () => {
   const ended = runDaemon(toolbox, {
     place,
     held,
-    env,
+    environment: new CallerEnvironment(env),
     cwd: folder.path,
     madeOf: [],
     interrupted: over.signal,

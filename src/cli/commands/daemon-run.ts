@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { userConfigFile } from "../../config/locations.ts";
-import { runDaemon } from "../../daemon/daemon.ts";
+import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { HeldServers } from "../../daemon/held/held-servers.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
@@ -49,18 +49,16 @@ export default command({
     using _guard = guardSignals(log);
     const logs = logsOf(config, io, log);
     await using held = new HeldServers(log, logs);
-    await using toolbox = await toolboxOf(config, io, {
-      cwd,
-      logs,
-      openChannel: held.channels(io.env, shellSession),
-    });
+    const environment = new CallerEnvironment(io.env);
+    const openChannel = held.channels(environment.now, shellSession);
+    await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel });
     toolbox.waitsForApprovals = true;
     await recordTo(toolbox, "exec", {}, io);
     const result = await runDaemon(toolbox, {
       place,
       held,
       cwd,
-      env: io.env,
+      environment,
       idleMs: args.idle,
       // The user's own policy counts for every project.
       madeOf: [

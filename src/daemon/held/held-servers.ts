@@ -60,10 +60,10 @@ export class HeldServers implements AsyncDisposable {
   }
 
   /**
-   * Channels for the daemon itself, which calls tools for callers over HTTP. They belong to one session. Servers on the network are
-   * connected to directly.
+   * Channels for the daemon itself, which calls tools for callers over HTTP. They belong to one session. `environment` returns that of a
+   * server that starts now. Servers on the network are connected to directly.
    */
-  channels(env: Environment, session: string): ChannelOpener {
+  channels(environment: () => Environment, session: string): ChannelOpener {
     return async (server, options) => {
       if (server.url !== undefined) return openChannel(server, options);
       // The transport keeps messages that come before it is started.
@@ -73,7 +73,8 @@ export class HeldServers implements AsyncDisposable {
         end: (how) => transport.ended(how),
       };
       const { cwd, capabilities } = options;
-      const held = this.attach({ server, cwd, env, capabilities, session, endsWithCaller: false }, port);
+      const wanted = { server, cwd, env: environment(), capabilities, session, endsWithCaller: false };
+      const held = this.attach(wanted, port);
       const transport: SharedTransport = new SharedTransport({
         started: held.started,
         send(message) {
