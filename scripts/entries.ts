@@ -10,6 +10,7 @@ const files = [
   "clients/decoding/worker.ts",
   "registry/work/worker.ts",
   "server/content/worker.ts",
+  "approvals/worker.ts",
   "cli/signal-guard/worker.ts",
 ];
 

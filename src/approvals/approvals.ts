@@ -4,17 +4,14 @@
  */
 import { thisProcess } from "../audit/decider.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import { auditing, type Write } from "../audit/log.ts";
 import type { Environment } from "../config/environment.ts";
 import { auditFolder, ownersFolder, storeFile } from "../config/locations.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { argumentsDigest } from "../policy/desk.ts";
-import { type Approval, type ApprovalFilter, ApprovalStore, type Asking, type Decision } from "../store/approvals.ts";
+import { eventLoopTurn } from "../event-loop.ts";
+import type { Approval, ApprovalFilter, Asking, Decision } from "../store/approval.ts";
+import { ApprovalStore } from "../store/approvals.ts";
 import { openDatabase } from "../store/database.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
-
-/** Maximum number of open rows of all executions. No person reads more. */
-const maxOpen = 500;
+import { type Change, changed } from "./changes.ts";
 
 /** Time between looks at the decisions of other processes. */
 const lookMs = 500;
@@ -36,6 +33,10 @@ export class Approvals implements AsyncDisposable {
   readonly #watched = new Map<string, { row: Approval; closed: (row: Approval) => void }>();
   readonly #rowListeners = new Set<(row: Approval) => void>();
   readonly #changeListeners = new Set<() => void>();
+  /** The change that marks rows whose time is over, while it is made. */
+  #expiring: Promise<unknown> | undefined;
+  /** Rows that are withdrawn together in the next turn. */
+  #withdrawing: { ids: string[]; done: Promise<Approval[]> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   /** Whether a watched row may have closed before it was watched. */
@@ -55,12 +56,29 @@ export class Approvals implements AsyncDisposable {
   async list(filter: ApprovalFilter = {}): Promise<Approval[]> {
     const store = await this.#opened();
     await this.#expire(store);
-    await this.#withdrawLost(store);
+    await this.#withdrawLost(store.unsaved(filter));
     return store.list(filter);
   }
 
   async get(id: string): Promise<Approval | undefined> {
-    return (await this.list()).find((row) => row.id === id);
+    const store = await this.#opened();
+    await this.#expire(store);
+    const row = store.get(id);
+    if (row?.state !== "open") return row;
+    await this.#withdrawLost(store.unsaved({ execution: row.execution }));
+    return store.get(id);
+  }
+
+  /** All arguments of an open approval, as JSON. Undefined if it is not open: what is left of them is its excerpt. */
+  async argumentsOf(id: string): Promise<string | undefined> {
+    return (await this.#opened()).argumentsOf(id);
+  }
+
+  /** Whether a call of the execution waits. This is cheap enough to be asked often. */
+  async isWaiting(execution: string): Promise<boolean> {
+    const store = await this.#opened();
+    await this.#expire(store);
+    return store.isWaiting(execution);
   }
 
   /**
@@ -68,7 +86,7 @@ export class Approvals implements AsyncDisposable {
    * or another decision was first. A denial also decides the other open calls of the tool in the same execution.
    */
   decide(id: string, decision: Decision): Promise<Approval[]> {
-    return this.#change(thisProcess(decision.by), (store) => store.decide(id, decision, this.#now()));
+    return this.#change({ type: "decide", id, decision }, thisProcess(decision.by));
   }
 
   /** Whether a process runs that waits for the row. */
@@ -77,11 +95,17 @@ export class Approvals implements AsyncDisposable {
   }
 
   /** Withdraws an open or approved row, because what was asked about has changed or nobody needs it any more. */
-  withdraw(id: string): Promise<Approval[]> {
-    return this.#change(thisProcess(), (store) => {
-      const row = store.withdraw(id, this.#now());
-      return row ? [row] : [];
-    });
+  async withdraw(id: string): Promise<Approval[]> {
+    // The rows of an execution that is cancelled are withdrawn in one change.
+    this.#withdrawing ??= { ids: [], done: this.#pending(eventLoopTurn().then(() => this.#withdrawAll())) };
+    this.#withdrawing.ids.push(id);
+    return (await this.#withdrawing.done).filter((row) => row.id === id);
+  }
+
+  #withdrawAll(): Promise<Approval[]> {
+    const ids = this.#withdrawing?.ids ?? [];
+    this.#withdrawing = undefined;
+    return this.#change({ type: "withdraw", ids });
   }
 
   now(): number {
@@ -90,21 +114,10 @@ export class Approvals implements AsyncDisposable {
 
   /** Writes an open row, for which this process waits. Throws POLICY_DENIED if too many rows are open. */
   async ask(asking: Omit<Asking, "owner">): Promise<Approval> {
-    const [store, { name }] = await Promise.all([this.#opened(), this.#owner()]);
-    if (store.countOpen() >= maxOpen) {
-      const { server, tool } = asking;
-      throw new ClaudikinsError(
-        "POLICY_DENIED",
-        `${server}.${tool} was not called: ${maxOpen} calls already wait for approval`,
-        {
-          hint: "Decide about these first: claudikins approvals --all",
-        },
-      );
-    }
-    const row = store.add({ ...asking, owner: name });
-    this.#tell(row);
-    this.#changed();
-    return row;
+    const { name } = await this.#owner();
+    const [row] = await this.#change({ type: "ask", asking: { ...asking, owner: name } });
+    this.#tell(row!);
+    return row!;
   }
 
   /** The last row of a call. If it is open, this process waits for it from now on. */
@@ -112,7 +125,7 @@ export class Approvals implements AsyncDisposable {
     const store = await this.#opened();
     await this.#expire(store);
     const row = store.ofCall(execution, call);
-    if (row?.state === "open") store.adopt(row.id, (await this.#owner()).name);
+    if (row?.state === "open") await this.#change({ type: "adopt", id: row.id, owner: (await this.#owner()).name });
     return row;
   }
 
@@ -122,8 +135,8 @@ export class Approvals implements AsyncDisposable {
   }
 
   /** Records an event without a row. */
-  note(event: AuditEvent, by: Decider): Promise<void> {
-    return auditing(auditFolder(this.#env), (write) => write(event, by));
+  async note(event: AuditEvent, by: Decider): Promise<void> {
+    await this.#make({ type: "note", event }, by);
   }
 
   /** Calls back once, when the row is no longer open. Returns a function that ends the wait. */
@@ -177,52 +190,61 @@ export class Approvals implements AsyncDisposable {
     return this.#owning;
   }
 
+  /** The database for reading. It never waits for those who write. */
   #opened(): Promise<ApprovalStore> {
-    this.#opening ??= openDatabase(storeFile(this.#env)).then(
-      (database) => {
-        const store = new ApprovalStore(database);
-        store.prune(this.#now());
-        return store;
-      },
-      (error: unknown) => {
-        // The next caller tries again.
-        this.#opening = undefined;
-        throw error;
-      },
-    );
+    this.#opening ??= this.#openNow().catch((error: unknown) => {
+      // The next caller tries again.
+      this.#opening = undefined;
+      throw error;
+    });
     return this.#opening;
   }
 
-  /** Changes rows and records the events together: no decision counts without its line in the log. */
-  async #change(by: Decider, work: (store: ApprovalStore) => Approval[]): Promise<Approval[]> {
-    const store = await this.#opened();
-    const change = auditing(auditFolder(this.#env), (write) =>
-      store.atomically(() => recorded(work(store), by, write)),
-    );
-    this.#changing.add(change);
-    const rows = await change.finally(() => this.#changing.delete(change));
-    for (const row of rows) this.#close(row);
+  async #openNow(): Promise<ApprovalStore> {
+    const store = new ApprovalStore(await openDatabase(storeFile(this.#env)));
+    if (store.hasOld(this.#now())) await this.#make({ type: "prune" });
+    return store;
+  }
+
+  /** Changes rows, and tells those who wait for them. */
+  async #change(change: Change, by?: Decider): Promise<Approval[]> {
+    await this.#opened();
+    const rows = await this.#make(change, by);
+    for (const row of rows) if (row.state !== "open") this.#close(row);
     if (rows.length > 0) this.#changed();
     return rows;
   }
 
-  /** Marks rows whose time is over. */
-  async #expire(store: ApprovalStore): Promise<void> {
-    const now = this.#now();
-    if (store.isDue(now)) await this.#change(thisProcess(), (each) => each.expire(now));
+  #make(change: Change, by = thisProcess()): Promise<Approval[]> {
+    const [file, log] = [storeFile(this.#env), auditFolder(this.#env)];
+    return this.#pending(changed({ change, file, log, by, now: this.#now() }));
   }
 
-  /** Withdraws the rows of processes that have died, unless another process can continue their executions. */
-  async #withdrawLost(store: ApprovalStore): Promise<void> {
-    const rows = store.unsaved();
-    const owners = [...new Set(rows.map(({ owner }) => owner))];
+  /** The end of this process waits for the work. */
+  #pending<T>(work: Promise<T>): Promise<T> {
+    const watched = work.finally(() => this.#changing.delete(watched));
+    this.#changing.add(watched);
+    return watched;
+  }
+
+  /** Marks rows whose time is over. */
+  async #expire(store: ApprovalStore): Promise<void> {
+    if (!this.#expiring && !store.isDue(this.#now())) return;
+    this.#expiring ??= this.#change({ type: "expire" }).finally(() => {
+      this.#expiring = undefined;
+    });
+    await this.#expiring;
+  }
+
+  /** Withdraws the rows of processes that have died. `unsaved` are rows whose executions no other process can continue. */
+  async #withdrawLost(unsaved: readonly Approval[]): Promise<void> {
+    const owners = [...new Set(unsaved.map(({ owner }) => owner))];
     const folder = ownersFolder(this.#env);
     const isAlive = new Map(
       await Promise.all(owners.map(async (name) => [name, await isOwnerAlive(folder, name)] as const)),
     );
-    const lost = rows.filter(({ owner }) => !isAlive.get(owner));
-    if (lost.length === 0) return;
-    await this.#change(thisProcess(), (each) => lost.flatMap(({ id }) => each.withdraw(id, this.#now()) ?? []));
+    const ids = unsaved.flatMap(({ id, owner }) => (isAlive.get(owner) ? [] : [id]));
+    if (ids.length > 0) await this.#change({ type: "withdraw", ids });
   }
 
   /** Looks at the rows as long as somebody waits for them. */
@@ -244,9 +266,9 @@ export class Approvals implements AsyncDisposable {
       const hasChanged = store.hasChanged();
       if (!hasChanged && !this.#isNew) return;
       this.#isNew = false;
+      const open = store.openAmong([...this.#watched.keys()]);
       for (const { row } of [...this.#watched.values()]) {
-        const now = store.get(row.id);
-        if (now?.state !== "open") this.#close(now ?? { ...row, state: "withdrawn" });
+        if (!open.has(row.id)) this.#close(store.get(row.id) ?? { ...row, state: "withdrawn" });
       }
       if (hasChanged) this.#changed();
     } catch {
@@ -272,37 +294,4 @@ export class Approvals implements AsyncDisposable {
   #changed(): void {
     for (const listener of [...this.#changeListeners]) listener();
   }
-}
-
-/** Writes an event for each row, all at once. Returns the rows. */
-function recorded(rows: Approval[], by: Decider, write: Write): Approval[] {
-  const events = rows.flatMap((row) => {
-    const { state, scope } = row;
-    return state === "open" ? [] : [{ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }];
-  });
-  if (events.length > 0) write(events, by);
-  return rows;
-}
-
-function aboutRow({
-  id,
-  config,
-  execution,
-  call,
-  line,
-  server,
-  tool,
-  args,
-  bound,
-}: Approval): Omit<AuditEvent, "decision"> {
-  return {
-    approval: id,
-    ...(config === null ? {} : { config }),
-    execution,
-    call,
-    ...(line === null ? {} : { line }),
-    server,
-    tool,
-    arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
-  };
 }

@@ -21,7 +21,7 @@ export async function awaitsApproval(
   let timer: NodeJS.Timeout | undefined;
   let hasWaited = false;
   const look = async () => {
-    const isWaiting = !isAsking() && (await approvals.open({ execution })).length > 0;
+    const isWaiting = !isAsking() && (await approvals.isWaiting(execution));
     // Between two questions, nobody is asked for a moment.
     if (isWaiting && hasWaited) resolve(true);
     hasWaited = isWaiting;

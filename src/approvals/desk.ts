@@ -1,5 +1,6 @@
 /** The desk of the policy's gate, on which questions lie as rows of the database. */
 import { thisProcess } from "../audit/decider.ts";
+import { turnFor } from "../policy/argument-size.ts";
 import { changedParts } from "../policy/definition.ts";
 import {
   argumentsDigest,
@@ -12,7 +13,7 @@ import {
   withoutArguments,
 } from "../policy/desk.ts";
 import type { Question } from "../policy/question.ts";
-import type { Approval, Asking, DecisionPlace } from "../store/approvals.ts";
+import type { Approval, Asking, DecisionPlace } from "../store/approval.ts";
 import type { Approvals } from "./approvals.ts";
 
 interface DeskOptions {
@@ -92,6 +93,8 @@ export class ApprovalDesk implements Desk {
     const { approvals, config, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
+    await turnFor(args);
+    const json = JSON.stringify(redact(server, args));
     const askedAt = approvals.now();
     const asking: Omit<Asking, "owner"> = {
       config,
@@ -101,7 +104,7 @@ export class ApprovalDesk implements Desk {
       code: code === undefined ? null : code.trim().slice(0, maxCode),
       server,
       tool,
-      args: redact(server, args) as Asking["args"],
+      args: json,
       why,
       changed: changed ? [...changed] : null,
       bound,

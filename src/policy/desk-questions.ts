@@ -2,6 +2,7 @@
 import { durationText } from "../duration.ts";
 import type { ClaudikinsError } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
+import { turnFor } from "./argument-size.ts";
 import { type Asked, type Asker, answerOf, cancelled, isNo, isYes, keyOf, refused, saidBy } from "./asking.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import {
@@ -69,6 +70,7 @@ export class DeskQuestions {
     // A call that was approved stays so, whatever was said about others since. An execution that is continued asks again.
     if (refusal && !(await desk.isApproved(made))) throw refusal;
     refusals.asked(context.signal);
+    await turnFor(question.args);
     const ticket = await desk.place(question, boundTo(definition, question.args), made);
     if (refusal && ticket.isOpen) {
       await ticket.withdraw();

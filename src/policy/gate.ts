@@ -2,6 +2,7 @@
 import type { ServerPolicy } from "../config/policy.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
+import { excessOf, turnFor } from "./argument-size.ts";
 import {
   type Asked,
   type Asker,
@@ -102,9 +103,12 @@ export class Gate {
     policy: ServerPolicy,
     context: CallContext,
   ): Promise<Permit> {
-    // A copy: the caller may change its object while a person reads the arguments.
-    const args = JSON.parse(JSON.stringify(call.args)) as object;
-    const { connection } = await this.#confirm({ ...call, args }, confirmation, policy, context);
+    const turn = turnFor(call.args);
+    if (turn) await turn;
+    const excess = excessOf(call.args);
+    // A copy: the caller may change its object while a person reads the arguments. Nobody is asked about too many.
+    const args = excess === undefined ? (JSON.parse(JSON.stringify(call.args)) as object) : call.args;
+    const { connection } = await this.#confirm({ ...call, args }, confirmation, policy, context, excess);
     return { connection, args };
   }
 
@@ -152,6 +156,7 @@ export class Gate {
     confirmation: Confirmation,
     policy: ServerPolicy,
     context: CallContext,
+    excess: string | undefined,
   ): Promise<ToolDefinition> {
     const key = keyOf(call);
     let changed: string[] | undefined;
@@ -168,6 +173,7 @@ export class Gate {
       const why = whyAsked(confirmation, definition, changed !== undefined);
       if (why === undefined) return definition;
       const hint = allowingLine(call.server, policy, call.tool);
+      if (excess !== undefined) throw unreadable(call, excess, hint);
       const answer = await this.#settled({ question: { ...call, why, changed }, definition, context, hint }, grant);
       if (answer === undefined) continue;
       if (!Array.isArray(answer)) return answer;
@@ -234,11 +240,18 @@ export class Gate {
       throw denied(question, `needs confirmation, and nobody could be asked: ${why}`, hint);
     });
     const said = saidBy(answer);
+    await turnFor(question.args);
     if (said) await desk?.note(question, boundTo(definition, question.args), said, made);
     if (isYes(answer)) return answer;
     this.#refusals.refused(key, signal, answer);
     throw refused(asked, answer);
   }
+}
+
+/** The error for a call whose arguments no person would read. */
+function unreadable(call: ToolCall, excess: string, allowing: string): ClaudikinsError {
+  const why = `was not called: a person must confirm it, and nobody reads arguments of more than ${excess}`;
+  return denied(call, why, `Make several calls with fewer arguments each. ${allowing}`);
 }
 
 /** Undefined if no permission is needed. */

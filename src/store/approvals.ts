@@ -1,82 +1,27 @@
 /** Approvals in the database: calls that wait for a person's decision, and decisions. Every change is one atomic statement. */
 import type { Database } from "bun:sqlite";
-import type { JsonObject } from "../json-object.ts";
-
-/**
- * `open` waits for a person. `withdrawn`: nobody needs to decide any more, or what was asked about has changed since. A row leaves
- * `open` once, and only an approved one can be withdrawn later.
- */
-type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
-
-/** Whether an approval counts for the call alone, or for the tool until the session ends. */
-export type ApprovalScope = "once" | "session";
-
-/** Where a decision was made: in the agent, at the terminal of the program, on the local page, or with `claudikins approvals`. */
-export type DecisionPlace = "agent" | "terminal" | "page" | "command";
-
-/** A call that needs a person's permission. */
-export interface Approval {
-  id: string;
-  /** The config file; null for the demo. */
-  config: string | null;
-  execution: string;
-  /** The number of the call in its execution. */
-  call: number;
-  /** The process that waits for it, see owner.ts. */
-  owner: string;
-  /** The line of the code that makes the call: its number and its text. */
-  line: number | null;
-  code: string | null;
-  server: string;
-  /** The tool's original name. */
-  tool: string;
-  /** All arguments, without the secrets of the config. */
-  args: JsonObject;
-  /** The end of "You are asked because …". */
-  why: string;
-  /** The parts that have changed since an earlier permission. Null if there was none. */
-  changed: string[] | null;
-  /** Digests of everything that the approval is bound to, by names that a person understands. */
-  bound: Record<string, string>;
-  state: ApprovalState;
-  /** Null unless approved. */
-  scope: ApprovalScope | null;
-  /** Milliseconds since 1970. */
-  askedAt: number;
-  expiresAt: number;
-  /** When the row left `open`. */
-  decidedAt: number | null;
-  /** Null unless a person decided. */
-  decidedBy: DecisionPlace | null;
-}
-
-/** An approval that is about to be asked for. */
-export type Asking = Omit<Approval, "id" | "state" | "scope" | "decidedAt" | "decidedBy">;
-
-/**
- * A person's decision. A no counts for the tool until the execution ends, so that nobody is asked again in a loop; `all` extends it
- * to everything that the execution asks.
- */
-export type Decision =
-  | { state: "approved"; scope: ApprovalScope; by: DecisionPlace }
-  | { state: "denied"; by: DecisionPlace; all?: boolean | undefined };
-
-export interface ApprovalFilter {
-  state?: ApprovalState | undefined;
-  /** Null for the demo. */
-  config?: string | null | undefined;
-  execution?: string | undefined;
-  /** Only rows that left `open` after this time. */
-  decidedAfter?: number | undefined;
-}
-
-/** A row as SQLite has it: `args`, `changed` and `bound` are JSON. */
-type Row = Omit<Approval, "args" | "changed" | "bound"> & { args: string; changed: string | null; bound: string };
+import {
+  type Approval,
+  type ApprovalFilter,
+  type Asking,
+  approvalOf,
+  type Decision,
+  maxExcerpt,
+  newApprovalId,
+  type Row,
+} from "./approval.ts";
 
 type Values = Record<string, string | number | null>;
 
-/** Days that decided approvals are kept for lists. */
+/** Days that decided approvals are kept for lists, and their maximum number for each config. */
 export const keptDays = 30;
+export const keptRows = 1_000;
+
+/** What may be open at once: for one config, and for all together. No person reads more. */
+const limits = {
+  ofConfig: { rows: 500, bytes: 64_000_000 },
+  ofAll: { rows: 2_000, bytes: 256_000_000 },
+};
 
 const dayMs = 86_400_000;
 
@@ -93,39 +38,75 @@ export class ApprovalStore {
   /** Writes an open row. */
   add(asking: Asking): Approval {
     const { args, changed, bound, ...rest } = asking;
-    const row = { ...rest, args: JSON.stringify(args), changed: changed && JSON.stringify(changed) };
-    const [added] = this.#rows(
-      `INSERT INTO approvals (id, config, execution, call, owner, line, code, server, tool, args, why, changed, bound, state, askedAt, expiresAt)
-       VALUES ($id, $config, $execution, $call, $owner, $line, $code, $server, $tool, $args, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
-       RETURNING *`,
-      { ...row, bound: JSON.stringify(bound), id: newApprovalId() },
-    );
-    return added!;
+    const indented = JSON.stringify(JSON.parse(args), null, 2);
+    const row = {
+      ...rest,
+      id: newApprovalId(),
+      changed: changed && JSON.stringify(changed),
+      bound: JSON.stringify(bound),
+      excerpt: indented.slice(0, maxExcerpt),
+      argsChars: indented.length,
+      argsBytes: Buffer.byteLength(args),
+    };
+    return this.atomically(() => {
+      const [added] = this.#rows(
+        `INSERT INTO approvals (id, config, execution, call, owner, line, code, server, tool, excerpt, argsChars, argsBytes, why, changed, bound, state, askedAt, expiresAt)
+         VALUES ($id, $config, $execution, $call, $owner, $line, $code, $server, $tool, $excerpt, $argsChars, $argsBytes, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
+         RETURNING *`,
+        row,
+      );
+      this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id: row.id, args });
+      return added!;
+    });
+  }
+
+  /** What prevents another open row with arguments of this size, such as `500 calls already wait for approval`. */
+  fullness(config: string | null, bytes: number): string | undefined {
+    const sums = "SELECT count(*) AS rows, coalesce(sum(argsBytes), 0) AS bytes FROM approvals WHERE state = 'open'";
+    const all = this.#database.query<{ rows: number; bytes: number }, []>(sums).get()!;
+    const own = this.#database
+      .query<{ rows: number; bytes: number }, [Values]>(`${sums} AND config IS $config`)
+      .get({ config })!;
+    const places = [
+      [own, limits.ofConfig],
+      [all, limits.ofAll],
+    ] as const;
+    for (const [open, limit] of places) {
+      if (open.rows >= limit.rows) return `${limit.rows.toLocaleString("en")} calls already wait for approval`;
+      if (open.bytes + bytes > limit.bytes) {
+        return `the calls that already wait for approval have ${Math.round(open.bytes / 1_000_000)} MB of arguments, and ${limit.bytes / 1_000_000} MB is the limit`;
+      }
+    }
+    return undefined;
   }
 
   get(id: string): Approval | undefined {
     return this.#rows("SELECT * FROM approvals WHERE id = $id", { id })[0];
   }
 
-  /** The oldest first. */
-  list({ state, config, execution, decidedAfter }: ApprovalFilter = {}): Approval[] {
-    return this.#rows(
-      `SELECT * FROM approvals WHERE ($state IS NULL OR state = $state) AND ($execution IS NULL OR execution = $execution)
-       AND ($anyConfig OR config IS $config) AND ($after IS NULL OR decidedAt > $after) ORDER BY askedAt, rowid`,
-      {
-        after: decidedAfter ?? null,
-        state: state ?? null,
-        execution: execution ?? null,
-        anyConfig: config === undefined ? 1 : 0,
-        config: config ?? null,
-      },
-    );
+  /** All arguments of an open row, as JSON. Undefined if the row is not open. */
+  argumentsOf(id: string): string | undefined {
+    const args = "SELECT args FROM approvalArguments WHERE approval = $id";
+    return this.#database.query<{ args: string }, [Values]>(args).get({ id })?.args;
   }
 
-  /** The number of open rows, of all configs. */
-  countOpen(): number {
-    const count = "SELECT count(*) AS count FROM approvals WHERE state = 'open'";
-    return this.#database.query<{ count: number }, []>(count).get()?.count ?? 0;
+  /** The oldest first. */
+  list(filter: ApprovalFilter = {}): Approval[] {
+    const { where, values } = conditions(filter);
+    return this.#rows(`SELECT * FROM approvals ${where} ORDER BY askedAt, rowid`, values);
+  }
+
+  /** Whether a call of the execution waits. */
+  isWaiting(execution: string): boolean {
+    const open = "SELECT 1 FROM approvals WHERE execution = $execution AND state = 'open' LIMIT 1";
+    return this.#database.query<object, [Values]>(open).get({ execution }) !== null;
+  }
+
+  /** Those of the rows that are open. */
+  openAmong(ids: readonly string[]): Set<string> {
+    const open = "SELECT id FROM approvals WHERE state = 'open' AND id IN (SELECT value FROM json_each($ids))";
+    const rows = this.#database.query<{ id: string }, [Values]>(open).all({ ids: JSON.stringify(ids) });
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** The last row of a call. A call has several if something changed while a person was asked. */
@@ -177,11 +158,12 @@ export class ApprovalStore {
   }
 
   /** The open rows whose executions end with their process: no program is stored that another process could continue. */
-  unsaved(): Approval[] {
+  unsaved(filter: Pick<ApprovalFilter, "config" | "execution"> = {}): Approval[] {
+    const { where, values } = conditions({ config: filter.config, execution: filter.execution, state: "open" });
     return this.#rows(
-      `SELECT * FROM approvals WHERE state = 'open' AND NOT EXISTS
+      `SELECT * FROM approvals ${where} AND NOT EXISTS
          (SELECT 1 FROM executions WHERE id = approvals.execution AND state = 'open' AND program IS NOT NULL)`,
-      {},
+      values,
     );
   }
 
@@ -212,11 +194,24 @@ export class ApprovalStore {
     )[0];
   }
 
-  /** Deletes rows that were decided long ago. */
+  /** Whether rows were decided long ago. */
+  hasOld(now: number): boolean {
+    const old = "SELECT 1 FROM approvals WHERE state <> 'open' AND decidedAt < $before LIMIT 1";
+    return this.#database.query<object, [Values]>(old).get({ before: beforeKept(now) }) !== null;
+  }
+
+  /** Deletes rows that were decided long ago, and the oldest if a config has many. */
   prune(now: number): void {
     this.#database
       .query("DELETE FROM approvals WHERE state <> 'open' AND decidedAt < $before")
-      .run({ before: now - keptDays * dayMs });
+      .run({ before: beforeKept(now) });
+    this.#database
+      .query(
+        `DELETE FROM approvals WHERE rowid IN (SELECT rowid FROM
+           (SELECT rowid, row_number() OVER (PARTITION BY config ORDER BY decidedAt DESC) AS place FROM approvals WHERE state <> 'open')
+         WHERE place > $kept)`,
+      )
+      .run({ kept: keptRows });
   }
 
   /** Whether another connection has changed the database since the last call. */
@@ -239,20 +234,22 @@ export class ApprovalStore {
   }
 }
 
-function approvalOf({ args, changed, bound, ...row }: Row): Approval {
-  return {
-    ...row,
-    args: JSON.parse(args),
-    changed: changed === null ? null : JSON.parse(changed),
-    bound: JSON.parse(bound),
-  };
+function beforeKept(now: number): number {
+  return now - keptDays * dayMs;
 }
 
-/** Without letters that are easily confused. */
-const letters = "0123456789abcdefghjkmnpqrstvwxyz";
-const idLetters = 8;
-
-/** A short id that a person can type. */
-function newApprovalId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(idLetters)), (byte) => letters[byte % 32]).join("");
+/** The filter as SQL with its values. Only the given conditions are named, so that SQLite can use its indexes. */
+function conditions({ state, config, execution, decidedAfter }: ApprovalFilter): { where: string; values: Values } {
+  const values: Values = {};
+  const parts: string[] = [];
+  const add = (name: string, value: string | number | null | undefined, condition: string) => {
+    if (value === undefined) return;
+    parts.push(condition);
+    values[name] = value;
+  };
+  add("state", state, "state = $state");
+  add("config", config, "config IS $config");
+  add("execution", execution, "execution = $execution");
+  add("after", decidedAfter, "decidedAt > $after");
+  return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
 }

@@ -65,6 +65,22 @@ const steps = [
    ) STRICT;
    CREATE INDEX openApprovals ON approvals (state, askedAt);
    CREATE INDEX approvalsOfExecution ON approvals (execution, call)`,
+  // The arguments have a table of their own, so that lists do not read them, and are dropped when nobody has to decide any more.
+  `CREATE TABLE approvalArguments (
+     approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+     args TEXT NOT NULL
+   ) STRICT;
+   INSERT INTO approvalArguments SELECT id, args FROM approvals WHERE state = 'open';
+   ALTER TABLE approvals ADD COLUMN excerpt TEXT NOT NULL DEFAULT '';
+   ALTER TABLE approvals ADD COLUMN argsChars INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE approvals ADD COLUMN argsBytes INTEGER NOT NULL DEFAULT 0;
+   UPDATE approvals SET excerpt = substr(args, 1, 2000), argsChars = length(args), argsBytes = length(CAST(args AS BLOB));
+   ALTER TABLE approvals DROP COLUMN args;
+   CREATE TRIGGER argumentsOfOpenOnly AFTER UPDATE OF state ON approvals WHEN new.state <> 'open' BEGIN
+     DELETE FROM approvalArguments WHERE approval = new.id;
+   END;
+   CREATE INDEX dueApprovals ON approvals (state, expiresAt);
+   CREATE INDEX approvalsOfConfig ON approvals (config, state, decidedAt)`,
 ];
 
 /**

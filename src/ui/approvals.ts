@@ -1,13 +1,13 @@
 /** Approvals as the page shows and decides them. */
 
 import type { Approvals } from "../approvals/approvals.ts";
-import type * as stored from "../store/approvals.ts";
+import type * as stored from "../store/approval.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Approval, Decided, Decision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
-/** Characters of the arguments in lists. Longer ones are asked for. */
-const maxListedArgs = 2_000;
+/** Characters of the line of code. */
+const maxCode = 2_000;
 
 const maxDecided = 10;
 
@@ -45,18 +45,20 @@ export class UiApprovals {
     const open = await this.#approvals.open();
     const decided = await this.#approvals.list({ decidedAfter: now - decidedMs });
     return {
-      approvals: open.map((each) => shown(each, maxListedArgs)),
+      approvals: open.map((each) => shown(each)),
       decided: decided
         .filter(({ state, decidedBy }) => state !== "open" && (decidedBy !== null || state === "expired"))
         .sort((one, other) => other.decidedAt! - one.decidedAt!)
         .slice(0, maxDecided)
-        .map((each) => shown(each, maxListedArgs)),
+        .map((each) => shown(each)),
     };
   }
 
-  /** With all arguments. Throws if it does not exist. */
+  /** With all arguments as long as it is open, and with their beginning afterwards. Throws if it does not exist. */
   async whole(id: string): Promise<Approval> {
-    return shown(await this.#find(id), Number.POSITIVE_INFINITY);
+    const found = shown(await this.#find(id));
+    const json = await this.#approvals.argumentsOf(id);
+    return json === undefined ? found : { ...found, args: JSON.stringify(JSON.parse(json), null, 2) };
   }
 
   /** Decides an open approval. Throws if somebody else has decided it, or if its time is over. */
@@ -106,9 +108,8 @@ function stateWords({ state, decidedBy }: stored.Approval): string {
   }
 }
 
-function shown(approval: stored.Approval, maxArgs: number): Approval {
-  const { id, server, tool, why, changed, execution, line, code, args, config, askedAt, expiresAt } = approval;
-  const text = JSON.stringify(args, null, 2);
+function shown(approval: stored.Approval): Approval {
+  const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
   return {
     id,
     server,
@@ -117,9 +118,9 @@ function shown(approval: stored.Approval, maxArgs: number): Approval {
     changed: changed ?? undefined,
     execution,
     line: line ?? undefined,
-    code: code?.slice(0, maxListedArgs),
-    args: text.slice(0, maxArgs),
-    argsChars: text.length,
+    code: code?.slice(0, maxCode),
+    args: approval.excerpt,
+    argsChars: approval.argsChars,
     config,
     askedAt,
     expiresAt,

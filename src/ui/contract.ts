@@ -32,7 +32,7 @@ export interface Approval {
   line?: number | undefined;
   /** The line of the code that makes the call. */
   code?: string | undefined;
-  /** The arguments as indented JSON. In `State` only the beginning; `GET api/approvals/ID` has all. */
+  /** The arguments as indented JSON. In `State` only the beginning; `GET api/approvals/ID` has all as long as the approval is open. */
   args: string;
   /** Characters of the whole JSON. */
   argsChars: number;

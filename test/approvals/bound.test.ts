@@ -1,7 +1,7 @@
 /** What an open approval shows is exactly what is called: everything that could differ in between ends it. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { continuesElsewhere, type MadeCall } from "../../src/policy/desk.ts";
-import type { Approval } from "../../src/store/approvals.ts";
+import type { Approval } from "../../src/store/approval.ts";
 import { Person } from "../policy/recorded.ts";
 import { fixture } from "../support/servers.ts";
 import { no, session, Waiting, yes } from "./waiting.ts";
@@ -101,7 +101,7 @@ describe("a call that is made again after its process has ended", () => {
     // A server that no longer starts cannot be asked about, and is not called.
     if (typeof outcome === "string") expect(outcome).toMatch(/rec/);
     else {
-      expect(outcome).toMatchObject([{ args: now }]);
+      expect(JSON.parse(outcome[0]!.excerpt)).toEqual(now);
       expect(outcome[0]?.changed?.join(", ")).toMatch(words);
       expect(await waiting.states()).toEqual(["withdrawn", "open"]);
       await waiting.elsewhere.decide(outcome[0]!.id, no);
@@ -175,7 +175,7 @@ describe("a call that waits", () => {
     Object.assign(changed, { more: true });
     await waiting.elsewhere.decide(row!.id, yes);
     await running;
-    expect(row!.args).toEqual({ id: 1, to: { name: "ada" } });
+    expect(JSON.parse(row!.excerpt)).toEqual({ id: 1, to: { name: "ada" } });
     expect(waiting.got()).toMatchObject([{ args: { id: 1, to: { name: "ada" } } }]);
   });
 
@@ -185,7 +185,7 @@ describe("a call that waits", () => {
     );
     const row = await waiting.decide(yes);
     expect(await running).toMatchObject({ ok: true });
-    expect([row.args, waiting.got()[0]?.args]).toEqual([{ id: 1 }, { id: 1 }]);
+    expect([JSON.parse(row.excerpt), waiting.got()[0]?.args]).toEqual([{ id: 1 }, { id: 1 }]);
   });
 
   test("is asked about again if the tool changes before the approval", async () => {

@@ -35,7 +35,7 @@ describe("a call that nobody can be asked about", () => {
       code: "return rec.remove_it({ id, text: 'a' });",
       server: "rec",
       tool: "remove-it",
-      args: { id: 7, text: "a" },
+      excerpt: JSON.stringify({ id: 7, text: "a" }, null, 2),
       why: 'mcpServers.rec.confirm says "always"',
       changed: null,
       state: "open",
@@ -55,7 +55,7 @@ describe("a call that nobody can be asked about", () => {
     const running = waiting.run(source);
     await waiting.rows(2);
     const decided = await waiting.elsewhere.decide((await waiting.rows())[1]!.id, no);
-    expect(decided.map(({ args }) => args)).toEqual([{ id: 2 }, { id: 1 }]);
+    expect(decided.map(({ excerpt }) => JSON.parse(excerpt))).toEqual([{ id: 2 }, { id: 1 }]);
     expect(await running).toMatchObject({
       value: [
         "rec.remove-it was not called: the person said no",
@@ -271,7 +271,7 @@ describe("many calls", () => {
     );
     const about = async (id: number) => {
       for (;;) {
-        const row = (await waiting.rows()).find(({ args }) => args["id"] === id);
+        const row = (await waiting.rows()).find(({ excerpt }) => JSON.parse(excerpt).id === id);
         if (row) return row.id;
         await Bun.sleep(10);
       }
@@ -293,12 +293,18 @@ describe("many calls", () => {
   });
 });
 
-test("no more than five hundred calls wait, of all executions together", async () => {
+test("no more than five hundred calls of a config wait, of all executions together, and other configs do not count", async () => {
   await waiting.open(always);
   await waiting.store("other");
-  for (let call = 0; call < 500; call++)
-    await waiting.elsewhere.ask(asking({ execution: "other", call, expiresAt: Date.now() + 1e6 }));
-  expect(await waiting.call({})).toBe("rec.remove-it was not called: 500 calls already wait for approval");
+  const config = `${waiting.project.path}/claudikins.json`;
+  const row = { execution: "other", expiresAt: Date.now() + 1e6 };
+  const rows = Array.from({ length: 500 }, (_, call) => asking({ ...row, call, config: "/other/claudikins.json" }));
+  await waiting.fill(...rows);
+  const running = waiting.call({});
+  await waiting.elsewhere.decide((await waiting.rows(501)).at(-1)!.id, yes);
+  expect(await running).toContain(did);
+  await waiting.fill(...rows.map((each) => ({ ...each, config })));
+  expect(await waiting.call({}, { call: 2 })).toBe("rec.remove-it was not called: 500 calls already wait for approval");
 });
 
 test("a question at the terminal ends when somebody decides elsewhere, and says so", async () => {

@@ -5,7 +5,8 @@ import { Approvals } from "../../src/approvals/approvals.ts";
 import type { AuditLine } from "../../src/audit/event.ts";
 import { auditFolder, storeFile } from "../../src/config/locations.ts";
 import type { MadeCall } from "../../src/policy/desk.ts";
-import type { Approval, Decision } from "../../src/store/approvals.ts";
+import type { Approval, Asking, Decision } from "../../src/store/approval.ts";
+import { ApprovalStore } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
@@ -55,6 +56,13 @@ export class Waiting extends Recorded {
     const program = new Uint8Array([1]);
     store.save(execution, { program, unsaved: undefined, wakeAt: undefined, engine: "", calls: [] });
     database.close();
+  }
+
+  /** Rows that wait, of other executions. */
+  async fill(...rows: Asking[]): Promise<void> {
+    const store = new ApprovalStore(await openDatabase(storeFile(this.env)));
+    store.atomically(() => rows.map((row) => store.add(row)));
+    store.close();
   }
 
   /** One call of a program. */

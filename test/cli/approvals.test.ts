@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { storeFile } from "../../src/config/locations.ts";
-import type { Approval, Asking } from "../../src/store/approvals.ts";
+import type { Approval } from "../../src/store/approval.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
-import { asking } from "../store/approvals.ts";
+import { type AskingChanges, asking } from "../store/approvals.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
@@ -29,7 +29,7 @@ const atTerminal = (argv: string[], ...answers: string[]) => run(argv, { termina
 const json = async (argv: string[]) => JSON.parse((await run([...argv, "--json"])).stdout);
 
 /** A call that waits since five minutes ago, and expires in 23 hours and 55 minutes. */
-function ask(changes: Partial<Asking> = {}): Promise<Approval> {
+function ask(changes: AskingChanges = {}): Promise<Approval> {
   const askedAt = Date.now() - 300_000;
   const config = join(folder.path, "claudikins.json");
   return approvals.ask(asking({ config, askedAt, expiresAt: askedAt + 86_400_000, ...changes }));

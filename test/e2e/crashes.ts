@@ -195,8 +195,9 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
   else if (!ends) wrong.push(`the program has no value: ${answer.slice(0, 300)}`);
   else wrong.push(...problemsOf(plan, site.calls, ends, certain));
   const approved = await site.stored(({ approvals }) => approvals.list({ state: "approved" }));
-  for (const { args } of approved ?? []) {
-    if (ends?.get(Number(args["id"])) === "POLICY_DENIED") wrong.push(`call ${args["id"]} was approved, and denied`);
+  for (const { excerpt } of approved ?? []) {
+    const args = JSON.parse(excerpt);
+    if (ends?.get(Number(args.id)) === "POLICY_DENIED") wrong.push(`call ${args.id} was approved, and denied`);
   }
   // A program that ends soon, or that nobody knows of, leaves nothing in the store.
   const isUnstored = plan.start === "task" && id === undefined;

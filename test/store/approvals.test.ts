@@ -1,8 +1,10 @@
-/** The table of approvals, in real files and among several processes. */
+/** The tables of approvals, in real files and among several processes. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ApprovalStore, keptDays } from "../../src/store/approvals.ts";
+import { hasWhole, maxExcerpt } from "../../src/store/approval.ts";
+import { ApprovalStore, keptDays, keptRows } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { asking } from "./approvals.ts";
@@ -20,12 +22,21 @@ beforeEach(async () => {
   store = await open();
 });
 
+/** Characters that this process has read. Zero where the system does not tell. */
+function charactersRead(): number {
+  if (process.platform !== "linux") return 0;
+  return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+}
+
 const yes = { state: "approved", scope: "once", by: "command" } as const;
 const no = { state: "denied", by: "page" } as const;
 
 test("a row comes back as it was written, from a file that only its user can read", async () => {
+  const { args, ...rest } = asking();
   const added = store.add(asking());
-  expect(added).toMatchObject({ ...asking(), state: "open", scope: null, decidedAt: null, decidedBy: null });
+  expect(added).toMatchObject({ ...rest, state: "open", scope: null, decidedAt: null, decidedBy: null });
+  expect(JSON.parse(added.excerpt)).toEqual(JSON.parse(args));
+  expect(store.argumentsOf(added.id)).toBe(args);
   expect(added.id).toMatch(/^[0-9a-z]{8}$/);
   expect((await open()).get(added.id)).toEqual(added);
   if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -125,6 +136,130 @@ test("the last row of a call, and the permission for the session of an execution
   expect(store.sessionApproval("e1", "github", "merge")?.id).toBe(second.id);
   expect(store.sessionApproval("e2", "github", "merge")).toBeUndefined();
   expect(store.sessionApproval("e1", "github", "close")).toBeUndefined();
+});
+
+describe("the arguments of a row", () => {
+  const long = { text: "x".repeat(300_000), end: "the end" };
+  const indented = JSON.stringify(long, null, 2);
+
+  test.each<[string, (id: string) => unknown]>([
+    ["approved", (id) => store.decide(id, yes, 1_500)],
+    ["denied", (id) => store.decide(id, no, 1_500)],
+    ["expired", () => store.expire(2_000)],
+    ["withdrawn", (id) => store.withdraw(id, 1_500)],
+  ])("are kept as long as it is open, and not when it is %s: digest, size and beginning stay", async (state, close) => {
+    const row = store.add(asking({ args: long }));
+    expect(store.argumentsOf(row.id)).toBe(JSON.stringify(long));
+    close(row.id);
+    expect(store.argumentsOf(row.id)).toBeUndefined();
+    const other = await open();
+    expect(other.get(row.id)).toEqual({
+      ...row,
+      ...other.get(row.id)!,
+      state: state as "approved",
+      excerpt: indented.slice(0, maxExcerpt),
+      argsChars: indented.length,
+      argsBytes: JSON.stringify(long).length,
+      bound: row.bound,
+    });
+    store.close();
+    other.close();
+    // The pages that had them are free, and are used again.
+    const { size } = statSync(file);
+    store = await open();
+    for (let call = 0; call < 10; call++) close(store.add(asking({ args: long, call, execution: `e${call}` })).id);
+    store.close();
+    expect(statSync(file).size).toBeLessThan(size + 300_000);
+  });
+
+  test("are not read by lists", () => {
+    const args = { text: "y".repeat(3_000_000) };
+    for (let call = 0; call < 20; call++) store.add(asking({ args, call }));
+    const before = charactersRead();
+    for (let times = 0; times < 20; times++) expect(store.list({ state: "open" })).toHaveLength(20);
+    expect(JSON.stringify(store.list()).length).toBeLessThan(100_000);
+    // One list with all arguments would read 60 MB.
+    expect(charactersRead() - before).toBeLessThan(10_000_000);
+  });
+
+  test("are whole in the excerpt if they are short, and cut if they are long", () => {
+    const [short, cut] = [store.add(asking()), store.add(asking({ args: long }))];
+    expect([hasWhole(short), hasWhole(cut)]).toEqual([true, false]);
+  });
+});
+
+describe("a database of the version before", () => {
+  test("keeps the arguments of open rows only", async () => {
+    store.close();
+    const old = new Database(file, { strict: true });
+    old.run("DROP TRIGGER argumentsOfOpenOnly");
+    old.run("DROP INDEX dueApprovals");
+    old.run("DROP INDEX approvalsOfConfig");
+    old.run("DROP TABLE approvalArguments");
+    for (const column of ["excerpt", "argsChars", "argsBytes"]) old.run(`ALTER TABLE approvals DROP COLUMN ${column}`);
+    old.run("ALTER TABLE approvals ADD COLUMN args TEXT NOT NULL DEFAULT ''");
+    const insert = `INSERT INTO approvals (id, execution, call, owner, server, tool, args, why, bound, state, askedAt, expiresAt)
+      VALUES (?, 'e1', 1, 'o', 's', 't', ?, 'w', '{}', ?, 1, 2)`;
+    const args = JSON.stringify({ text: "é".repeat(10_000) });
+    old.run(insert, ["open0000", args, "open"]);
+    old.run(insert, ["denied00", args, "denied"]);
+    old.run(insert, ["short000", '{"a":1}', "denied"]);
+    old.run("PRAGMA user_version = 1");
+    old.close();
+    store = await open();
+    expect(store.argumentsOf("open0000")).toBe(args);
+    expect(store.argumentsOf("denied00")).toBeUndefined();
+    const sizes = { argsChars: args.length, argsBytes: Buffer.byteLength(args) };
+    expect(store.get("denied00")).toMatchObject({ excerpt: args.slice(0, maxExcerpt), ...sizes });
+    expect(hasWhole(store.get("short000")!)).toBe(true);
+  });
+});
+
+describe("limits", () => {
+  test("count the open rows of each config, so that one project cannot lock the others out", () => {
+    for (let call = 0; call < 500; call++) store.add(asking({ call }));
+    expect(store.fullness("/shop/claudikins.json", 1)).toBe("500 calls already wait for approval");
+    expect(store.fullness("/other/claudikins.json", 1)).toBeUndefined();
+    expect(store.fullness(null, 1)).toBeUndefined();
+    store.withdraw(store.list()[0]!.id, 1_500);
+    expect(store.fullness("/shop/claudikins.json", 1)).toBeUndefined();
+  });
+
+  test("count the open rows of all configs together", () => {
+    store.atomically(() => {
+      for (let call = 0; call < 2_000; call++) store.add(asking({ call, config: `/${call % 7}` }));
+    });
+    expect(store.fullness("/new", 1)).toBe("2,000 calls already wait for approval");
+  });
+
+  test("count the decided rows of each config, and the oldest are deleted", () => {
+    store.atomically(() => {
+      for (let call = 0; call < keptRows + 5; call++) {
+        store.decide(
+          store.add(asking({ call, execution: `e${call}`, expiresAt: 9_000 })).id,
+          yes,
+          1_001 + Math.floor(call / 2),
+        );
+      }
+      store.decide(store.add(asking({ config: null })).id, yes, 1_000);
+    });
+    store.prune(2_000);
+    expect(store.list({ config: null })).toHaveLength(1);
+    const left = store.list({ config: "/shop/claudikins.json" });
+    expect(left).toHaveLength(keptRows);
+    // Two at a time were decided at the same time.
+    expect(left.filter(({ call }) => call < 4)).toEqual([]);
+  });
+});
+
+test("the arguments of open rows are limited together, for each config and for all", () => {
+  const args = { text: "x".repeat(4_000_000) };
+  for (let call = 0; call < 15; call++) store.add(asking({ call, args }));
+  expect(store.fullness("/shop/claudikins.json", 3_000_000)).toBeUndefined();
+  expect(store.fullness("/shop/claudikins.json", 5_000_000)).toBe(
+    "the calls that already wait for approval have 60 MB of arguments, and 64 MB is the limit",
+  );
+  expect(store.fullness("/other/claudikins.json", 5_000_000)).toBeUndefined();
 });
 
 test("decided rows are deleted after some weeks, and open ones stay", () => {

@@ -1,7 +1,9 @@
 /** Approvals for tests. */
-import type { Asking } from "../../src/store/approvals.ts";
+import type { Asking } from "../../src/store/approval.ts";
 
-export function asking(changes: Partial<Asking> = {}): Asking {
+export type AskingChanges = Partial<Omit<Asking, "args"> & { args: object }>;
+
+export function asking({ args = { id: 1, text: 'a "quoted" text' }, ...changes }: AskingChanges = {}): Asking {
   return {
     config: "/shop/claudikins.json",
     execution: "e1",
@@ -11,7 +13,7 @@ export function asking(changes: Partial<Asking> = {}): Asking {
     code: "await github.merge({ id: 1 })",
     server: "github",
     tool: "merge",
-    args: { id: 1, text: 'a "quoted" text' },
+    args: JSON.stringify(args),
     why: 'policy.confirm says "always"',
     changed: null,
     bound: { "its description": "d", "the arguments of the call": "a" },

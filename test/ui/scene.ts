@@ -12,7 +12,7 @@ import { silentLog } from "../../src/log.ts";
 import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
 import { assignNames, sandboxGlobals } from "../../src/registry/names.ts";
 import { updateIndex } from "../../src/registry/store.ts";
-import type { Approval, Asking } from "../../src/store/approvals.ts";
+import type { Approval } from "../../src/store/approval.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { Owner } from "../../src/store/owner.ts";
@@ -20,7 +20,7 @@ import type { ExecutionRecord } from "../../src/trace/record.ts";
 import { writeRecord } from "../../src/trace/store.ts";
 import type { PageServer } from "../../src/ui/page-server.ts";
 import { testIo } from "../cli/in-memory.ts";
-import { asking } from "../store/approvals.ts";
+import { type AskingChanges, asking } from "../store/approvals.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { recordOf } from "../trace/records.ts";
 
@@ -94,7 +94,7 @@ export class Scene implements AsyncDisposable {
   }
 
   /** An open approval that expires in an hour. */
-  async ask(changes: Partial<Asking> = {}): Promise<string> {
+  async ask(changes: AskingChanges = {}): Promise<string> {
     const now = Date.now();
     const row = { config: this.config, askedAt: now, expiresAt: now + 3_600_000, ...changes };
     return (await this.approvals.ask(asking(row))).id;

@@ -20,12 +20,12 @@ import {
   time,
 } from "../../json-shape.ts";
 import { configOwner } from "../../logs/place.ts";
-import { counted } from "../../outcome-text.ts";
+import { counted, grouped } from "../../outcome-text.ts";
 import { questionText, wholeQuestionText } from "../../policy/question.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";
 import { shellWord } from "../../shell-word.ts";
-import type { Approval, ApprovalScope, Decision } from "../../store/approvals.ts";
+import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
 import { configText } from "../../trace/record-text.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -41,7 +41,12 @@ const approvalShape = record({
   config: about("The config file; null for the demo", either(text, nothing)),
   server: text,
   tool: text,
-  args: about("All arguments, without the secrets of the config", byName(anything)),
+  "args?": about(
+    "All arguments, without the secrets of the config. Missing where only their beginning is stored, and in lists if they are long",
+    byName(anything),
+  ),
+  excerpt: about("The beginning of the arguments as indented JSON", text),
+  argsBytes: about("Bytes of all arguments as JSON", number),
   why: about('The end of "You are asked because …"', text),
   "changed?": about("What has changed since an earlier permission", texts),
   execution: text,
@@ -93,7 +98,8 @@ export const list = command({
 });
 
 export const show = command({
-  description: "Show a call that waits, or a decision, with all arguments and the line of code that makes the call.",
+  description:
+    "Show a call that waits with all arguments and the line of code that makes the call. Of a decided call, the beginning of long arguments is shown, because the rest is not kept.",
   args: {
     id: place("Id, or its first or last letters", { complete: "approval", required: true }),
   },
@@ -102,8 +108,10 @@ export const show = command({
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
     const row = rowOf(args.id, await allOf(approvals, io));
+    const whole = await approvals.argumentsOf(row.id);
+    const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: JSON.parse(whole) };
     const next = row.state === "open" ? `To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n` : "";
-    return { json: jsonOf(row), text: wholeText(row, io), note: next };
+    return { json, text: wholeText(row, whole, io), note: next };
   },
 });
 
@@ -133,7 +141,7 @@ export const approve = command({
     await using approvals = new Approvals({ env: io.env });
     const rows = chosenRows(args, await allOf(approvals, io), io);
     const scope = args.for ?? "once";
-    await askPerson(rows, scope, io);
+    await askPerson(approvals, rows, scope, io);
     return await decide(approvals, rows, { state: "approved", scope, by: "command" }, io);
   },
 });
@@ -166,9 +174,22 @@ function ownerOf({ config: flag }: { config?: string | undefined }, { cwd, env }
   return configOwner(discoverConfig({ flag, cwd, env }));
 }
 
-function jsonOf({ bound: _, owner: _owner, changed, line, code, decidedAt, decidedBy, scope, ...row }: Approval) {
+function jsonOf(approval: Approval) {
+  const {
+    bound: _,
+    owner: _owner,
+    argsChars: _chars,
+    changed,
+    line,
+    code,
+    decidedAt,
+    decidedBy,
+    scope,
+    ...row
+  } = approval;
   const known = { changed, line, code, decidedAt, decidedBy, scope };
-  return { ...row, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
+  const args = hasWhole(approval) ? { args: JSON.parse(row.excerpt) } : {};
+  return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }
 
 /** Throws APPROVAL_NOT_FOUND, and USAGE if several ids fit. */
@@ -234,16 +255,28 @@ function stateText({ state, decidedAt, decidedBy, scope }: Approval): string {
   return `it was ${state}${scope === "session" ? " for the session" : ""}${where} ${when}`;
 }
 
+/** The questions about open rows. Throws APPROVAL_NOT_FOUND if one is no longer open. */
+async function questionsOf(approvals: Approvals, rows: readonly Approval[]): Promise<string[]> {
+  const questions: string[] = [];
+  for (const row of rows) {
+    const json = await approvals.argumentsOf(row.id);
+    if (json === undefined) {
+      throw new ClaudikinsError("APPROVAL_NOT_FOUND", `The call ${row.id} no longer waits`, { hint: listHint });
+    }
+    const question = questionText({ ...row, args: JSON.parse(json), changed: row.changed ?? undefined });
+    questions.push(`${row.id}: ${placeText(row)}\n${question}\n`);
+  }
+  return questions;
+}
+
 /** Throws POLICY_DENIED without a terminal, and CANCELLED if the person does not agree. */
-async function askPerson(rows: readonly Approval[], scope: ApprovalScope, io: Io): Promise<void> {
+async function askPerson(approvals: Approvals, rows: readonly Approval[], scope: ApprovalScope, io: Io): Promise<void> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("POLICY_DENIED", "Only a person can approve a call, and this command has no terminal", {
       hint: "Run it in your own terminal.",
     });
   }
-  const questions = rows.map(
-    (row) => `${row.id}: ${placeText(row)}\n${questionText({ ...row, changed: row.changed ?? undefined })}\n`,
-  );
+  const questions = await questionsOf(approvals, rows);
   await io.stderr.write(questions.join("\n"));
   await io.stdin.dropTyped();
   const what = rows.length === 1 ? "this call" : `these ${rows.length} calls`;
@@ -324,12 +357,17 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     ageText(now - (isDecided ? (row.decidedAt ?? 0) : row.askedAt)),
     ...only(isDecided, `${row.state}${row.scope === "session" ? " for the session" : ""}`),
     visible(toolId(row.server, row.tool)),
-    visible(JSON.stringify(row.args)).slice(0, maxArguments),
+    visible(argumentsText(row)).slice(0, maxArguments),
     `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
     ...only(!isDecided, durationText(Math.max(0, row.expiresAt - now))),
     ...only(isAll, configText(row.config)),
   ]);
   return table(head, cells, columns);
+}
+
+/** The arguments, or their beginning, in one line. */
+function argumentsText(row: Approval): string {
+  return hasWhole(row) ? JSON.stringify(JSON.parse(row.excerpt)) : row.excerpt.replace(/\n */g, "");
 }
 
 function placeText({ execution, line, askedAt }: Approval): string {
@@ -338,16 +376,21 @@ function placeText({ execution, line, askedAt }: Approval): string {
 
 const widest = 100;
 
-function wholeText(row: Approval, { stdout: { columns = widest } }: Io): string {
+/** `whole` are all arguments as JSON, if they are stored. */
+function wholeText(row: Approval, whole: string | undefined, { stdout: { columns = widest } }: Io): string {
   const { id, state, code, config, call, askedAt, expiresAt } = row;
   const now = Date.now();
   const isOpen = state === "open";
   const head = isOpen
     ? `${id}: asked ${ageText(now - askedAt)}, expires in ${durationText(Math.max(0, expiresAt - now))}`
     : `${id}: ${stateText(row)}`;
+  const json = whole === undefined ? row.excerpt : JSON.stringify(JSON.parse(whole), null, 2);
+  const isAll = whole !== undefined || hasWhole(row);
+  const rest = `Only the beginning of its arguments is kept: they had ${grouped(row.argsBytes)} bytes`;
   return [
     `${head}\n`,
-    wholeQuestionText({ ...row, changed: row.changed ?? undefined }, Math.min(columns, widest)),
+    wholeQuestionText({ ...row, changed: row.changed ?? undefined }, json, Math.min(columns, widest)),
+    ...(isAll ? [] : [rest]),
     `Config: ${visible(configText(config))}`,
     `Execution ${row.execution}, call ${call}${row.line === null ? "" : `, line ${row.line}`}`,
     ...(code === null ? [] : [`    ${visible(code)}`]),

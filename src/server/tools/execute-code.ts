@@ -12,7 +12,7 @@ import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { largeChars } from "../../sandbox/messages.ts";
-import type { Approval } from "../../store/approvals.ts";
+import type { Approval } from "../../store/approval.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";

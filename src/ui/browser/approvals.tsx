@@ -182,7 +182,10 @@ function Arguments({ approval: { id, args, argsChars } }: { approval: Approval }
   useEffect(() => {
     if (isShort) return;
     get<Approval>(`approvals/${id}`).then(
-      (found) => setWhole(found.args),
+      (found) => {
+        if (found.args.length === found.argsChars) setWhole(found.args);
+        else setProblem("the call no longer waits, and the rest is not kept");
+      },
       (error: Error) => setProblem(error.message),
     );
   }, [id, isShort]);

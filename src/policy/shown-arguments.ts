@@ -1,0 +1,178 @@
+/** The arguments of a call as lines of indented JSON: the first and last of them, or all, broken to a width. */
+import { visible } from "./visible.ts";
+
+/** Maximum lengths in characters. */
+const maxLine = 200;
+const first = { lines: 10, characters: 800 };
+const last = { lines: 5, characters: 400 };
+
+/** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */
+const maxExact = 100_000;
+
+/** A number of characters that are not shown. */
+export interface LeftOut {
+  characters: number;
+  isExact: boolean;
+}
+
+/**
+ * The first and last lines. Lines of their own say what is left out; no argument can contain such a line. Takes time for what is shown,
+ * and not for the rest.
+ */
+export function argumentLines(args: object): { lines: string[]; leftOut: LeftOut } {
+  const json = JSON.stringify(args, null, 2);
+  if (json === "{}") return { lines: [], leftOut: { characters: 0, isExact: true } };
+  const isExact = json.length <= maxExact;
+  const begin = fitting(linesFrom(json, isExact), first, 0);
+  const end = fitting(linesBackTo(json, begin.rest, isExact), last, json.length);
+  const between = betweenOf(json.slice(begin.rest, end.rest), isExact);
+  const where = ` in ${between.lines} lines`;
+  const mark = between.lines > 0 ? [`    … ${notShown({ characters: between.characters, isExact }, where)} …`] : [];
+  const shown = [...begin.lines, ...end.lines];
+  return {
+    lines: [
+      ...begin.lines.flatMap(({ texts }) => texts),
+      ...mark,
+      ...end.lines.toReversed().flatMap(({ texts }) => texts),
+    ],
+    leftOut: {
+      characters: between.characters + shown.reduce((sum, line) => sum + line.leftOut, 0),
+      isExact: isExact || (between.lines === 0 && shown.every(({ leftOut }) => leftOut === 0)),
+    },
+  };
+}
+
+/** All lines of indented JSON. Long lines are broken, so that a terminal does not break them where an argument wants it. */
+export function brokenLines(json: string, width: number): string[] {
+  return json.split("\n").flatMap((line) => {
+    const { indent, text } = partsOf(line);
+    return brokenLine(indent, visible(text), Math.max(width - indent.length, leastLine));
+  });
+}
+
+/** Minimum length of a broken line. */
+const leastLine = 20;
+
+/** Every character of these has the width 1. */
+const plain = /^[\x20-\x7e]*$/;
+
+function brokenLine(indent: string, text: string, most: number): string[] {
+  const lines: string[] = [];
+  if (plain.test(text)) {
+    for (let at = 0; at < text.length; at += most) lines.push(indent + text.slice(at, at + most));
+    return lines;
+  }
+  let part = "";
+  for (const letter of text) {
+    if (part !== "" && Bun.stringWidth(part + letter) > most) {
+      lines.push(indent + part);
+      part = "";
+    }
+    part += letter;
+  }
+  if (part !== "") lines.push(indent + part);
+  return lines;
+}
+
+/** All line breaks and indents are ours. */
+function partsOf(line: string): { indent: string; text: string } {
+  const indent = /^ */.exec(line)?.[0] ?? "";
+  return { indent: `    ${indent.slice(0, 40)}`, text: line.slice(indent.length) };
+}
+
+interface Line {
+  /** One line, or three if the middle is left out. */
+  texts: string[];
+  leftOut: number;
+  /** The place in the JSON after this line, or before it for lines that are read backwards. */
+  rest: number;
+}
+
+function* linesFrom(json: string, isExact: boolean): Generator<Line> {
+  for (let at = 0; at < json.length; ) {
+    const end = json.indexOf("\n", at);
+    const line = json.slice(at, end < 0 ? json.length : end);
+    at = end < 0 ? json.length : end + 1;
+    yield { ...lineOf(line, isExact), rest: at };
+  }
+}
+
+/** The lines from the last one back to the one that begins at `from`. */
+function* linesBackTo(json: string, from: number, isExact: boolean): Generator<Line> {
+  for (let end = json.length; end > from; ) {
+    const before = json.lastIndexOf("\n", end - 1);
+    const start = Math.max(before + 1, from);
+    yield { ...lineOf(json.slice(start, end), isExact), rest: start };
+    end = start - 1;
+  }
+}
+
+function lineOf(line: string, isExact: boolean): Omit<Line, "rest"> {
+  const { indent, text } = partsOf(line);
+  const ends = isExact || text.length <= 2 * maxLine ? exactEnds(visible(text)) : roughEnds(text);
+  if (ends.leftOut === 0) return { texts: [indent + ends.head], leftOut: 0 };
+  const mark = `${indent}… ${notShown({ characters: ends.leftOut, isExact })} …`;
+  return { texts: [indent + ends.head, mark, indent + ends.tail], leftOut: ends.leftOut };
+}
+
+function exactEnds(text: string): Ends {
+  return text.length <= maxLine ? { head: text, tail: "", leftOut: 0 } : halves(text, maxLine);
+}
+
+/** Both ends of a text that is too long to be made visible as a whole. */
+function roughEnds(text: string): Ends {
+  // An escape is never shorter than what it stands for, and depends on a few characters before it.
+  const { head } = halves(visible(text.slice(0, maxLine)), maxLine);
+  const { tail } = halves(visible(text.slice(-maxLine)), maxLine);
+  return { head, tail, leftOut: text.length - maxLine };
+}
+
+/** The lines that fit. The longest line fits alone. `rest` is the place in the JSON that the last of them leads to from `start`. */
+function fitting(all: Generator<Line>, room: { lines: number; characters: number }, start: number) {
+  const lines: Line[] = [];
+  let characters = 0;
+  let rest = start;
+  for (const line of all) {
+    characters += line.texts.join("").length;
+    if (lines.length === room.lines || characters > room.characters) break;
+    lines.push(line);
+    rest = line.rest;
+  }
+  return { lines, rest };
+}
+
+function betweenOf(json: string, isExact: boolean): { lines: number; characters: number } {
+  if (json === "") return { lines: 0, characters: 0 };
+  const whole = json.endsWith("\n") ? json.slice(0, -1) : json;
+  if (isExact) {
+    const lines = whole.split("\n");
+    return {
+      lines: lines.length,
+      characters: lines.reduce((sum, line) => sum + visible(partsOf(line).text).length, 0),
+    };
+  }
+  let lines = 1;
+  for (let at = whole.indexOf("\n"); at >= 0; at = whole.indexOf("\n", at + 1)) lines += 1;
+  return { lines, characters: whole.length };
+}
+
+interface Ends {
+  head: string;
+  tail: string;
+  leftOut: number;
+}
+
+/** Does not split a character of two code units. */
+export function halves(text: string, most: number): Ends {
+  const half = Math.floor(most / 2);
+  const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(-half).replace(/^[\udc00-\udfff]/, "");
+  return { head, tail, leftOut: text.length - head.length - tail.length };
+}
+
+/** Such as `5 characters of its arguments are not shown`. A number that is not exact has three digits that count. */
+export function notShown({ characters, isExact }: LeftOut, where = ""): string {
+  if (characters === 1) return `1 character${where} is not shown`;
+  const shown = isExact ? characters : Number(characters.toPrecision(3));
+  return `${isExact ? "" : "about "}${shown.toLocaleString("en")} characters${where} are not shown`;
+}

@@ -1,0 +1,106 @@
+/** What is stored of an approval, and what a person can decide about it. */
+
+/**
+ * `open` waits for a person. `withdrawn`: nobody needs to decide any more, or what was asked about has changed since. A row leaves
+ * `open` once, and only an approved one can be withdrawn later.
+ */
+type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
+
+/** Whether an approval counts for the call alone, or for the tool until the session ends. */
+export type ApprovalScope = "once" | "session";
+
+/** Where a decision was made: in the agent, at the terminal of the program, on the local page, or with `claudikins approvals`. */
+export type DecisionPlace = "agent" | "terminal" | "page" | "command";
+
+/** A call that needs a person's permission. */
+export interface Approval {
+  id: string;
+  /** The config file; null for the demo. */
+  config: string | null;
+  execution: string;
+  /** The number of the call in its execution. */
+  call: number;
+  /** The process that waits for it, see owner.ts. */
+  owner: string;
+  /** The line of the code that makes the call: its number and its text. */
+  line: number | null;
+  code: string | null;
+  server: string;
+  /** The tool's original name. */
+  tool: string;
+  /** The beginning of the arguments as indented JSON, without the secrets of the config. */
+  excerpt: string;
+  /** The length of the whole indented JSON. If `excerpt` has it, it is whole. */
+  argsChars: number;
+  /** Bytes of the JSON without indents. */
+  argsBytes: number;
+  /** The end of "You are asked because …". */
+  why: string;
+  /** The parts that have changed since an earlier permission. Null if there was none. */
+  changed: string[] | null;
+  /** Digests of everything that the approval is bound to, by names that a person understands. */
+  bound: Record<string, string>;
+  state: ApprovalState;
+  /** Null unless approved. */
+  scope: ApprovalScope | null;
+  /** Milliseconds since 1970. */
+  askedAt: number;
+  expiresAt: number;
+  /** When the row left `open`. */
+  decidedAt: number | null;
+  /** Null unless a person decided. */
+  decidedBy: DecisionPlace | null;
+}
+
+type Derived = "id" | "state" | "scope" | "decidedAt" | "decidedBy" | "excerpt" | "argsChars" | "argsBytes";
+
+/** An approval that is about to be asked for. */
+export interface Asking extends Omit<Approval, Derived> {
+  /** All arguments as JSON, without the secrets of the config. They are kept as long as the row is open. */
+  args: string;
+}
+
+/**
+ * A person's decision. A no counts for the tool until the execution ends, so that nobody is asked again in a loop; `all` extends it
+ * to everything that the execution asks.
+ */
+export type Decision =
+  | { state: "approved"; scope: ApprovalScope; by: DecisionPlace }
+  | { state: "denied"; by: DecisionPlace; all?: boolean | undefined };
+
+export interface ApprovalFilter {
+  state?: ApprovalState | undefined;
+  /** Null for the demo. */
+  config?: string | null | undefined;
+  execution?: string | undefined;
+  /** Only rows that left `open` after this time. */
+  decidedAfter?: number | undefined;
+}
+
+/** A row as SQLite has it: `changed` and `bound` are JSON. */
+export type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
+
+/** Maximum length of an excerpt. The migration in database.ts has the same number. */
+export const maxExcerpt = 2_000;
+
+export function approvalOf({ changed, bound, ...row }: Row): Approval {
+  return {
+    ...row,
+    changed: changed === null ? null : JSON.parse(changed),
+    bound: JSON.parse(bound),
+  };
+}
+
+/** Without letters that are easily confused. */
+const letters = "0123456789abcdefghjkmnpqrstvwxyz";
+const idLetters = 8;
+
+/** A short id that a person can type. */
+export function newApprovalId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(idLetters)), (byte) => letters[byte % 32]).join("");
+}
+
+/** Whether the excerpt has all arguments. */
+export function hasWhole({ excerpt, argsChars }: Pick<Approval, "excerpt" | "argsChars">): boolean {
+  return excerpt.length === argsChars;
+}
