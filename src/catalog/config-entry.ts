@@ -1,6 +1,8 @@
 /** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
 
+import type { ConfigOrigin } from "../config/discover.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { configOwner } from "../logs/place.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import type { CatalogResults } from "../registry/server-catalog.ts";
@@ -39,11 +41,28 @@ export async function aboutServer(config: ServerConfig): Promise<AboutServer> {
  */
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
-  const way =
-    config.url === undefined
-      ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
-      : [config.transport, config.url, Object.keys(config.headers).sort()];
-  return sha256(JSON.stringify([version, ...way, ...names, ...linesOf(config)])).slice(0, 16);
+  return sha256(JSON.stringify([version, ...wayOf(config), ...names, ...linesOf(config)])).slice(0, 16);
+}
+
+/** How the server is started or reached. */
+function wayOf(config: ServerConfig): unknown[] {
+  return config.url === undefined
+    ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
+    : [config.transport, config.url, Object.keys(config.headers).sort()];
+}
+
+const entryKeys = new WeakMap<ServerConfig, string>();
+
+/**
+ * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, or another entry of the same
+ * name, is another server: its calls say nothing about this one.
+ */
+export function entryKeyOf(origin: ConfigOrigin, server: ServerConfig): string {
+  const known = entryKeys.get(server);
+  if (known !== undefined) return known;
+  const key = sha256(JSON.stringify([configOwner(origin), server.name, ...wayOf(server)])).slice(0, 24);
+  entryKeys.set(server, key);
+  return key;
 }
 
 /** Empty if all tools are allowed. */

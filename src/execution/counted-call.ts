@@ -1,4 +1,5 @@
 /** Counts calls in the ledger. */
+import { entryKeyOf } from "../catalog/config-entry.ts";
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { objectsOf } from "../clients/result.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -75,12 +76,14 @@ async function measured<T>(
     result = await make();
     return result;
   } finally {
-    const { server, tool } = names();
+    const used = names();
+    const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
+    const entry = config && entryKeyOf(parts.config.origin, config);
     const { isFailure, ...chars } = measure(result);
     const durationMs = performance.now() - startedAt;
     // A cancelled call has no answer, so it did not fail.
     const failures = isFailure && !signal.aborted ? 1 : 0;
-    parts.ledger.called(server, tool, { calls: 1, failures, durationMs, ...chars });
+    parts.ledger.called({ ...used, entry }, { calls: 1, failures, durationMs, ...chars });
   }
 }
 

@@ -1,4 +1,8 @@
-/** What the ledger counts: sums, and the uses of each tool. Contents, arguments and code are never kept. */
+/**
+ * What the ledger counts: sums, the uses of each tool by the names of the server and the tool, and the calls of each tool by the entry of
+ * its server. Names are for the person's own figures; only calls of the same entry say anything to an agent. Contents, arguments and code
+ * are never kept.
+ */
 
 const sumNames = [
   /** Sessions of hosts that listed our tools. */
@@ -36,6 +40,9 @@ const useNames = [
 
 export type ToolUse = Record<(typeof useNames)[number], number>;
 
+/** The part from which an agent's surface is made. */
+export type EntryUse = Pick<ToolUse, "calls" | "failures">;
+
 /** Stands for tools that do not exist. */
 export const unknownTool = "(unknown)";
 
@@ -48,16 +55,21 @@ export class Counts {
   readonly hooks = new Map<string, number>();
   /** By server and tool. */
   readonly tools = new Map<string, Map<string, ToolUse>>();
+  /** By the key of the server's entry and by tool. Counts of earlier versions have none. */
+  readonly entries = new Map<string, Map<string, EntryUse>>();
 
   /** Reads the output of `toJson`. Throws for anything else. */
   static from(json: unknown): Counts {
-    const { sums = {}, hooks = [], tools = [] } = json as CountsJson;
+    const { sums = {}, hooks = [], tools = [], entries = [] } = json as CountsJson;
     const counts = new Counts();
     for (const name of sumNames) counts.sums[name] = number(sums[name] ?? 0);
     for (const [hook, count] of hooks) counts.addHook(text(hook), number(count));
     for (const [server, tool, ...values] of tools) {
       const use = Object.fromEntries(useNames.map((name, place) => [name, number(values[place] ?? 0)]));
       counts.addUse(text(server), text(tool), use as unknown as ToolUse);
+    }
+    for (const [entry, tool, calls, failures] of entries) {
+      counts.addEntryUse(text(entry), text(tool), { calls: number(calls), failures: number(failures) });
     }
     return counts;
   }
@@ -73,11 +85,20 @@ export class Counts {
       ...(sums.length > 0 ? { sums: Object.fromEntries(sums) } : {}),
       ...(this.hooks.size > 0 ? { hooks: [...this.hooks].sort() } : {}),
       ...(tools.length > 0 ? { tools } : {}),
+      ...(this.entries.size > 0 ? { entries: this.#entryRows() } : {}),
     };
   }
 
+  #entryRows(): EntryRow[] {
+    const rows = [...this.entries].flatMap(([entry, tools]) =>
+      [...tools].map(([tool, { calls, failures }]): EntryRow => [entry, tool, calls, failures]),
+    );
+    return rows.sort(([a, b], [c, d]) => (a < c || (a === c && b < d) ? -1 : 1));
+  }
+
   get isEmpty(): boolean {
-    return this.tools.size === 0 && this.hooks.size === 0 && Object.values(this.sums).every((value) => value === 0);
+    const isCalled = this.tools.size > 0 || this.entries.size > 0;
+    return !isCalled && this.hooks.size === 0 && Object.values(this.sums).every((value) => value === 0);
   }
 
   /** Sorted by server and tool. */
@@ -88,10 +109,11 @@ export class Counts {
     return all.sort(([a, b], [c, d]) => (a < c || (a === c && b < d) ? -1 : 1));
   }
 
-  add({ sums, hooks, tools }: Counts): void {
+  add({ sums, hooks, tools, entries }: Counts): void {
     this.addSums(sums);
     for (const [hook, count] of hooks) this.addHook(hook, count);
     for (const [server, uses] of tools) for (const [tool, use] of uses) this.addUse(server, tool, use);
+    for (const [entry, uses] of entries) for (const [tool, use] of uses) this.addEntryUse(entry, tool, use);
   }
 
   addSums(sums: Partial<Sums>): void {
@@ -110,17 +132,28 @@ export class Counts {
     else for (const name of useNames) known[name] += use[name];
   }
 
-  /** Keeps `maxTools` tools; those with the fewest calls are summed up. */
+  addEntryUse(entry: string, tool: string, { calls, failures }: EntryUse): void {
+    const tools = this.entries.get(entry) ?? new Map<string, EntryUse>();
+    this.entries.set(entry, tools);
+    const known = tools.get(tool);
+    tools.set(tool, { calls: calls + (known?.calls ?? 0), failures: failures + (known?.failures ?? 0) });
+  }
+
+  /** Keeps `maxTools` tools of each kind. Of those with the fewest calls, names are summed up, and entries are dropped. */
   bounded(maxTools: number): Counts {
     const uses = this.uses();
-    if (uses.length <= maxTools) return this;
+    const rows = this.#entryRows();
+    if (uses.length <= maxTools && rows.length <= maxTools) return this;
     const counts = new Counts();
     counts.addSums(this.sums);
     for (const [hook, count] of this.hooks) counts.addHook(hook, count);
     const byCalls = uses.toSorted(([, , a], [, , b]) => b.calls - a.calls);
     for (const [place, [server, tool, use]] of byCalls.entries()) {
-      if (place < maxTools - 1) counts.addUse(server, tool, use);
+      if (uses.length <= maxTools || place < maxTools - 1) counts.addUse(server, tool, use);
       else counts.addUse(otherTools, otherTools, use);
+    }
+    for (const [entry, tool, calls, failures] of rows.toSorted((a, b) => b[2] - a[2]).slice(0, maxTools)) {
+      counts.addEntryUse(entry, tool, { calls, failures });
     }
     return counts;
   }
@@ -128,10 +161,13 @@ export class Counts {
 
 type ToolRow = [server: string, tool: string, ...values: number[]];
 
+type EntryRow = [entry: string, tool: string, calls: number, failures: number];
+
 export interface CountsJson {
   sums?: Partial<Sums>;
   hooks?: [hook: string, count: number][];
   tools?: ToolRow[];
+  entries?: EntryRow[];
 }
 
 function number(value: unknown): number {

@@ -15,6 +15,13 @@ interface LedgerOptions {
   log: Log;
 }
 
+/** The own names of a server and its tool, and the key of the server's entry. */
+export interface CalledTool {
+  server: string;
+  tool: string;
+  entry?: string | undefined;
+}
+
 export class Ledger {
   readonly #options: LedgerOptions;
   #unwritten = new Counts();
@@ -34,8 +41,11 @@ export class Ledger {
     this.#counts()?.addSums(sums);
   }
 
-  called(server: string, tool: string, use: ToolUse): void {
-    this.#counts()?.addUse(server, tool, use);
+  /** Counts a call. `entry` is the key of the server's entry, if it is a tool of a server in the config. */
+  called({ server, tool, entry }: CalledTool, use: ToolUse): void {
+    const counts = this.#counts();
+    counts?.addUse(server, tool, use);
+    if (entry !== undefined) counts?.addEntryUse(entry, tool, use);
   }
 
   found(hook: string): void {
@@ -48,14 +58,17 @@ export class Ledger {
     this.#later.push(count);
   }
 
-  /** The weights of tools that were called before, by server and tool. Empty if nothing is counted or the counts cannot be read. */
-  weightsOf(servers: readonly string[], now = new Date()): Map<string, Map<string, number>> {
+  /**
+   * The weights of tools that were called before, by server and tool, for servers with the keys of their entries. Empty if nothing is
+   * counted or the counts cannot be read.
+   */
+  weightsOf(servers: ReadonlyMap<string, string>, now = new Date()): Map<string, Map<string, number>> {
     const { folder, log } = this.#options;
     // An error for a missing folder would take milliseconds of the start.
     if (folder === undefined || !existsSync(folder)) return new Map();
     try {
       const { periods } = readCounts(folder, utcDayOf);
-      return new Map(servers.map((server) => [server, toolWeights(periods, server, now)]));
+      return new Map([...servers].map(([server, entry]) => [server, toolWeights(periods, entry, now)]));
     } catch (error) {
       log.debug(`Cannot read the ledger: ${messageOf(error)}`);
       return new Map();

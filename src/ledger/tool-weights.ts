@@ -1,5 +1,5 @@
 /** Finds the tools that the user's programs call most. */
-import type { ToolUse } from "./counts.ts";
+import type { EntryUse } from "./counts.ts";
 import { type Periods, utcDayOf } from "./store.ts";
 
 /** After this time, a use counts half. */
@@ -8,12 +8,12 @@ const halfLifeDays = 14;
 const dayMs = 86_400_000;
 
 /**
- * The weight of each tool of a server that was called with success, by name. Recent uses count more, and each doubling of the calls
+ * The weight of each tool of a server's entry that was called with success, by name. Recent uses count more, and each doubling of the calls
  * of a day counts as much as the one before. Past weeks are counted if there are any, else past days, else today: so the weights of a
  * tool in use change once a week.
  */
-export function toolWeights(periods: Periods, server: string, now: Date): Map<string, number> {
-  const uses = [...periods].flatMap(([period, { tools }]) => [...(tools.get(server) ?? [])].map(useIn(period)));
+export function toolWeights(periods: Periods, entry: string, now: Date): Map<string, number> {
+  const uses = [...periods].flatMap(([period, { entries }]) => [...(entries.get(entry) ?? [])].map(useIn(period)));
   const end = [mondayOf(now), utcDayOf(now)].find((day) => uses.some(({ period }) => period < day));
   const weights = new Map<string, number>();
   for (const { period, tool, successes } of uses) {
@@ -27,7 +27,7 @@ export function toolWeights(periods: Periods, server: string, now: Date): Map<st
 
 const useIn =
   (period: string) =>
-  ([tool, { calls, failures }]: [string, ToolUse]) => ({ period, tool, successes: calls - failures });
+  ([tool, { calls, failures }]: [string, EntryUse]) => ({ period, tool, successes: calls - failures });
 
 /** The Monday of a date's week, in UTC. */
 function mondayOf(date: Date): string {

@@ -1,5 +1,5 @@
 /** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
-import type { AboutServer } from "../catalog/config-entry.ts";
+import { type AboutServer, entryKeyOf } from "../catalog/config-entry.ts";
 import { denialOf } from "../policy/decision.ts";
 import { briefSignature } from "../registry/brief-signature.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
@@ -28,10 +28,14 @@ const maxChars = 400;
 /** More than fit into an ordinary surface. */
 const maxTools = 60;
 
-/** The tools of these servers that programs called most, sorted by server and name. Recent calls count more. */
+/** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
 export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
   if (!config.surfaceLearns) return [];
-  const used = [...ledger.weightsOf(servers)].flatMap(([name, weights]) => {
+  const entries = servers.flatMap((name): [string, string][] => {
+    const server = config.servers.get(name);
+    return server ? [[name, entryKeyOf(config.origin, server)]] : [];
+  });
+  const used = [...ledger.weightsOf(new Map(entries))].flatMap(([name, weights]) => {
     const server = catalog.find(name);
     return (server?.tools ?? []).flatMap((tool) => {
       const weight = weights.get(tool.name);

@@ -22,6 +22,7 @@ describe("counts", () => {
     counts.addUse("shop", "list", use());
     counts.addUse("shop", "list", use({ failures: 1 }));
     counts.addUse("__proto__", "constructor", use());
+    counts.addEntryUse("entry", "list", { calls: 2, failures: 1 });
     counts.addSums({ sessions: 1, codeChars: 5 });
     counts.addHook("serve skill", 1);
     expect(counts.isEmpty).toBe(false);
@@ -33,6 +34,7 @@ describe("counts", () => {
     ]);
     expect(all.sums).toMatchObject({ sessions: 2, codeChars: 10, searches: 0 });
     expect([...all.hooks]).toEqual([["serve skill", 2]]);
+    expect(all.entries).toEqual(new Map([["entry", new Map([["list", { calls: 4, failures: 2 }]])]]));
   });
 
   test("omit zeros", () => {
@@ -44,6 +46,7 @@ describe("counts", () => {
     [{ tools: [["a", 1, 1]] }],
     [{ tools: [["a", "b", null, {}]] }],
     [{ hooks: 1 }],
+    [{ entries: [["a", "b", "1", 0]] }],
   ])("cannot be read from invalid JSON: %j", (json) => {
     expect(() => Counts.from(json)).toThrow();
   });
@@ -57,6 +60,12 @@ describe("counts", () => {
     const sum = (of: Counts) => of.uses().reduce((total, [, , { calls }]) => total + calls, 0);
     expect(sum(bounded)).toBe(sum(counts));
     expect(counts.bounded(50)).toBe(counts);
+  });
+
+  test("keep the entries' most called tools if there are too many", () => {
+    const counts = new Counts();
+    for (let tool = 1; tool <= 50; tool++) counts.addEntryUse("many", `tool-${tool}`, { calls: tool, failures: 0 });
+    expect([...(counts.bounded(2).entries.get("many")?.keys() ?? [])]).toEqual(["tool-50", "tool-49"]);
   });
 });
 

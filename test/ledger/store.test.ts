@@ -138,7 +138,7 @@ describe("a ledger", () => {
     // root can write everywhere, but not below a file.
     writeFileSync(folder, "in the way");
     const ledger = new Ledger({ folder, log: silentLog });
-    ledger.called("shop", "list", { ...calls(1).uses()[0]![2] });
+    ledger.called({ server: "shop", tool: "list" }, { ...calls(1).uses()[0]![2] });
     await ledger.end();
     expect(await found()).toEqual({});
     expect(readFileSync(folder, "utf8")).toBe("in the way");
@@ -171,10 +171,10 @@ describe("a ledger", () => {
     writeFileSync(other, "in the way");
     const ledger = new Ledger({ folder: other, log: silentLog });
     const [[, , use]] = calls(1).uses() as [[string, string, never]];
-    ledger.called("shop", "list", use);
+    ledger.called({ server: "shop", tool: "list" }, use);
     await ledger.end();
     await Bun.file(other).delete();
-    ledger.called("shop", "list", use);
+    ledger.called({ server: "shop", tool: "list" }, use);
     await ledger.end();
     folder = other;
     expect(Object.values(await found(new Date()))).toEqual([2]);

@@ -9,15 +9,7 @@ function periodsOf(given: Record<string, Record<string, number>>, failures = 0):
   return new Map(
     Object.entries(given).map(([period, tools]) => {
       const counts = new Counts();
-      for (const [tool, calls] of Object.entries(tools))
-        counts.addUse("shop", tool, {
-          calls,
-          failures,
-          durationMs: 1,
-          resultChars: 1,
-          takenChars: 1,
-          argumentChars: 1,
-        });
+      for (const [tool, calls] of Object.entries(tools)) counts.addEntryUse("entry of shop", tool, { calls, failures });
       return [period, counts];
     }),
   );
@@ -26,7 +18,7 @@ function periodsOf(given: Record<string, Record<string, number>>, failures = 0):
 /** A Wednesday; its Monday is 2026-11-16. */
 const now = new Date(Date.UTC(2026, 10, 18, 15));
 const weights = (given: Record<string, Record<string, number>>, at = now) =>
-  Object.fromEntries(toolWeights(periodsOf(given), "shop", at));
+  Object.fromEntries(toolWeights(periodsOf(given), "entry of shop", at));
 
 describe("the weight of a tool", () => {
   test("grows with each doubling of its calls", () => {
@@ -57,9 +49,9 @@ describe("the weight of a tool", () => {
     );
   });
 
-  test("counts only calls that succeeded, of this server", () => {
-    expect(toolWeights(periodsOf({ "2026-11-15": { get: 2 } }, 2), "shop", now).size).toBe(0);
-    expect(toolWeights(periodsOf({ "2026-11-15": { get: 2 } }), "other", now).size).toBe(0);
+  test("counts only calls that succeeded, of this entry", () => {
+    expect(toolWeights(periodsOf({ "2026-11-15": { get: 2 } }, 2), "entry of shop", now).size).toBe(0);
+    expect(toolWeights(periodsOf({ "2026-11-15": { get: 2 } }), "another entry of shop", now).size).toBe(0);
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { fingerprintOf } from "../../src/catalog/config-entry.ts";
+import { entryKeyOf, fingerprintOf } from "../../src/catalog/config-entry.ts";
 import { readTools } from "../../src/clients/result.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ledgerFolder } from "../../src/config/locations.ts";
@@ -59,8 +59,9 @@ async function surfaceWith(
   writeIndex(config.folders.registry, known);
   const counts = new Counts();
   for (const [id, calls] of Object.entries(history)) {
-    const [server = "", tool = ""] = id.split(".");
-    counts.addUse(server, tool, { calls, failures: 0, durationMs: 1, resultChars: 1, takenChars: 1, argumentChars: 1 });
+    const [name = "", tool = ""] = id.split(".");
+    const server = config.servers.get(name);
+    if (server) counts.addEntryUse(entryKeyOf(config.origin, server), tool, { calls, failures: 0 });
   }
   if (!counts.isEmpty) appendCounts(ledgerFolder(env), counts, new Date(Date.now() - 7 * 86_400_000));
   await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);

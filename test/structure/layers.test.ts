@@ -123,7 +123,7 @@ const below: Record<string, string[]> = {
   agents: ["settings", "catalog", "registry", "clients", "upgrade", "config"],
   settings: ["catalog", "registry", "clients", "audit", "policy", "config"],
   "server-registries": ["clients", "config"],
-  catalog: ["registry", "clients", "upgrade", "policy", "config"],
+  catalog: ["registry", "clients", "upgrade", "logs", "policy", "config"],
   approvals: ["store", "audit", "policy", "config"],
   sandbox: [],
   ledger: ["registry"],
