@@ -1,12 +1,25 @@
-/** Opening the person's browser: which program does it, and whether it worked. */
+/**
+ * Opening the person's browser: which program does it, and whether it worked. Addresses may hold secrets, so the browser is started with
+ * a file that leads to the address. On Windows, other users cannot read command lines, and the browser gets the address itself.
+ */
+import { pathToFileURL } from "node:url";
+import { onAbort } from "../clients/abort.ts";
 import type { Environment } from "../config/environment.ts";
+import { homeOf } from "../config/locations.ts";
+import { RedirectFile } from "../redirect-file.ts";
 
 /** A program that opens a browser ends soon; one that is the browser itself may run for days. */
 const startedAfterMs = 3_000;
 
+/**
+ * The program of VS Code on a remote machine, which sends addresses to the browser of another one. It would send the path of a file as
+ * well, which that browser cannot read. A person opens the printed address with a click there.
+ */
+const isRelay = /[\\/]helpers[\\/]browser[\w-]*\.sh$/;
+
 /** Whether a browser is likely to open where the person sees it. $BROWSER says so itself. */
 export function hasBrowser(env: Environment, platform: NodeJS.Platform = process.platform): boolean {
-  if (env["BROWSER"]) return env["BROWSER"] !== "none";
+  if (env["BROWSER"]) return env["BROWSER"] !== "none" && !isRelay.test(env["BROWSER"]);
   if (env["SSH_CONNECTION"] || env["SSH_CLIENT"] || env["SSH_TTY"]) return false;
   return platform === "darwin" || platform === "win32" || Boolean(env["DISPLAY"] || env["WAYLAND_DISPLAY"]);
 }
@@ -29,9 +42,41 @@ export function browserCommands(url: URL, env: Environment, platform: NodeJS.Pla
   return [...own, [...(usual[platform] ?? ["xdg-open"]), url.href]];
 }
 
-/** Whether one of the commands opened it, as far as can be told. Nothing but a page of the web is ever opened. */
-export async function openBrowser(url: URL, env: Environment): Promise<boolean> {
+/**
+ * Whether a browser opened the address, as far as can be told. Nothing but a page of the web is ever opened. The file that leads to it
+ * exists for a minute, or until `until` is aborted.
+ */
+export async function openBrowser(url: URL, env: Environment, until?: AbortSignal): Promise<boolean> {
   if (url.protocol !== "https:" && url.protocol !== "http:") return false;
+  if (!needsFile()) return opens(url, env);
+  const file = fileTo(url, env);
+  if (!file) return false;
+  if (until) onAbort(until, () => file[Symbol.dispose]());
+  const isOpen = await openFile(file.path, env);
+  if (!isOpen) file[Symbol.dispose]();
+  return isOpen;
+}
+
+/** Opens a file of this machine that leads to a page. */
+export function openFile(path: string, env: Environment): Promise<boolean> {
+  return opens(pathToFileURL(path), env);
+}
+
+/** Whether every user of the machine can read a browser's command line. */
+export function needsFile(platform: NodeJS.Platform = process.platform): boolean {
+  return platform !== "win32";
+}
+
+/** Undefined if it cannot be written: the person is shown the address. */
+function fileTo(url: URL, env: Environment): RedirectFile | undefined {
+  try {
+    return new RedirectFile(url, homeOf(env));
+  } catch {
+    return undefined;
+  }
+}
+
+async function opens(url: URL, env: Environment): Promise<boolean> {
   for (const command of browserCommands(url, env)) if (await starts(command, env)) return true;
   return false;
 }

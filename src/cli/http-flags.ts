@@ -25,7 +25,9 @@ export const httpArgs = {
     valueHint: "file",
     complete: "file",
   }),
-  "without-token": flag("Require no token: anyone who can reach the address can call all your servers"),
+  "without-token": flag(
+    "Require no token: anyone who can reach the address can call all your servers; on Linux, other users of this machine cannot use a loopback address",
+  ),
   "allow-host": option("Host name that callers may use for this machine (repeatable)", {
     valueHint: "name",
     ...repeatable,

@@ -1,6 +1,7 @@
 /** Opens the page of a daemon with a toolbox of its own, which follows changes of the config. */
 import { Approvals } from "../approvals/approvals.ts";
 import { loadConfig } from "../config/load.ts";
+import { homeOf } from "../config/locations.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
@@ -41,5 +42,5 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),
   });
-  return new PageServer({ api, log });
+  return new PageServer({ api, log, home: homeOf(env) });
 }

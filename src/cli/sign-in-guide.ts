@@ -38,7 +38,7 @@ export class TerminalGuide implements Guide {
     );
     // The browser may be on another machine. Piped input is not a pasted redirect.
     if (this.#io.stdin.isTerminal) this.#listen(way);
-    void openBrowser(way.to, this.#io.env).then((isOpen) => {
+    void openBrowser(way.to, this.#io.env, way.ended).then((isOpen) => {
       if (isOpen || way.ended.aborted) return;
       this.#say("No browser could be opened. Open the address above in a browser.");
       this.#askForPaste(way);

@@ -276,10 +276,11 @@ class Daemon {
   }
 
   async #ui(request: Request): Promise<Response> {
+    const { file } = ((await bodyOf(request)) ?? {}) as { file?: unknown };
     const page = await this.#page.opened();
     // It may have begun to end while the page was opened.
     const late = this.#refusal(request);
-    if (!late) return Response.json(page.invite());
+    if (!late) return Response.json(page.invite({ withFile: file === true }));
     await this.#page.closeUnused();
     return late;
   }

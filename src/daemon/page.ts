@@ -3,8 +3,8 @@ import { ClaudikinsError } from "../errors.ts";
 
 /** See `ui/page-server.ts`. */
 export interface LocalPage {
-  /** Where to open it. The token works once. */
-  invite(): { port: number; path: string; token: string };
+  /** Where to open it. The token works once. With `withFile`, there is a file that leads a browser there. */
+  invite(options?: { withFile?: boolean }): { port: number; path: string; token: string; file?: string };
   /** Whether it is open in a browser, or about to be opened. */
   readonly isInUse: boolean;
   close(): Promise<void>;

@@ -14,7 +14,8 @@
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
  * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all that somebody wants. It returns
  *   those of the ids that run here now: `{"executions"}`.
- * - `POST /ui` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token"}`. The token works once.
+ * - `POST /ui` with `{"file"?: true}` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token", "file"?}`. The
+ *   token works once. The file leads a browser to the page, and exists until the token was used or is no longer valid.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
  *   when they are done. With `now`, it aborts them.
  *

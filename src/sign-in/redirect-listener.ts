@@ -1,6 +1,10 @@
 /** Listens on a local port for the browser's redirect at the end of a sign-in, and makes the page that answers it. */
 import { ClaudikinsError, systemCodeOf } from "../errors.ts";
+import { type PeerProblem, problemOfPeer } from "../peer-owner.ts";
 import { atMost } from "../time-limit.ts";
+
+/** No other address is served, so that each connection has one owner to look for. */
+const hostname = "127.0.0.1";
 
 const path = "/callback";
 
@@ -26,11 +30,14 @@ export class RedirectListener implements AsyncDisposable {
 
   /** Listens on the first free port; 0 means any. Throws CONFIG_INVALID if no port is free. */
   constructor(ports: number[]) {
-    this.#server = listen(ports, (request) => this.#answer(request));
-    this.url = new URL(`http://127.0.0.1:${this.#server.port}${path}`);
+    this.#server = listen(ports, (request, server) => this.#answer(request, server));
+    this.url = new URL(`http://${hostname}:${this.#server.port}${path}`);
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    // Another user could send a code of an account of theirs.
+    const problem = await problemOfPeer(server.requestIP(request), { address: hostname, port: server.port! });
+    if (problem) return new Response(refusedPage(problem), { status: 403, headers });
     const { pathname, search } = new URL(request.url);
     // Checks the Host header against DNS rebinding.
     const isOurs = request.headers.get("host") === this.url.host && pathname === path;
@@ -47,11 +54,13 @@ export class RedirectListener implements AsyncDisposable {
   }
 }
 
-function listen(ports: number[], fetch: (request: Request) => Promise<Response>) {
+type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+
+function listen(ports: number[], fetch: Answer) {
   for (const port of ports) {
     try {
       // The page may have to wait for the authorization server.
-      return Bun.serve({ hostname: "127.0.0.1", port, fetch, idleTimeout: 255 });
+      return Bun.serve({ hostname, port, fetch, idleTimeout: 255 });
     } catch (error) {
       if (systemCodeOf(error) !== "EADDRINUSE" && systemCodeOf(error) !== "EACCES") throw error;
     }
@@ -59,6 +68,12 @@ function listen(ports: number[], fetch: (request: Request) => Promise<Response>)
   throw new ClaudikinsError("CONFIG_INVALID", `The port for the browser's response is in use: ${ports.join(", ")}`, {
     hint: 'Stop the program that uses it (another sign-in?), or change "callbackPort" under "oauth" in the config.',
   });
+}
+
+/** A browser may run where its user cannot be known, such as in the system around a virtual machine. */
+function refusedPage({ message, hint }: PeerProblem): string {
+  const paste = "If you are signing in yourself: copy the address of this page and paste it where the sign-in waits.";
+  return redirectPage({ mark: "failed", title: "Not signed in", lines: [`${message}.`, hint, paste] });
 }
 
 interface PageText {

@@ -1,5 +1,5 @@
 /** Checks the requests to the page: they must come from the page itself, in the browser of the user of this process. */
-import { readIfThere } from "../files.ts";
+import { type End, problemOfPeer } from "../peer-owner.ts";
 
 /** Sent by the page's script. Forms and images cannot send it, and other pages would need our permission. */
 const ownHeader = "claudikins-ui";
@@ -31,25 +31,10 @@ export function checkSender({ headers }: Request, host: string, isChange: boolea
   if (!headers.has(ownHeader) && isChange) throw foreign();
 }
 
-/**
- * Whether the process at the other end of a connection runs as another user of this machine. Only Linux can tell. The
- * administrator counts as the same user, because some systems forward connections in a process of theirs.
- */
-export function isOtherUser(peer: { address: string; port: number } | null, port: number): boolean {
-  const own = process.getuid?.();
-  if (process.platform !== "linux" || own === undefined || !peer) return false;
-  const user = userOf(peer, port);
-  return user !== undefined && user !== own && user !== 0;
-}
-
-/** The user of the socket that is connected from `peer` to our port. Undefined if it is not listed. */
-function userOf(peer: { address: string; port: number }, port: number): number | undefined {
-  const hex = (value: number) => value.toString(16).toUpperCase().padStart(4, "0");
-  const [from, to] = [`0100007F:${hex(peer.port)}`, `0100007F:${hex(port)}`];
-  // Columns: slot, local address, remote address, state, queues, timer, retransmits, user.
-  const lines = (readIfThere("/proc/net/tcp") ?? "").split("\n").map((line) => line.trim().split(/\s+/));
-  const found = lines.find(([, local, remote]) => local === from && remote === to);
-  return found?.[7] === undefined ? undefined : Number(found[7]);
+/** Throws unless a program of this user has opened the connection. */
+export async function checkPeer(peer: End | null, own: End): Promise<void> {
+  const problem = await problemOfPeer(peer, own);
+  if (problem) throw new RefusedRequest(403, problem.message, problem.hint);
 }
 
 /** The value of a cookie. */

@@ -1,9 +1,10 @@
 /** Serves the page of `claudikins ui` on a port of this machine, to whoever has exchanged a token for a session. */
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { RedirectFile } from "../redirect-file.ts";
 import type { UiApi } from "./api.ts";
 import type { Refused } from "./contract.ts";
-import { checkHost, checkSender, cookieIn, isOtherUser, RefusedRequest } from "./guard.ts";
+import { checkHost, checkPeer, checkSender, cookieIn, RefusedRequest } from "./guard.ts";
 import { Live } from "./live.ts";
 import { door, headers, pageFiles, tracePolicy } from "./page-files.ts";
 import { bodyOf, sessionBody } from "./requests.ts";
@@ -12,6 +13,8 @@ import { type SessionTimes, secret, UiSessions } from "./sessions.ts";
 interface PageServerOptions {
   api: UiApi;
   log: Log;
+  /** The user's home folder. */
+  home: string;
   times?: SessionTimes | undefined;
 }
 
@@ -21,9 +24,14 @@ export interface Invitation {
   /** Begins and ends with a slash. */
   path: string;
   token: string;
+  /** A file that leads a browser there, if it was asked for. It exists until the token is used, and for a minute at most. */
+  file?: string;
 }
 
 const cookie = "claudikins";
+
+/** No other address is served, so that each connection has one owner to look for. */
+const hostname = "127.0.0.1";
 
 /** How often the state is compared while a page is open. */
 const lookMs = 400;
@@ -41,6 +49,8 @@ export class PageServer {
    */
   readonly #path = `/${secret().slice(0, 22)}/`;
   readonly #live: Live;
+  /** By their tokens. */
+  readonly #files = new Map<string, RedirectFile>();
   #closing: Promise<void> | undefined;
 
   /** Starts to listen on a free port. */
@@ -49,18 +59,25 @@ export class PageServer {
     this.#sessions = new UiSessions(options.times);
     this.#live = new Live({ read: async () => JSON.stringify(await options.api.state()), everyMs: lookMs });
     this.#server = Bun.serve({
-      hostname: "127.0.0.1",
+      hostname,
       port: 0,
       development: false,
       reusePort: false,
       maxRequestBodySize: maxBodyBytes,
       fetch: (request, server) => this.#answer(request, server),
     });
-    this.#host = `127.0.0.1:${this.#server.port}`;
+    this.#host = `${hostname}:${this.#server.port}`;
   }
 
-  invite(): Invitation {
-    return { port: this.#server.port!, path: this.#path, token: this.#sessions.newToken() };
+  /** Throws FILE_NOT_WRITABLE. */
+  invite({ withFile = false } = {}): Invitation {
+    const token = this.#sessions.newToken();
+    const invitation = { port: this.#server.port!, path: this.#path, token };
+    if (!withFile) return invitation;
+    const address = new URL(`http://${this.#host}${this.#path}#${token}`);
+    const file = new RedirectFile(address, this.#options.home, () => this.#files.delete(token));
+    this.#files.set(token, file);
+    return { ...invitation, file: file.path };
   }
 
   /** Whether a page is open in a browser, or may be opened with a token. */
@@ -75,6 +92,7 @@ export class PageServer {
 
   async #close(): Promise<void> {
     this.#live.close();
+    for (const file of this.#files.values()) file[Symbol.dispose]();
     await this.#options.api.close();
     // The last event is sent before the connections end.
     await Bun.sleep(0);
@@ -103,6 +121,7 @@ export class PageServer {
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     checkHost(request, this.#host);
+    await checkPeer(server.requestIP(request), { address: hostname, port: this.#server.port! });
     const { pathname, searchParams } = new URL(request.url);
     if (!pathname.startsWith(this.#path)) return new Response(`${door}\n`, { status: 404 });
     const path = pathname.slice(this.#path.length);
@@ -112,7 +131,7 @@ export class PageServer {
     // A person may open the page of an execution in a tab of its own.
     if (!isTrace) checkSender(request, this.#host, request.method !== "GET");
     const route = `${request.method} ${path}`;
-    if (route === "POST api/session") return this.#begin(request, server);
+    if (route === "POST api/session") return this.#begin(request);
     const session = cookieIn(request, cookie);
     if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, door);
     if (isTrace) return tracePage(this.#options.api.tracePage(path.slice("trace/".length)));
@@ -125,11 +144,9 @@ export class PageServer {
   }
 
   /** Exchanges a token for a session. */
-  async #begin(request: Request, server: Bun.Server<undefined>): Promise<Response> {
-    if (isOtherUser(server.requestIP(request), this.#server.port!)) {
-      throw new RefusedRequest(403, "Another user of this machine may not open the page");
-    }
+  async #begin(request: Request): Promise<Response> {
     const { token } = await bodyOf(request, sessionBody);
+    this.#files.get(token)?.[Symbol.dispose]();
     const exchanged = this.#sessions.exchange(token);
     if ("session" in exchanged) {
       const { session } = exchanged;

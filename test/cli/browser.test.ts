@@ -1,6 +1,7 @@
 /** Which program opens the browser on each system, and how its success is judged. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { browserCommands, hasBrowser, openBrowser } from "../../src/cli/browser.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -36,6 +37,9 @@ test("hasBrowser is false over SSH and without a display, unless BROWSER is set"
   // BROWSER counts over SSH too.
   expect(hasBrowser({ BROWSER: "lynx", SSH_TTY: "x" }, "linux")).toBe(true);
   expect(hasBrowser({ BROWSER: "none", ...desktop }, "linux")).toBe(false);
+  // It opens addresses on another machine, which has not the file that leads to the page.
+  const relay = "/home/me/.vscode-server/cli/servers/Stable-1/server/bin/helpers/browser.sh";
+  expect(hasBrowser({ BROWSER: relay, ...desktop }, "linux")).toBe(false);
 });
 
 test("browserCommands lists the programs of BROWSER before the default of the system", () => {
@@ -58,11 +62,42 @@ describe("openBrowser", () => {
     expect(readFileSync(said, "utf8")).toBe("/\n");
   });
 
-  test("passes the address as one word, without a shell", async () => {
+  test("passes one word, the address of a file that leads to the page, without a shell", async () => {
     const said = join(folder.path, "said");
     const BROWSER = program("says", `printf '%s\\n' "$#" "$1" > ${said}`);
     expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
-    expect(readFileSync(said, "utf8")).toBe(`1\n${url.href}\n`);
+    const [count, address] = readFileSync(said, "utf8").split("\n");
+    expect([count, address]).toEqual(["1", expect.stringMatching(/^file:\/\/\/\S+\/claudikins-open-\w+\/open\.html$/)]);
+    const file = new URL(address!);
+    expect(readFileSync(file, "utf8")).toContain(`content="0; url=${Bun.escapeHTML(url.href)}"`);
+    expect([statSync(file).mode & 0o777, statSync(new URL(".", file)).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  test("removes the file when it is no longer needed, and at once if no program works", async () => {
+    const said = join(folder.path, "file");
+    const until = new AbortController();
+    const BROWSER = program("shows", `printf %s "$1" > ${said}`);
+    expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER }, until.signal)).toBe(true);
+    const file = new URL(readFileSync(said, "utf8"));
+    expect(existsSync(file)).toBe(true);
+    until.abort();
+    expect(existsSync(new URL(".", file))).toBe(false);
+    const broken = program("shows-and-fails", `printf %s "$1" > ${said}; exit 1`);
+    expect(await openBrowser(url, { PATH: "/nowhere", BROWSER: broken })).toBe(false);
+    expect(existsSync(new URL(".", readFileSync(said, "utf8")))).toBe(false);
+  });
+
+  test("removes files that killed processes have left, and not those of other programs", async () => {
+    const made = (name: string) => {
+      const path = join(tmpdir(), name);
+      mkdirSync(path, { recursive: true });
+      utimesSync(path, new Date(0), new Date(0));
+      return path;
+    };
+    const [left, other] = [made(`claudikins-open-left${process.pid}`), made(`somebody-open-left${process.pid}`)];
+    expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER: program("quiet", "") })).toBe(true);
+    expect([existsSync(left), existsSync(other)]).toEqual([false, true]);
+    rmSync(other, { recursive: true });
   });
 
   test("tries the next program if one fails or does not exist", async () => {

@@ -154,6 +154,8 @@ const leaves: Record<string, string[]> = {
   "rest-timer.ts": [],
   "event-loop.ts": [],
   "loopback.ts": [],
+  "peer-owner.ts": [],
+  "redirect-file.ts": ["errors.ts", "files.ts"],
   "semaphore.ts": [],
   "off-thread.ts": ["errors.ts"],
   "files.ts": ["errors.ts", "guarded-folders.ts", "open-folder.ts"],

@@ -1,6 +1,6 @@
 /** The page of a real daemon: `claudikins ui` opens it, the daemon stays for it, and a changed config does not close it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
@@ -15,6 +15,9 @@ beforeEach(async () => {
 afterEach(() => project[Symbol.asyncDispose]());
 
 const ui = (...args: string[]) => project.claudikins("ui", ...args);
+
+/** The address that a file leads to. */
+const addressIn = (html: string) => /;\s*url=([^"]+)"/.exec(html)![1]!.replaceAll("&amp;", "&");
 
 interface OpenedPage {
   url: URL;
@@ -72,9 +75,16 @@ test("with a browser, ui opens it; --no-open does not", async () => {
     });
   expect((await run("--no-open")).stdout).toStartWith("http://127.0.0.1:");
   expect(await Bun.file(seen).exists()).toBe(false);
-  expect((await run()).stdout).toBe("The page is open in your browser.\n");
-  const page = await open(readFileSync(seen, "utf8"));
+  const { stdout, stderr } = await run();
+  expect([stdout, stderr]).toEqual([
+    "The page is open in your browser.\n",
+    "The daemon keeps running while the page is open.\nIf the browser shows an error instead, run claudikins ui --no-open.\n",
+  ]);
+  const file = new URL(readFileSync(seen, "utf8"));
+  const page = await open(addressIn(readFileSync(file, "utf8")));
   expect((await page.get("api/state")).status).toBe(200);
+  // The token is used, so nothing leads there any more.
+  expect(existsSync(new URL(".", file))).toBe(false);
 });
 
 test("the daemon stays while the page is open, and ends as usual afterwards", async () => {

@@ -1,6 +1,6 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
 import { about, record, text, yesOrNo } from "../../json-shape.ts";
-import { hasBrowser, openBrowser } from "../browser.ts";
+import { hasBrowser, needsFile, openBrowser, openFile } from "../browser.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { saying } from "../progress.ts";
@@ -20,12 +20,12 @@ export default command({
   }),
   async run(args, io) {
     const { client } = await daemonOf(args, io);
-    const invited = client.post("/ui", {}, io.interrupted);
-    const { port, path, token } = (await saying(io.stderr, "Contacting the daemon", invited)) as Invitation;
+    const opens = !args["no-open"] && !args.json && hasBrowser(io.env);
+    const invited = client.post("/ui", { file: opens && needsFile() }, io.interrupted);
+    const { port, path, token, file } = (await saying(io.stderr, "Contacting the daemon", invited)) as Invitation;
     const url = new URL(`http://127.0.0.1:${port}${path}#${token}`);
-    const isWanted = !args["no-open"] && !args.json;
-    const opened = isWanted && hasBrowser(io.env) && (await openBrowser(url, io.env));
-    if (opened) return { json: { url: url.href, opened }, text: "The page is open in your browser.\n", note: stayText };
+    const opened = opens && (await (file === undefined ? openBrowser(url, io.env) : openFile(file, io.env)));
+    if (opened) return { json: { url: url.href, opened }, text: openedText, note: ifNot(url, io.stderr.isTerminal) };
     return { json: { url: url.href, opened: false }, text: `${url.href}\n`, note: withoutBrowser(port) };
   },
 });
@@ -34,9 +34,20 @@ interface Invitation {
   port: number;
   path: string;
   token: string;
+  file?: string;
 }
 
+const openedText = "The page is open in your browser.\n";
+
 const stayText = "The daemon keeps running while the page is open.\n";
+
+/** Some browsers may not read the file that leads to the page. A terminal shows the address to its person only. */
+function ifNot({ href }: URL, isTerminal: boolean): string {
+  const how = isTerminal
+    ? `open this address within a minute. It works once.\n  ${href}\n`
+    : "run claudikins ui --no-open.\n";
+  return `${stayText}If the browser shows an error instead, ${how}`;
+}
 
 function withoutBrowser(port: number): string {
   return `Open this address within a minute. It works once.

@@ -7,6 +7,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { isLoopback } from "../../loopback.ts";
+import { type End, problemOfPeer } from "../../peer-owner.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { bodyOf, lean, maxInitializeBytes } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
@@ -48,8 +50,16 @@ export class FrontDoor {
     this.#modern = new ModernRequests(toolbox, options, options.log);
   }
 
+  /** With the address itself: another user may listen on another address of the same name. */
   get url(): string {
-    return new URL(path, this.#server.url).href;
+    const url = new URL(path, this.#server.url);
+    if (url.hostname === "localhost") url.host = `${bracketed(this.#end.address)}:${this.#end.port}`;
+    return url.href;
+  }
+
+  get #end(): End {
+    // Bun's types do not have it.
+    return (this.#server as unknown as { address: End }).address;
   }
 
   /** Open requests. */
@@ -102,6 +112,7 @@ export class FrontDoor {
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
     this.#gate.checkToken(request);
+    await this.#checkPeer(server.requestIP(request));
     if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
     const stayOpen = () => server.timeout(request, idleSeconds);
     switch (request.method) {
@@ -116,6 +127,15 @@ export class FrontDoor {
       default:
         throw new Refusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
     }
+  }
+
+  /** Without a token, the port of a loopback address would be open to every user of the machine. Throws a Refusal with status 403. */
+  async #checkPeer(peer: End | null): Promise<void> {
+    const { host, token } = this.#options;
+    if (token !== undefined || !isLoopback(host)) return;
+    const problem = await problemOfPeer(peer, this.#end);
+    if (!problem) return;
+    throw new Refusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
   async #post(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
@@ -172,10 +192,14 @@ function accepts(request: Request, ...types: string[]): void {
   if (missing !== undefined) throw new Refusal(406, `The Accept header must include ${types.join(" and ")}`);
 }
 
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
 
 function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): Bun.Server<undefined> {
-  const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const at = `${bracketed(host)}:${port}`;
   try {
     return Bun.serve({
       hostname: host,
