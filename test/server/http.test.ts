@@ -421,7 +421,7 @@ describe("the address", () => {
       stderr: "inherit",
     });
     const { value } = await child.stdout.getReader().read();
-    expect(new TextDecoder().decode(value)).toMatch(/^http:\/\/localhost:\d+\/mcp\n$/);
+    expect(new TextDecoder().decode(value)).toMatch(/^http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+\/mcp\n$/);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
   });
