@@ -6,6 +6,7 @@ import type { Config } from "../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../config/locations.ts";
 import { isWithin } from "../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../errors.ts";
+import { stringsIn } from "../json-object.ts";
 import {
   type ConfigFile,
   configAsText,
@@ -17,6 +18,7 @@ import { shellWord } from "../shell-word.ts";
 import { lastingCommand } from "../upgrade/lasting.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
 import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
+import { withKnownVariables } from "./inherited.ts";
 import { type Inventory, merge } from "./merge.ts";
 import { type Command, isTogether, type Rewired, rewire } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
@@ -48,7 +50,7 @@ export async function takeSurvey(agents: readonly Agent[], options: SurveyOption
     flag: options.project ? undefined : options.config,
     user: options.project || options.config === undefined,
   });
-  const inventories = [inventoryOf(ofUser, userFile)];
+  const inventories = [await withVariables(inventoryOf(ofUser, userFile), options.env)];
   for (const [path, files] of byProjectConfig(found, options)) {
     inventories.push(inventoryOf(files, openConfigFile({ ...options, flag: path })));
   }
@@ -112,6 +114,17 @@ function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
   const servers = files.flatMap((file) => file.servers);
   const merged = merge(servers, configFile.entries, configFile.file, entryOf);
   return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)) };
+}
+
+/** The user's servers keep the variables that they are known to read. Others who work on a project may have set other variables. */
+async function withVariables(inventory: Inventory, env: Environment): Promise<Inventory> {
+  for (const server of inventory.servers) {
+    if (server.isThere) continue;
+    server.entry = await withKnownVariables(server.entry, env);
+    const names = stringsIn(server.entry["inherit"]);
+    if (names.length > 0) server.notes = [...server.notes, `it gets ${names.join(", ")} from your environment`];
+  }
+  return inventory;
 }
 
 /** `cwd` relative to the config's folder; left out if it is that folder, where servers start anyway. */

@@ -156,11 +156,11 @@ class Opening {
 
   /** The error of a connection that could not be opened. */
   failureOf(cause: unknown): Error {
-    const { server, signal, late } = this.#given;
+    const { server, options, signal, late } = this.#given;
     const channel = this.#channel;
     // The SDK reports every end of the wait as a timeout.
     if (signal.aborted) return cancelledStart(server, cause);
-    if (!channel.isWell?.()) return startFailure(server, channel, late.aborted, cause);
+    if (!channel.isWell?.()) return startFailure(server, channel, { isLate: late.aborted, env: options.env }, cause);
     const why = channel.ended();
     return new ConnectionLost(`Server "${server.name}": ${why}`, { cause, why, sent: false });
   }

@@ -31,7 +31,7 @@ function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOpt
     command: server.command,
     args: server.args,
     cwd: server.cwd ?? cwd,
-    env: childEnvironment(env, server.env),
+    env: childEnvironment(env, server.env, server.inherit),
     warn: (message) => log.warn(message),
     ...(redact ? { redact } : {}),
     ...(onStderr ? { onStderr } : {}),

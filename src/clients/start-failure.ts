@@ -1,8 +1,10 @@
 /** Errors that say why a server did not start, or cannot be reached. */
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Channel } from "./channel.ts";
+import { missingVariableHint } from "./missing-variable.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { ServerFailure, type ServerFailureDetails, SignedOut } from "./server-failure.ts";
 import { noSuchMethod } from "./server-requests.ts";
@@ -27,7 +29,13 @@ export function unreachable(server: ServerConfig, failure: NetworkFailure): Clau
   return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, details);
 }
 
-export function startFailure(server: ServerConfig, channel: Channel, isLate: boolean, cause: unknown): ClaudikinsError {
+/** `env` is the environment that the server's process was given a part of. */
+export function startFailure(
+  server: ServerConfig,
+  channel: Channel,
+  { isLate, env }: { isLate: boolean; env: Environment },
+  cause: unknown,
+): ClaudikinsError {
   if (cause instanceof ClaudikinsError && !isLate) {
     return failed(server, cause.code, `did not start: ${cause.message}`, { cause: cause.cause, hint: cause.hint });
   }
@@ -53,7 +61,8 @@ export function startFailure(server: ServerConfig, channel: Channel, isLate: boo
     : ended
       ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
       : firstAnswer(cause);
-  return failed(server, code, `did not start: ${words}`, { cause, hint }, lastWords(channel));
+  const better = missingVariableHint(channel.lastWords(), server, (name) => env[name] !== undefined);
+  return failed(server, code, `did not start: ${words}`, { cause, hint: better ?? hint }, lastWords(channel));
 }
 
 /** The SDK wraps failures of its first request in the newer era. */

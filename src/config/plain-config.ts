@@ -110,6 +110,10 @@ const stdioKeys: ReadonlyMap<string, Check> = new Map([
   ["args", isTexts],
   ["env", isEnvironment],
   ["cwd", isText],
+  [
+    "inherit",
+    (value) => value === "minimal" || (isTexts(value) && (value as string[]).every((each) => /^\w+$/.test(each))),
+  ],
   ...anyServer,
 ]);
 

@@ -55,6 +55,9 @@ const policyKey = <T>(key: (typeof policyKeys)[number]) =>
     })
     .optional();
 
+/** A name of a variable, or a pattern of names. */
+const inheritable = /^[\w*().]+$/;
+
 /** The keys of every server, for all transports. */
 const anyServer = {
   /** A disabled server is neither started nor shown. */
@@ -98,6 +101,16 @@ export const stdioSchema = z.object({
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
+  /**
+   * Variables of the environment that the program gets beside those that say where things are: names, in which `*` matches any text. Or
+   * `minimal`: only the user, folders, languages, proxies and certificates.
+   */
+  inherit: z
+    .union([
+      z.literal("minimal"),
+      z.array(z.string().regex(inheritable, "use names of variables, in which * matches any text")),
+    ])
+    .optional(),
   /** Relative paths are resolved against the config file. */
   cwd: z.string().min(1).optional(),
   ...anyServer,

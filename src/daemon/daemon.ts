@@ -2,6 +2,7 @@
 import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { onAbort } from "../clients/abort.ts";
+import { inheritedNames } from "../clients/child-environment.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
@@ -49,17 +50,23 @@ interface DaemonOptions {
  * as a desktop application, so a server starts with the environment of the caller that needs it first.
  */
 export class CallerEnvironment {
+  readonly #own: Environment;
   #env: Environment;
 
-  /** `env` is the daemon's own. It counts until a caller says more. */
-  constructor(env: Environment) {
-    this.#env = env;
+  /** `own` is the daemon's. It counts until a caller says more. */
+  constructor(own: Environment) {
+    this.#own = own;
+    this.#env = own;
   }
 
   readonly now = (): Environment => this.#env;
 
+  /** `env` has the variables that servers get without being asked for. All others are the daemon's own. */
   heard(env: Environment | undefined): void {
-    if (env) this.#env = withAbsolutePath(env);
+    if (!env) return;
+    const usual = new Set(inheritedNames(this.#own));
+    const others = Object.entries(this.#own).filter(([name]) => !usual.has(name));
+    this.#env = withAbsolutePath({ ...Object.fromEntries(others), ...env });
   }
 }
 

@@ -42,6 +42,8 @@ function programEntry({ kind, runtime, spec, options, args, env }: ProgramWay, v
   return {
     command: runtime,
     args: words,
+    // A stranger's program gets nothing that leads to the user's other programs.
+    inherit: "minimal",
     ...(present.length === 0
       ? {}
       : { env: Object.fromEntries(present.map(({ name, value }) => [name, filled(value, first(values))])) }),

@@ -146,6 +146,7 @@ describe("a person at a terminal", () => {
     expect(users()).toEqual({
       weather: {
         command: "npx",
+        inherit: "minimal",
         args: ["-y", "@acme/weather@1.2.3", "--units", "metric", join(folder.path, "cache")],
         env: { WEATHER_KEY: "s3cr3t-0815" },
       },
@@ -202,11 +203,11 @@ describe("a person at a terminal", () => {
     expect(stderr).toContain(
       "com.example/echo can be used in several ways:\n  1  sse: connect to https://echo.example.com/sse\n  2  npm: start echo@1.0.0 with npx\n",
     );
-    expect(users().echo).toEqual({ command: "npx", args: ["-y", "echo@1.0.0"] });
+    expect(users().echo).toEqual({ command: "npx", args: ["-y", "echo@1.0.0"], inherit: "minimal" });
     const pypi = await run([...argv, "--via", "pypi", "--force"], atTerminal(["y"]));
     expect([pypi.exitCode, pypi.stderr]).toEqual([4, expect.stringContaining("needs uvx, which is not in your PATH")]);
     const kept = await run([...argv, "--via", "pypi", "--force", "--no-check"], atTerminal(["y"]));
-    expect([kept.exitCode, users().echo]).toEqual([0, { command: "uvx", args: ["echo@1.0.0"] }]);
+    expect([kept.exitCode, users().echo]).toEqual([0, { command: "uvx", args: ["echo@1.0.0"], inherit: "minimal" }]);
     const none = await run([...argv, "--via", "oci", "--as", "other"], atTerminal([]));
     expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining("Its ways: sse, npm, pypi")]);
   });
@@ -221,6 +222,7 @@ describe("a person at a terminal", () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining("--units must be one of metric, imperial")]);
     expect(users().weather).toEqual({
       command: "npx",
+      inherit: "minimal",
       args: ["-y", "@acme/weather@1.2.3", "--units", "imperial", join(folder.path, "cache")],
       env: { WEATHER_KEY: "key" },
     });
@@ -232,6 +234,7 @@ describe("a person at a terminal", () => {
     expect((await run(argv, atTerminal(["y"]))).exitCode).toBe(0);
     expect(users().weather).toEqual({
       command: "npx",
+      inherit: "minimal",
       args: ["-y", "@acme/weather@1.2.3", "--units", "metric", "${cache}"],
       env: { WEATHER_KEY: "${WEATHER_KEY}" },
     });
@@ -324,6 +327,7 @@ describe("without a terminal", () => {
     ]);
     expect(users().weather).toEqual({
       command: "npx",
+      inherit: "minimal",
       args: ["-y", "@acme/weather@1.2.3", "--units", "imperial", "/tmp/c"],
       env: { WEATHER_KEY: "${WEATHER_KEY}" },
     });
@@ -385,6 +389,7 @@ describe("without a terminal", () => {
       {
         command: "npx",
         args: ["-y", "@acme/weather@1.2.3", "--units", "metric", "${CACHE}"],
+        inherit: "minimal",
         env: { WEATHER_KEY: "${WEATHER_KEY}" },
       },
     ]);

@@ -197,6 +197,7 @@ test("--yes accepts a package with plain words, and a proposal that a flag repla
   expect((await add(parts, ["--yes", "--set", "root=/srv"])).exitCode).toBe(0);
   expect(users().echo).toEqual({
     command: "npx",
+    inherit: "minimal",
     args: ["-y", "echo@1.0.0", "stdio", "--tools", "search,read", "/srv"],
     env: { LOG_LEVEL: "info", MAX_ROWS: "100" },
   });
@@ -217,7 +218,7 @@ describe("at a terminal", () => {
   test("a variable that does not look like a setting is left out unless the person types it", async () => {
     const parts = npm({ environmentVariables: [{ name: "ECHO_OPTS", value: "--evil" }] });
     expect((await add(parts, [], { terminal: true, answers: ["y", "n"] })).exitCode).toBe(0);
-    expect(users().echo).toEqual({ command: "npx", args: ["-y", "echo@1.0.0"] });
+    expect(users().echo).toEqual({ command: "npx", args: ["-y", "echo@1.0.0"], inherit: "minimal" });
     const typed = await add(parts, ["--force"], { terminal: true, answers: ["y", "y", "--mine"] });
     expect([typed.exitCode, typed.stderr]).toEqual([0, expect.stringContaining("for example --evil")]);
     expect(users().echo.env).toEqual({ ECHO_OPTS: "--mine" });

@@ -81,6 +81,22 @@ test("init lists the servers in one table, writes the config with --apply, and c
   `);
 });
 
+test("a well-known server keeps the variables that it reads, and the others are named", async () => {
+  folder.write(".claude.json", {
+    mcpServers: {
+      sentry: { command: "npx", args: ["-y", "@sentry/mcp-server"] },
+      own: { command: "own", env: { OWN_KEY: "1" } },
+    },
+  });
+  const env = { SENTRY_ACCESS_TOKEN: "s3cr3t", OTHER_TOKEN: "s3cr3t", HTTPS_PROXY: "http://127.0.0.1:9", SHLVL: "2" };
+  const { stdout, stderr } = await run(["init", "--no-start", "--apply"], { env });
+  expect(stderr).toContain("note: sentry: it gets SENTRY_ACCESS_TOKEN from your environment");
+  expect(stderr).toContain("say where things are, and not OTHER_TOKEN. To pass one on");
+  expect(stdout + stderr).not.toContain("s3cr3t");
+  expect(config().mcpServers.sentry.inherit).toEqual(["SENTRY_ACCESS_TOKEN"]);
+  expect(config().mcpServers.own).not.toHaveProperty("inherit");
+});
+
 test("without consent, only the config is written", async () => {
   twoHosts();
   const before = readFileSync(join(folder.path, ".cursor/mcp.json"), "utf8");

@@ -1,8 +1,8 @@
-/** A server of the executable gets eight harmless variables of the user's environment, and what its entry declares. */
+/** A server of the executable gets variables that say where things are, and what its entry declares. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { executable } from "../support/claudikins.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -18,16 +18,19 @@ const harmless = {
   TERM: "xterm-256color",
   LANG: "C.UTF-8",
   TMPDIR: "/tmp",
+  LC_ALL: "C",
+  SSH_AUTH_SOCK: "/tmp/agent",
+  DISPLAY: ":1",
+  HTTPS_PROXY: "http://127.0.0.1:9",
+  NODE_EXTRA_CA_CERTS: "/etc/ssl/own.pem",
 };
 
 /** Variables that no server may see. */
 const others = {
   GITHUB_TOKEN: "s3cret",
   AWS_SECRET_ACCESS_KEY: "s3cret",
-  SSH_AUTH_SOCK: "/tmp/s3cret",
   NODE_OPTIONS: "--no-warnings",
   BUN_CONFIG_VERBOSE_FETCH: "0",
-  LC_ALL: "C",
   EDITOR: "vi",
   CLAUDIKINS_LOG: "warn",
   TOKEN: "s3cret-token",
@@ -49,7 +52,8 @@ test.skipIf(process.platform === "win32").each([
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   // Marks our processes, so that they are found if we are killed.
   const mark = { CLAUDIKINS_START: expect.stringMatching(/^\d+\.\d+\.\d+\.$/) };
-  const seen = { HOME: folder.path, ...shell, ...mark };
+  const xdg = Object.entries(testEnvironment()).filter(([name]) => name.startsWith("XDG_"));
+  const seen = { HOME: folder.path, ...shell, ...Object.fromEntries(xdg), ...mark };
   expect(JSON.parse(stdout).value).toEqual([{ ...seen, LANG: "xx", MINE: "s3cret-token", PLAIN: "yes" }, seen]);
   expect(stderr).not.toContain("s3cret");
 });

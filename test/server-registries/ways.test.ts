@@ -69,7 +69,7 @@ describe("a package", () => {
       { command: "docker", args: ["run", "-i", "--rm", `docker.io/acme/mcp@sha256:${"a".repeat(64)}`] },
     ],
   ])("%s is started in the published version", (_, parts, made) => {
-    expect(npm(parts)).toEqual(made);
+    expect(npm(parts)).toEqual({ ...made, inherit: "minimal" });
   });
 
   test("gets its arguments in order: fixed ones, options, repeated ones, and values of variables", () => {
@@ -147,6 +147,7 @@ describe("a package", () => {
       ],
     };
     expect(npm(oci, { TOKEN: "s3cr3t", folder: "/home/me" })).toEqual({
+      inherit: "minimal",
       command: "docker",
       args: [
         "run",
@@ -582,6 +583,7 @@ describe("the forms of former versions", () => {
     const { ways } = waysOf(found!);
     expect(ways.map(({ kind }) => kind)).toEqual(["sse", "npm"]);
     expect(entryOf(ways[1] as Way, new Map([["my_dir", ["/x"]]]))).toEqual({
+      inherit: "minimal",
       command: "npx",
       args: ["-y", "old@0.9.0", "/x"],
       env: { A_B: "${A_B}" },

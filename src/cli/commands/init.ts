@@ -1,4 +1,6 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
+
+import { withheldNames } from "../../agents/inherited.ts";
 import { agentNames } from "../../agents/supported/agents.ts";
 import { planSwitch } from "../../agents/switch-over.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -94,7 +96,8 @@ export default command({
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
     await settleFailed(started, setting);
     const settled = started.map(({ plan }) => plan);
-    await say(notesText(rowsOfAll(), survey.found, settled));
+    const entries = settled.flatMap(({ inventory }) => inventory.servers.map(({ entry }) => entry));
+    await say(notesText(rowsOfAll(), survey.found, settled, withheldNames(io.env, entries)));
 
     const isRewiring = settled.some((plan) => plan.plans.length > 0);
     const needed = isRewiring ? await neededExecutable(io.env, io.interrupted) : undefined;

@@ -207,7 +207,14 @@ export function warningsText(rows: readonly Row[]): string {
   return linesText(rows.flatMap(({ problem }) => (problem ? [`warning: ${problem.message}`] : [])));
 }
 
-export function notesText(rows: readonly Row[], found: Found, plans: readonly SwitchPlan[]): string {
+/** `withheld` are the names of variables that servers no longer get. */
+export function notesText(
+  rows: readonly Row[],
+  found: Found,
+  plans: readonly SwitchPlan[],
+  withheld: readonly string[],
+): string {
+  const isMoving = rows.some((row) => row.new && !row.left && row.transport === "stdio");
   return linesText([
     ...rows.flatMap(({ server, notes = [] }) => notes.map((note) => `note: ${server}: ${note}`)),
     ...plans.flatMap(({ notes }) => notes).map((text) => `note: ${text}`),
@@ -220,8 +227,18 @@ export function notesText(rows: readonly Row[], found: Found, plans: readonly Sw
     ),
     ...(rows.some(({ left }) => left) ? [`note: ${againText}`] : []),
     ...(rows.some((row) => row.problem && row.new && !row.left) ? [`note: ${importedText}`] : []),
+    ...(isMoving && withheld.length > 0 ? [`note: ${withheldText(withheld)}`] : []),
     ...found.problems.map(({ error }) => `error: ${error.message}`),
   ]);
+}
+
+/** Maximum number of variables that are named. */
+const maxNames = 8;
+
+function withheldText(names: readonly string[]): string {
+  const rest = names.length - maxNames;
+  const shown = names.slice(0, maxNames).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return `servers get the variables that say where things are, and not ${shown}. To pass one on, add it to "inherit" of the server's entry`;
 }
 
 const againText =

@@ -56,7 +56,7 @@ async function open(
     server: server.name,
     entry: entryMark(server),
     cwd,
-    env: childEnvironment(env, {}),
+    env: childEnvironment(env, {}, server.inherit),
     capabilities,
     session,
     endsWithCaller,

@@ -19,7 +19,7 @@ function serverLines(name: string, entry: ServerEntry): Line[] {
   const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
   const way = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
-  const named = ["command", "args", "cwd", "env", "url", "headers", "oauth"];
+  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "oauth"];
   const others = Object.entries(rest).filter(([key]) => !named.includes(key));
   return [
     ...way,
@@ -38,12 +38,13 @@ const lineOf =
 type Program = Extract<ServerEntry, { command: string }>;
 type Remote = Exclude<ServerEntry, Program>;
 
-function programLines({ command, args, cwd, env }: Program, line: MakeLine): Line[] {
+function programLines({ command, args, cwd, env, inherit = [] }: Program, line: MakeLine): Line[] {
   const text = [command, ...shownArguments(args)].map(shellWord).join(" ");
   return [
     line("start", text, [command, args]),
     ...(cwd === undefined ? [] : [line("in the folder", cwd)]),
     ...Object.entries(env).map(([name, value]) => line("set", `${name}=${shownValue(name, value)}`, [name, value])),
+    ...(inherit === "minimal" || inherit.length === 0 ? [] : [line("read from the environment", inherit.join(", "))]),
   ];
 }
 
