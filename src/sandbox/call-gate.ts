@@ -1,14 +1,20 @@
 /** Limits the calls of one execution: their number, their size, and how many are open. */
 import type { Limits } from "./contract.ts";
+import { hasMoreKeys } from "./distinct-keys.ts";
 import {
   argumentsTooLarge,
+  maxKeys,
   maxQuestions,
   openArgumentsTooLarge,
   openCallsOf,
   tooManyCalls,
+  tooManyKeys,
   tooManyQuestions,
 } from "./limit-errors.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
+
+/** Arguments of this many characters cannot have as many different keys. */
+const mayHaveManyKeys = 4 * maxKeys;
 
 const atStart = () => ({
   waiting: [] as CallMessage[],
@@ -41,6 +47,9 @@ export class CallGate {
     const bytes = Buffer.byteLength(call.args);
     if (bytes > this.#limits.argumentBytes) {
       return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);
+    }
+    if (call.args.length > mayHaveManyKeys && hasMoreKeys(call.args, maxKeys)) {
+      return tooManyKeys(`${call.namespace}.${call.name}`);
     }
     const open = this.state.openBytes + bytes;
     if (open > openCallsOf(this.#limits)) return openArgumentsTooLarge(open, this.#limits);

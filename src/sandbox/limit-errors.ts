@@ -35,6 +35,17 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
   );
 }
 
+/** Maximum number of different keys in the arguments of a call. */
+export const maxKeys = 50_000;
+
+export function tooManyKeys(tool: string): ErrorShape {
+  return toolError(
+    "ARGUMENTS_TOO_LARGE",
+    `The arguments of ${tool} have more than ${maxKeys.toLocaleString("en")} different keys, which is the limit`,
+    "Send the data in several calls, or as a list of objects with the same keys.",
+  );
+}
+
 /** Maximum bytes of the arguments of all open calls. */
 export function openCallsOf({ argumentBytes }: Limits): number {
   return 4 * argumentBytes;

@@ -122,6 +122,8 @@ export class Recorder {
     this.#state.open.add(call);
     const ended = this.#watch?.(message);
     try {
+      // Many calls with large arguments, made at once, must not be handled at once.
+      if (message.args.length > largeChars) await eventLoopTurn();
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const made = { execution: this.#id, call, line };
       const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock, made);

@@ -108,6 +108,64 @@ describe("show", () => {
   });
 });
 
+describe("long arguments", () => {
+  const args = { path: "/etc/hosts", text: "line of text\n".repeat(60_000), end: "THE END" };
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+
+  test("are whole in show as long as the call waits, and in lists only as their beginning", async () => {
+    const row = await ask({ args });
+    expect((await json(["show", row.id])).args).toEqual(args);
+    expect((await run(["show", row.id])).stdout).toContain('"end": "THE END"');
+    const [listed] = (await json(["list"])).approvals;
+    expect(listed).not.toHaveProperty("args");
+    expect(listed).toMatchObject({ argsBytes: bytes, excerpt: JSON.stringify(args, null, 2).slice(0, 2_000) });
+    expect((await run([])).stdout).toContain('{"path": "/etc/hosts","text": "line of text');
+  });
+
+  test("are shown to the person who approves: both ends, and how much is between", async () => {
+    const row = await ask({ args });
+    const { stderr } = await atTerminal(["approve", row.id], "y");
+    for (const part of ['"path": "/etc/hosts"', '"end": "THE END"', "about 840,000 characters are not shown"]) {
+      expect(stderr).toContain(part);
+    }
+    expect(await stateOf(row)).toBe("approved");
+  });
+
+  test("are kept in part after the decision, and show says so", async () => {
+    const row = await ask({ args });
+    expect((await json(["deny", row.id])).denied[0]).not.toHaveProperty("args");
+    const shown = await json(["show", row.id]);
+    expect(shown).not.toHaveProperty("args");
+    expect(shown).toMatchObject({ argsBytes: bytes, state: "denied" });
+    const { stdout } = await run(["show", row.id]);
+    expect(stdout).toContain('"path": "/etc/hosts"');
+    expect(stdout).not.toContain("THE END");
+    expect(stdout).toContain(
+      `Only the beginning of its arguments is kept: they had ${bytes.toLocaleString("en")} bytes\n`,
+    );
+    expect((await json(["list", "--decided"])).approvals[0]).toMatchObject({ id: row.id, argsBytes: bytes });
+  });
+
+  test("cannot be approved after another decision", async () => {
+    const row = await ask({ args });
+    await approvals.withdraw(row.id);
+    const { stderr, exitCode } = await atTerminal(["approve", row.id], "y");
+    expect(stderr).toContain("no longer waits");
+    expect(exitCode).toBe(2);
+    expect(await stateOf(row)).toBe("withdrawn");
+  });
+});
+
+test("the list of hundreds of calls with large arguments does not read them", async () => {
+  const text = "x".repeat(1_000_000);
+  for (let call = 0; call < 40; call++) await ask({ call, args: { call, text } });
+  for (const argv of [["list"], ["list", "--json"], ["list", "--all", "--json"]]) {
+    const { stdout, exitCode } = await run(argv);
+    expect(exitCode).toBe(0);
+    expect(stdout.length).toBeLessThan(200_000);
+  }
+});
+
 describe("approve", () => {
   test("asks the person with the whole question, and approves after a yes", async () => {
     const row = await ask();

@@ -256,3 +256,15 @@ test("it listens on this machine only", async () => {
   const addresses = [...listening.matchAll(new RegExp(`: ([0-9A-F]+):${hex} \\S+ 0A`, "g"))].map(([, each]) => each);
   expect(addresses).toEqual(["0100007F"]);
 });
+
+test("an approval is given whole as long as it is open, and with its beginning afterwards", async () => {
+  const args = { first: 1, text: "x".repeat(500_000), last: "the end" };
+  const id = await scene.ask({ args });
+  const headers = { cookie: await signIn() };
+  const whole = JSON.stringify(args, null, 2);
+  const get = async () =>
+    (await (await ask(`api/approvals/${id}`, { method: "GET", headers })).json()) as { args: string };
+  expect(await get()).toMatchObject({ args: whole, argsChars: whole.length });
+  await scene.approvals.decide(id, { state: "denied", by: "command" });
+  expect(await get()).toMatchObject({ args: whole.slice(0, 2_000), argsChars: whole.length, state: "denied" });
+});
