@@ -6,6 +6,7 @@ import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
+import type { Starter } from "./asker.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
 import type { ExecutionCheckpointer, StoredProgram } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
@@ -30,6 +31,8 @@ export interface ExecuteRequest {
   claim?: string | undefined;
   /** The agent that sent the program, for the record. */
   host?: HostIdentity | undefined;
+  /** The client of `serve --http` that sent the program, and alone may ask for it. */
+  starter?: Starter | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }

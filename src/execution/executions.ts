@@ -10,6 +10,7 @@ import type { CallMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { ExecutionStore, StoredCall, StoredExecution } from "../store/executions.ts";
 import { newId } from "../trace/id.ts";
+import { type Asker, mayAsk } from "./asker.ts";
 import { ExecutionCheckpointer, type StoredProgram } from "./checkpointer.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
@@ -17,6 +18,7 @@ import {
   type ExecutionsOptions,
   isOfOtherBuild,
   lookMs,
+  notFound,
   StoredExecutions,
   type StoredRequest,
 } from "./stored-executions.ts";
@@ -51,12 +53,13 @@ export class Executions implements AsyncDisposable {
   ): RunningExecution {
     const id = newId(Date.now());
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, host, claim } = request;
+    const { source, check, isForAgent = false, host, claim, starter } = request;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
-    const stored: StoredRequest = { source, asked: request.limits, limits, check, isForAgent, host, claim, cwd };
+    const asked = request.limits;
+    const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, claim, starter, cwd };
     const checkpointer = this.#checkpointer({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
-    const running = this.#run(id, startedAt, checkpointer, parts, async (signal) => {
+    const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
       if (isBackground) await checkpointer.begun;
       return execute({ ...request, id, signal, origin: request.origin ?? request.signal, checkpointer }, parts);
     });
@@ -66,16 +69,17 @@ export class Executions implements AsyncDisposable {
 
   /**
    * Finds an execution of this config: one of this process, of another one, or one whose process has died, which is continued here.
-   * Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.
+   * `asker` is the agent that asks; without it, the user does. Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.
    */
-  async follow(id: string, parts: ExecutionParts): Promise<FollowedExecution> {
+  async follow(id: string, parts: ExecutionParts, asker?: Asker): Promise<FollowedExecution> {
     const running = this.#running.get(id);
+    if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
     if (running) return running;
     const { store } = await this.stored.open(parts);
-    const row = this.stored.rowOf(id, store);
+    const row = this.stored.rowOf(id, store, asker);
     if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, store, parts);
     if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, store, parts);
-    return (await this.#takeOver(row, parts)) ?? this.follow(id, parts);
+    return (await this.#takeOver(row, parts)) ?? this.follow(id, parts, asker);
   }
 
   /** Whether another build has saved the program, and its executable runs it now. */
@@ -223,13 +227,13 @@ export class Executions implements AsyncDisposable {
       throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }
     if (!store.claim(id, owner, row.owner)) return undefined;
-    const { source, asked, limits, check, isForAgent, host } = JSON.parse(row.request) as StoredRequest;
+    const { source, asked, limits, check, isForAgent, host, starter } = JSON.parse(row.request) as StoredRequest;
     const saved = store.program(id);
     const calls = store.calls(id);
     const sent = new Map(calls.filter(({ state }) => state === "sent").map((each) => [each.call, each.repeatable]));
     const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, { access, sent });
     const open = calls.map(openCallOf);
-    const running = this.#run(id, startedAt, checkpointer, parts, (signal) => {
+    const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
       const request = { id, source, check, isForAgent, host, signal, checkpointer };
       // It was stored before it started, so no call has left.
       if (!saved) return execute({ ...request, limits: asked }, parts);
@@ -260,13 +264,11 @@ export class Executions implements AsyncDisposable {
   }
 
   #run(
-    id: string,
-    startedAt: number,
-    checkpointer: ExecutionCheckpointer,
-    parts: ExecutionParts,
+    about: ConstructorParameters<typeof RunningExecution>[0],
     work: (signal: AbortSignal) => Promise<Outcome>,
   ): RunningExecution {
-    const running = new RunningExecution({ id, startedAt, checkpointer, parts }, work);
+    const { id } = about;
+    const running = new RunningExecution(about, work);
     this.#running.set(id, running);
     void running.outcome.finally(() => this.#running.delete(id)).catch(() => {});
     return running;

@@ -3,6 +3,7 @@ import { continuesElsewhere } from "../policy/desk.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { atMost } from "../time-limit.ts";
+import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
 
@@ -40,6 +41,7 @@ export class RunningExecution implements FollowedExecution {
   readonly id: string;
   readonly startedAt: number;
   readonly parts: ExecutionParts;
+  readonly starter: Starter | undefined;
   readonly outcome: Promise<Outcome>;
   readonly #checkpointer: ExecutionCheckpointer;
   readonly #cancelled = new AbortController();
@@ -50,12 +52,14 @@ export class RunningExecution implements FollowedExecution {
       startedAt,
       checkpointer,
       parts,
-    }: { id: string; startedAt: number; checkpointer: ExecutionCheckpointer; parts: ExecutionParts },
+      starter,
+    }: Pick<RunningExecution, "id" | "startedAt" | "parts" | "starter"> & { checkpointer: ExecutionCheckpointer },
     work: (signal: AbortSignal) => Promise<Outcome>,
   ) {
     this.id = id;
     this.startedAt = startedAt;
     this.parts = parts;
+    this.starter = starter;
     this.#checkpointer = checkpointer;
     this.outcome = this.#ended(work);
     // Nobody may wait for it.

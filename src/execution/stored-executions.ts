@@ -11,6 +11,7 @@ import { openDatabase } from "../store/database.ts";
 import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
 import type { HostIdentity } from "../trace/record.ts";
+import { type Asker, mayAsk, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
 
@@ -49,6 +50,7 @@ export interface StoredRequest {
   isForAgent: boolean;
   host: HostIdentity | undefined;
   claim?: string | undefined;
+  starter?: Starter | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
 }
@@ -110,15 +112,12 @@ export class StoredExecutions {
     return { row, calls };
   }
 
-  /** Throws EXECUTION_NOT_FOUND. */
-  rowOf(id: string, store: ExecutionStore): StoredExecution {
+  /** An agent is told the same of every execution that it may not ask for. Throws EXECUTION_NOT_FOUND. */
+  rowOf(id: string, store: ExecutionStore, asker?: Asker): StoredExecution {
     const row = store.get(id);
-    if (row?.config === this.#options.config) return row;
-    if (!row) {
-      throw new ClaudikinsError("EXECUTION_NOT_FOUND", `There is no execution "${id}"`, {
-        hint: "To list the executions that run or wait: claudikins executions list",
-      });
-    }
+    const isOurs = row?.config === this.#options.config;
+    if (row && isOurs && (!asker || mayAsk(asker, (JSON.parse(row.request) as StoredRequest).starter))) return row;
+    if (!row || asker) throw notFound(id);
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
       hint:
         row.config === null ? "It is the demo's: use it where no config file is found." : `Add --config ${row.config}`,
@@ -180,4 +179,10 @@ export class StoredExecutions {
     const access = await this.#access?.catch(() => undefined);
     access?.end();
   }
+}
+
+export function notFound(id: string): ClaudikinsError {
+  return new ClaudikinsError("EXECUTION_NOT_FOUND", `There is no execution "${id}"`, {
+    hint: "To list the executions that run or wait: claudikins executions list",
+  });
 }

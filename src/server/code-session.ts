@@ -7,6 +7,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../errors.ts";
+import type { Asker } from "../execution/asker.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import { ProgressReporter } from "./progress.ts";
@@ -45,6 +46,8 @@ interface CodeCall {
 }
 
 export class CodeSession {
+  /** The agent. */
+  readonly asker: Asker;
   readonly #surface: Surface;
   #count: SessionCount;
   /** The toolbox that is counted in: once the config is trusted, the unlocked one. */
@@ -53,7 +56,8 @@ export class CodeSession {
   readonly #toldServers = new Set<string>();
   #toldProblem: string | undefined;
 
-  constructor(toolbox: Toolbox, surface: Surface, count?: SessionCount) {
+  constructor(toolbox: Toolbox, surface: Surface, asker: Asker, count?: SessionCount) {
+    this.asker = asker;
     this.#toolbox = toolbox;
     this.#surface = surface;
     this.#count = count ?? new SessionCount(toolbox, surface.instructions);
@@ -91,7 +95,13 @@ export class CodeSession {
       const opened = await this.#unlocked(toolbox, capabilities, signal);
       using _work = opened.restTimer.running();
       await opened.reload?.refresh();
-      const called = await call(args, opened, signal, { onProgress, told: this.#toldServers, host, ...task });
+      const called = await call(args, opened, signal, {
+        onProgress,
+        told: this.#toldServers,
+        host,
+        asker: this.asker,
+        ...task,
+      });
       const result = withFigures(this.#withProblem(called, opened.reload?.problem), startedAt);
       this.#count.answered(params.name, args, result);
       return result;

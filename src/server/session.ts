@@ -1,5 +1,6 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
 import type { Server } from "@modelcontextprotocol/server";
+import { type Asker, agentOfUser } from "../execution/asker.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
@@ -17,11 +18,11 @@ export function createSession(
   toolbox: Toolbox,
   closing: AbortSignal,
   surface: Surface | undefined,
-  count?: SessionCount,
+  { asker = agentOfUser, count }: { asker?: Asker; count?: SessionCount | undefined } = {},
 ): Server {
   toolbox.restTimer.restart();
   if (!surface) return createDirectSession(toolbox, closing);
-  const session = new CodeSession(toolbox, surface, count);
+  const session = new CodeSession(toolbox, surface, asker, count);
   const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
   server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));

@@ -60,7 +60,7 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
       return modernStdioServer(toolbox, beginning, wire, over.signal);
     }
     watch(() => {});
-    const server = createSession(toolbox, over.signal, surface, count);
+    const server = createSession(toolbox, over.signal, surface, { count });
     toolbox.pool.responder = hostOf(server);
     return server;
   };

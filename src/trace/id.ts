@@ -1,4 +1,4 @@
-/** Ids of executions: short, easy to type, and sorted by time. */
+/** Ids of executions: sorted by time, easy to type, and impossible to guess. */
 
 /** Without letters that are easily confused. */
 const letters = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -8,9 +8,11 @@ const firstMoment = Date.UTC(2026, 0, 1);
 /** Letters for milliseconds, enough for thirty years. */
 const timeLetters = 8;
 
-const randomLetters = 2;
+/** A letter has 5 bits, so these have 100. */
+const randomLetters = 20;
 
-const form = new RegExp(`^[${letters}]{${timeLetters + randomLetters}}$`);
+/** Ids of earlier versions had two random letters. Their executions and records can still be read. */
+const form = new RegExp(`^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})$`);
 
 /** The time of the last id. Executions that begin together get different times. */
 let lastAt = 0;

@@ -140,7 +140,7 @@ function shown({ argv, folder, id, ...result }: Ended): string {
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
       .replace(/port \d{4,}/g, "port PORT")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
-      .replace(/^[\da-hjkmnp-tv-z]{10}(?= {2,}just now)/gm, "ID")
+      .replace(/^[\da-hjkmnp-tv-z]{28}(?= {2,}just now)/gm, "ID")
       // The widths of columns depend on their contents.
       .replace(/(?<=\S) {2,}/g, "  ")
   );

@@ -21,7 +21,7 @@ export interface Case {
   isProcess?: true;
 }
 
-export const keptId = "0t80fs9gjc";
+export const keptId = "0t80fs9gjc4vk2q7xh9mzc3wd8rn";
 
 export interface Cases {
   success: Case;

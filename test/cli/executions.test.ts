@@ -32,6 +32,7 @@ async function write(given: Partial<ExecutionRecord>): Promise<ExecutionRecord> 
 const at = Date.now() - 2.5 * 3_600_000;
 const idAt = (moment: number, end: string) => `${newId(moment).slice(0, -end.length)}${end}`;
 const knownId = idAt(at, "74");
+const otherId = idAt(at + 5_000, "84");
 
 /** Two concurrent calls, then one that failed, and one that was cancelled. */
 const known: Partial<ExecutionRecord> = {
@@ -54,7 +55,7 @@ async function shown(argv: string[], options: CliOptions = {}): Promise<string> 
     .replace(/[^/\s]+\/claudikins\.json/g, "FOLDER/claudikins.json")
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "TIME")
     .replaceAll(knownId, "ID------74")
-    .replaceAll(idAt(at + 5_000, "84"), "ID------84");
+    .replaceAll(otherId, "ID------84");
 }
 
 describe("the waterfall", () => {
@@ -126,12 +127,18 @@ describe("the list", () => {
   });
 });
 
-test('an execution is found by its id, the end of its id, the id of its receipt, or "last"', async () => {
+test('an execution is found by its id, the beginning or the end of its id, the id of its receipt, or "last"', async () => {
   await write(known);
-  const other = await write({ id: idAt(at + 5_000, "84"), at: at + 5, receipt: "feedfeedfeed", config: null });
+  const other = await write({ id: otherId, at: at + 5, receipt: "feedfeedfeed", config: null });
   const found = async (word: string) => JSON.parse((await run([word, "--json"])).stdout).id;
   expect(await found(knownId)).toBe(knownId);
   expect(await found("74")).toBe(knownId);
+  // Ids begin with the time, so the first letters of both are the same.
+  expect(await found(knownId.slice(0, 12))).toBe(knownId);
+  expect(await found(knownId.slice(0, -1))).toBe(knownId);
+  expect((await run([knownId.slice(0, 3)])).stderr).toBe(
+    `error: Several executions begin or end with "${knownId.slice(0, 3)}"\n\nhint: One of: ${otherId}, ${knownId}\n`,
+  );
   expect(await found("feedfeedfeed")).toBe(other.id);
   expect(await found("last")).toBe(knownId);
   expect(JSON.parse((await run(["last", "--all", "--json"])).stdout).id).toBe(other.id);

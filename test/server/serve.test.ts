@@ -275,7 +275,7 @@ test("a value that is too long is written to the workspace, with its path in the
   const { text } = await execute("return 'a'.repeat(3_000) + 'z'.repeat(2_000)");
   const [shown, where] = text.split("\n\n");
   expect(shown).toBe(`${"a".repeat(700)}\n… 4000 of 5000 characters are not shown …\n${"z".repeat(300)}`);
-  const file = /\.\/workspace\/(outputs\/[0-9a-z]{10}\.txt)/.exec(where ?? "")?.[1];
+  const file = /\.\/workspace\/(outputs\/[0-9a-z]{28}\.txt)/.exec(where ?? "")?.[1];
   expect(await Bun.file(`${folder.path}/.claudikins/workspace/${file}`).text()).toBe(
     "a".repeat(3_000) + "z".repeat(2_000),
   );

@@ -98,8 +98,8 @@ export async function sdkHost(
 
 export const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-export function initialize(version = "2025-11-25", capabilities: object = {}): object {
-  const params = { protocolVersion: version, capabilities, clientInfo: { name: "raw", version: "1" } };
+export function initialize(version = "2025-11-25", capabilities: object = {}, name = "raw"): object {
+  const params = { protocolVersion: version, capabilities, clientInfo: { name, version: "1" } };
   return { jsonrpc: "2.0", id: 0, method: "initialize", params };
 }
 
@@ -122,11 +122,16 @@ export interface RawSession {
 }
 
 /** An initialized session of raw requests. */
-export async function rawSession(url: string, version = "2025-11-25", capabilities: object = {}): Promise<RawSession> {
+export async function rawSession(
+  url: string,
+  version = "2025-11-25",
+  capabilities: object = {},
+  name = "raw",
+): Promise<RawSession> {
   const response = await fetch(url, {
     method: "POST",
     headers: json,
-    body: JSON.stringify(initialize(version, capabilities)),
+    body: JSON.stringify(initialize(version, capabilities, name)),
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   await response.text();

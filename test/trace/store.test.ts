@@ -23,7 +23,31 @@ test("ids sort by time, and contain it", () => {
   expect(made.every(isId)).toBe(true);
   expect(made.toSorted()).toEqual(made);
   expect(made.map(timeOf)).toEqual(times);
-  expect(["", "abc", "../etc/pas", "0123456ilo"].filter(isId)).toEqual([]);
+  expect(["", "abc", "../etc/pas", "0123456ilo", "0t80fs9gjc4", "../etc/passwd/0123456789abcd"].filter(isId)).toEqual(
+    [],
+  );
+});
+
+test("ids of the same moment have nothing in common but their first eight letters, which are followed by 100 random bits", () => {
+  // The times of ids that are made together differ, so these are made an hour apart.
+  const made = Array.from({ length: 512 }, (_, hour) => newId(Date.UTC(2027, 0, 1) + hour * 3_600_000));
+  expect(new Set(made.map((id) => id.length))).toEqual(new Set([28]));
+  for (let place = 8; place < 28; place++) {
+    const letters = new Map<string, number>();
+    for (const id of made) letters.set(id[place]!, (letters.get(id[place]!) ?? 0) + 1);
+    // Each of 32 letters is expected 16 times.
+    expect([place, letters.size]).toEqual([place, 32]);
+    expect(Math.max(...letters.values())).toBeLessThan(64);
+  }
+});
+
+test("ids of earlier versions, with two random letters, are still ids, and their records are read and removed", async () => {
+  const record = recordOf({ id: `${newId(Date.now()).slice(0, 8)}jc` });
+  expect([isId(record.id), Math.abs(timeOf(record.id) - Date.now()) < 60_000]).toEqual([true, true]);
+  await writeRecord(path, record);
+  expect([ids(), readRecord(path, record.id)]).toEqual([[record.id], record]);
+  prune(path, Date.now() + defaultKeeping.ageMs + 3_600_000, defaultKeeping);
+  expect(ids()).toEqual([]);
 });
 
 test("a record is read completely and as a summary, and its file is private", async () => {

@@ -8,6 +8,7 @@ import { visibleText } from "../../visible-text.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
+import { executionNamed } from "../execution-named.ts";
 import { ageText, table } from "../layout.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
@@ -40,7 +41,10 @@ const listed = {
   "ok?": about("Whether an ended one succeeded", yesOrNo),
 };
 
-const executionArg = place("Id of an execution, or the end of its id", { required: true, complete: "kept" });
+const executionArg = place("Id of an execution, or the beginning or the end of its id", {
+  required: true,
+  complete: "kept",
+});
 
 export const list = command({
   description:
@@ -125,7 +129,7 @@ export const wait = command({
     ...daemonArgs,
     ...configArgs,
   },
-  examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait gjc --json"],
+  examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait 8rn --json"],
   json: doneShape,
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
@@ -165,13 +169,8 @@ export const cancel = command({
 async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
   const { stored } = await toolbox.executions();
   const all = (await stored.list(toolbox)).map(({ id }) => id);
-  const fitting = all.includes(wanted) ? [wanted] : all.filter((id) => wanted !== "" && id.endsWith(wanted));
-  const [only, second] = fitting;
   // An unknown id may belong to another config, which the error says.
-  if (second === undefined) return only ?? wanted;
-  throw new ClaudikinsError("USAGE", `Several executions end with "${wanted}"`, {
-    hint: `One of: ${fitting.slice(0, 5).join(", ")}`,
-  });
+  return executionNamed(wanted, all) ?? wanted;
 }
 
 function jsonOf({ row, progress, approvals }: Found) {

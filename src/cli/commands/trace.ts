@@ -12,6 +12,7 @@ import { configText, durationText, keptOut, outcomeWord } from "../../trace/reco
 import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
+import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText, table } from "../layout.ts";
@@ -25,7 +26,7 @@ const traceShape = either(
 );
 
 /** Minimum width in characters for all columns. */
-const wideTable = 72;
+const wideTable = 90;
 
 const defaultListed = 20;
 const defaultCalls = 40;
@@ -36,7 +37,10 @@ export default command({
     'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
     "To see the messages to and from servers while code runs, use exec --wire.",
   args: {
-    execution: place("Id of an execution, the end of its id, or last", { required: false, complete: "execution" }),
+    execution: place("Id of an execution, the beginning or the end of its id, or last", {
+      required: false,
+      complete: "execution",
+    }),
     limit: option(
       `Maximum number of executions to list (default ${defaultListed}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
       { short: "n", ...countUpTo(100_000) },
@@ -112,16 +116,13 @@ function idOf(wanted: string, { all, own, none }: Executions): string {
       hint: "To list the executions of all configs: claudikins trace --all",
     });
   }
-  const named = all.filter(({ id, receipt }) => id === wanted || receipt === wanted);
-  const fitting = named.length > 0 ? named : all.filter(({ id }) => wanted !== "" && id.endsWith(wanted));
-  const [only, second] = fitting.map(({ id }) => id);
-  if (second !== undefined) {
-    const ids = fitting.slice(0, 5).map(({ id }) => id);
-    throw new ClaudikinsError("USAGE", `Several executions end with "${wanted}"`, {
-      hint: `One of: ${ids.join(", ")}`,
-    });
-  }
-  if (only !== undefined) return only;
+  const found =
+    all.find(({ receipt }) => receipt === wanted)?.id ??
+    executionNamed(
+      wanted,
+      all.map(({ id }) => id),
+    );
+  if (found !== undefined) return found;
   throw new ClaudikinsError("FILE_NOT_FOUND", `No execution "${wanted}" is recorded`, {
     hint: "To list all executions: claudikins trace --all",
   });

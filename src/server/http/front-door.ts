@@ -47,7 +47,7 @@ export class FrontDoor {
     this.#gate = new Gate(options);
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     this.#sessions = new Sessions(toolbox, options, options.log);
-    this.#modern = new ModernRequests(toolbox, options, options.log);
+    this.#modern = new ModernRequests(toolbox, options, options.log, this.#sessions.isOpen);
   }
 
   /** With the address itself: another user may listen on another address of the same name. */

@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { onAbort } from "../../clients/abort.ts";
 import { messageOf } from "../../errors.ts";
+import type { Asker } from "../../execution/asker.ts";
 import { isObject } from "../../json-object.ts";
 import type { Log } from "../../log.ts";
 import { personMs } from "../../time-limit.ts";
@@ -34,7 +35,7 @@ import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
-import { mayBePrivate } from "./sessions.ts";
+import { clientKey, mayBePrivate } from "./sessions.ts";
 
 export interface ModernLimits {
   /** Maximum number of clients, and of sessions of the older revisions. */
@@ -74,9 +75,12 @@ export class ModernRequests {
   readonly #tasks = new Map<string, Tasks>();
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
+  readonly #isOpen: Asker["isOpen"];
   #shared: Promise<Shared> | undefined;
 
-  constructor(toolbox: Toolbox, limits: ModernLimits, log: Log) {
+  /** `isOpen` tells whether a session of the older revisions is open. */
+  constructor(toolbox: Toolbox, limits: ModernLimits, log: Log, isOpen: Asker["isOpen"]) {
+    this.#isOpen = isOpen;
     this.#toolbox = toolbox;
     this.#limits = limits;
     this.#log = log;
@@ -92,7 +96,7 @@ export class ModernRequests {
   async answer(request: Request, body: unknown, address: string): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
-    const client = this.#clientOf(`${address} ${nameIn(body)}`, shared);
+    const client = this.#clientOf(clientKey(address, nameIn(body)), shared);
     return client.answer(request, body);
   }
 
@@ -139,7 +143,7 @@ export class ModernRequests {
       if (!idle) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
       this.#end(...idle);
     }
-    const client = new Client(shared, this.#tasksOf(key));
+    const client = new Client(shared, this.#tasksOf(key), { starter: { client: key }, isOpen: this.#isOpen });
     this.#clients.set(key, client);
     return client;
   }
@@ -190,7 +194,7 @@ function usableCapabilities({ sampling, elicitation, roots }: ClientCapabilities
 /** The name that a client gives itself. It only keeps clients apart: the token decides who may call. */
 function nameIn(body: unknown): string {
   const info = metaIn(body)[CLIENT_INFO_META_KEY];
-  return isObject(info) ? String(info["name"]).slice(0, 256) : "";
+  return isObject(info) ? String(info["name"]) : "";
 }
 
 /** Open calls of one client, including parked ones, which keep their memory. */
@@ -206,16 +210,18 @@ class Client implements ModernClient {
   usedAt = performance.now();
   #subscriptions = 0;
   readonly #shared: Shared;
+  readonly #asker: Asker;
   readonly #handler: McpHttpHandler;
   /** By what the host supports, since servers are told that when they are connected. */
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 
-  constructor(shared: Shared, tasks: Tasks) {
+  constructor(shared: Shared, tasks: Tasks, asker: Asker) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
+    this.#asker = asker;
     this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
@@ -233,7 +239,7 @@ class Client implements ModernClient {
 
   /** In code mode, what the client has been told. */
   session(surface: Surface): CodeSession {
-    this.#session ??= new CodeSession(this.#shared.toolbox, surface);
+    this.#session ??= new CodeSession(this.#shared.toolbox, surface, this.#asker);
     return this.#session;
   }
 

@@ -5,7 +5,9 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
+import type { Asker, Starter } from "../../execution/asker.ts";
 import type { Log } from "../../log.ts";
+import { sha256 } from "../../sha256.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
@@ -43,6 +45,7 @@ export class Sessions {
   readonly #limits: SessionLimits;
   readonly #log: Log;
   readonly #closing = new AbortController();
+  /** By the digests of their ids. */
   readonly #sessions = new Map<string, Session>();
   /** Toolboxes with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
@@ -62,9 +65,12 @@ export class Sessions {
     return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
   }
 
+  /** Whether a session is open, by the digest of its id. */
+  readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
+
   /** Throws a Refusal if the session does not exist. */
   find(id: string): SessionTransport {
-    const session = this.#sessions.get(id);
+    const session = this.#sessions.get(sha256(id));
     if (!session) throw noSession();
     session.usedAt = performance.now();
     return session.transport;
@@ -79,7 +85,7 @@ export class Sessions {
     address: string,
   ): Promise<SessionTransport> {
     const { maxSessions, ...options } = this.#limits;
-    const client = `${address} ${clientInfo.name}`;
+    const client = clientKey(address, clientInfo.name);
     if (this.#sessions.size >= maxSessions) {
       const evicted = sessionToEvict([...this.#sessions.values()], client);
       if (!evicted) {
@@ -91,12 +97,13 @@ export class Sessions {
     }
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
-    this.#sessions.set(transport.sessionId, { transport, client, usedAt: performance.now() });
+    const session = sha256(transport.sessionId);
+    this.#sessions.set(session, { transport, client, usedAt: performance.now() });
     const { sampling, elicitation, roots } = capabilities;
     try {
-      await this.#connect(transport, Boolean(sampling ?? elicitation ?? roots));
+      await this.#connect(transport, { client, session }, Boolean(sampling ?? elicitation ?? roots));
     } catch (error) {
-      this.#sessions.delete(transport.sessionId);
+      this.#sessions.delete(session);
       throw error;
     }
     return transport;
@@ -119,16 +126,21 @@ export class Sessions {
    * A session has connections of its own if servers may ask its agent, so that no agent is asked on behalf of another; in direct
    * mode, which passes all notifications; and if a server is not shared.
    */
-  async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
+  async #connect(
+    transport: SessionTransport,
+    starter: Starter & { session: string },
+    canBeAsked: boolean,
+  ): Promise<void> {
     await this.#toolbox.reload?.refresh();
     const mode = sessionMode(this.#toolbox);
+    const asker: Asker = { starter, isOpen: this.isOpen };
     const hasOwnPool = canBeAsked || mode === "direct" || mayBePrivate(this.#toolbox);
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
-    const server = createSession(toolbox, this.#closing.signal, surface);
+    const server = createSession(toolbox, this.#closing.signal, surface, { asker });
     if (canBeAsked) toolbox.pool.responder = hostOf(server);
     server.onclose = () => {
-      this.#sessions.delete(transport.sessionId);
+      this.#sessions.delete(starter.session);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
       if (hasOwnPool) this.#end(toolbox);
     };
@@ -151,6 +163,11 @@ export class Sessions {
       else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
     }
   }
+}
+
+/** Clients are told apart by their remote address and the name that they give themselves: the token decides who may call. */
+export function clientKey(address: string, name: string): string {
+  return `${address} ${name.slice(0, 256)}`;
 }
 
 /** Whether a server is not shared. That is not known before the config is trusted. */

@@ -95,7 +95,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
     if (!rules || toolbox.isLocked || !(await executions.stored.hasClaim(execution, claim, toolbox))) return undefined;
     const params = { name: executeCode.name, arguments: { resume: execution } };
     const open = client.parked.begin({ method: "tools/call", params }, context, call(params, context, rules));
-    open.execution = await executions.follow(execution, toolbox).catch(() => undefined);
+    open.execution = await executions.follow(execution, toolbox, session.asker).catch(() => undefined);
     return open;
   });
   server.setRequestHandler("tools/call", ({ method, params }, context) => {

@@ -6,6 +6,7 @@ import {
   type RequestId,
   type Server,
 } from "@modelcontextprotocol/server";
+import { agentOfUser } from "../../execution/asker.ts";
 import { isObject } from "../../json-object.ts";
 import { personMs } from "../../time-limit.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
@@ -55,7 +56,7 @@ export function modernStdioServer(
   const listeners = new TaskListeners(client.tasks, (message) => void wire.send(message).catch(() => {}));
   wire.rewrite((message) => listeners.completed(message));
   if (surface) {
-    const session = new CodeSession(toolbox, surface, count);
+    const session = new CodeSession(toolbox, surface, agentOfUser, count);
     const server = modernCodeServer(session, client, surface.instructions);
     wire.watch((message) => {
       server.host = capabilitiesIn(message) ?? server.host;

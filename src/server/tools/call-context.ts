@@ -1,4 +1,5 @@
 /** What the handlers of our tools know about a call, its session and its agent. */
+import type { Asker } from "../../execution/asker.ts";
 import type { ExecuteRequest } from "../../execution/execute.ts";
 import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { isObject } from "../../json-object.ts";
@@ -13,6 +14,8 @@ export interface CallContext {
   host?: HostIdentity | undefined;
   /** Whether the agent follows the call as a task, however long it takes. */
   isTask?: boolean | undefined;
+  /** The agent that makes the call. */
+  asker?: Asker | undefined;
   /** See `ExecuteRequest`. */
   claim?: string | undefined;
   /** Called with the execution of the call. */

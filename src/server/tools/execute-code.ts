@@ -5,6 +5,7 @@ import { awaitsApproval } from "../../approvals/awaited.ts";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
+import { agentOfUser } from "../../execution/asker.ts";
 import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
@@ -44,7 +45,9 @@ export async function callExecuteCode(
   const { resume } = args;
   const startedAt = performance.now();
   const followed =
-    resume === undefined ? await started(args, toolbox, signal, context) : await resumed(resume, args["code"], toolbox);
+    resume === undefined
+      ? await started(args, toolbox, signal, context)
+      : await resumed(resume, args["code"], toolbox, context);
   if ("content" in followed) return followed;
   context.onExecution?.(followed);
   const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
@@ -61,7 +64,7 @@ async function started(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
-  { onProgress, host, claim }: CallContext,
+  { onProgress, host, claim, asker = agentOfUser }: CallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -74,14 +77,20 @@ async function started(
   }
   const executions = await toolbox.executions();
   const limits = { timeoutMs: timeoutMs as number | undefined };
-  const request = { source: code, limits, signal, onProgress, host, claim, isForAgent: true };
+  const { starter } = asker;
+  const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
   return executions.start(request, toolbox, { isBackground: background === true });
 }
 
-async function resumed(id: unknown, code: unknown, toolbox: Toolbox): Promise<FollowedExecution | CallToolResult> {
+async function resumed(
+  id: unknown,
+  code: unknown,
+  toolbox: Toolbox,
+  { asker = agentOfUser }: CallContext,
+): Promise<FollowedExecution | CallToolResult> {
   if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
   if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
-  return (await toolbox.executions()).follow(id, toolbox);
+  return (await toolbox.executions()).follow(id, toolbox, asker);
 }
 
 /** Longer than this, most agents do not wait for a call. */

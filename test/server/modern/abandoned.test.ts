@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 function open(answerMs: number): void {
   const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs };
-  requests = new ModernRequests(toolbox, limits, silentLog);
+  requests = new ModernRequests(toolbox, limits, silentLog, () => false);
 }
 
 afterEach(async () => {

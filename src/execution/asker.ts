@@ -1,0 +1,33 @@
+/**
+ * Decides who may ask for an execution by its id. Ids cannot be guessed, but they occur in logs and in the names of workspace files, so
+ * an agent gets only what it started itself. The command line runs as the user and gets everything of its config.
+ */
+
+/** The client of `serve --http` that starts an execution: stored with it. */
+export interface Starter {
+  /** Its address and the name that it gives itself. */
+  client: string;
+  /** A digest of its session's id, in the revisions that have sessions. */
+  session?: string | undefined;
+}
+
+/** An agent that asks. */
+export interface Asker {
+  /** Undefined for agents on stdio, which their user starts. They share what they start, with each other and with the command line. */
+  starter: Starter | undefined;
+  /** Whether a session is open, by the digest of its id. */
+  isOpen(session: string): boolean;
+}
+
+export const agentOfUser: Asker = { starter: undefined, isOpen: () => false };
+
+/**
+ * An execution of a session belongs to it alone while it is open. Afterwards, and in another process, it belongs to the client, whose
+ * sessions may end at any time.
+ */
+export function mayAsk({ starter: own, isOpen }: Asker, starter: Starter | undefined): boolean {
+  if (!own || !starter) return own === starter;
+  if (own.client !== starter.client) return false;
+  const { session } = starter;
+  return session === undefined || session === own.session || !isOpen(session);
+}
