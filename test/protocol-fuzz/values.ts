@@ -131,3 +131,24 @@ export function randomResult(random: Random): string {
 export function hostileSchema(random: Random) {
   return random.pick(Object.values(hostileSchemas))();
 }
+
+/** A long list of tools, within the limits or beyond them. */
+export function largeList(random: Random): string {
+  const count = random.pick([100, 1_000, 3_000, 5_000]);
+  const chars = random.pick([0, 100, 100, 2_000]);
+  const properties = random.pick([0, 0, 5, 100]);
+  const mark = random.below(1_000_000);
+  const inputSchema = {
+    type: "object",
+    properties: Object.fromEntries(
+      Array.from({ length: properties }, (_, index) => [`p${index}`, { type: "string", description: `The ${index}` }]),
+    ),
+  };
+  const tools = Array.from({ length: count }, (_, index) => ({
+    name: `tool_${index}`,
+    description: `Does ${index} of ${mark}. ${"word ".repeat(chars / 5)}`,
+    inputSchema: index % 10 === 0 ? inputSchema : { type: "object" },
+  }));
+  const own = ["answer", "ask", "flood"].map((name) => ({ name, inputSchema: { type: "object" } }));
+  return JSON.stringify({ tools: [...own, ...tools] });
+}
