@@ -12,6 +12,7 @@ import { exampleCall, firstSentence, signature } from "../registry/signature.ts"
 import { prepareSearch, search } from "../search/search.ts";
 import { notCallable } from "../search/search-answer.ts";
 import { importOf, listSkills, type Skill, skillId } from "../search/skills.ts";
+import { findTool } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 
 /** The name of the skills in the list of servers. */
@@ -60,18 +61,34 @@ function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
 function describeTool(id: unknown, parts: Parts): object {
   if (typeof id !== "string")
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.describe takes an id: "server.tool"');
-  for (const server of knownServers(parts)) {
-    for (const tool of server.tools) {
-      const ids = [`${server.name}.${tool.name}`, `${server.jsName ?? server.name}.${tool.jsName ?? tool.name}`];
-      if (ids.includes(id)) return described(server, tool, stateProblem(parts.pool.state(server.name)));
-    }
-  }
+  const found = toolWithId(id, parts);
+  if (found) return described(found.server, found.tool, stateProblem(parts.pool.state(found.server.name)));
   const skill = listSkills(parts.config.folders).find((each) => skillId(each) === id.replace(/^\.\//, ""));
   if (skill) return describedSkill(skill);
   const all = knownServers(parts).flatMap((server) => server.tools.map((tool) => `${server.name}.${tool.name}`));
   throw new ClaudikinsError("TOOL_NOT_FOUND", `No tool has the id "${id}"`, {
     hint: didYouMean(id, all) ?? "Find ids with tools.search or tools.list.",
   });
+}
+
+/**
+ * The longest matching name of a server wins, as for `claudikins call`, so that a server cannot name a tool like one of another server.
+ * The own name of a tool has precedence over its name in code.
+ */
+function toolWithId(id: string, parts: Parts): { server: RegistryServer; tool: RegistryTool } | undefined {
+  const fitting = parts.catalog.names
+    .flatMap(({ name, jsName }) =>
+      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
+    )
+    .filter(({ written }) => id.startsWith(`${written}.`))
+    .sort((a, b) => b.written.length - a.written.length);
+  for (const { name, written } of fitting) {
+    const server = knownServers(parts).find((each) => each.name === name);
+    if (!server) return undefined;
+    const tool = findTool(server, id.slice(written.length + 1));
+    if (tool) return { server, tool };
+  }
+  return undefined;
 }
 
 function describedSkill(skill: Skill): object {

@@ -222,6 +222,17 @@ describe("approve", () => {
     expect(await said(withdrawn)).toContain("it was withdrawn just now");
   });
 
+  test("needs the ids if a name can mean tools of two servers, or a server", async () => {
+    const calls = [await ask({ server: "a", tool: "b.c" }), await ask({ server: "a.b", tool: "c", execution: "e2" })];
+    const { exitCode, stderr } = await atTerminal(["approve", "--all-of", "a.b.c"], "y");
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("a.b.c can mean 2 different tools or servers")]);
+    const tool = await ask({ server: "a", tool: "b", execution: "e3" });
+    expect((await atTerminal(["approve", "--all-of", "a.b"], "y")).exitCode).toBe(2);
+    expect(await Promise.all([...calls, tool].map(stateOf))).toEqual(["open", "open", "open"]);
+    expect((await atTerminal(["approve", calls[0]!.id], "y")).exitCode).toBe(0);
+    expect(await Promise.all(calls.map(stateOf))).toEqual(["approved", "open"]);
+  });
+
   test("needs an id or --all-of, and not both", async () => {
     expect((await run(["approve"])).exitCode).toBe(2);
     expect((await run(["approve", "a", "--all-of", "github"])).stderr).toContain("Give ids or --all-of, not both");

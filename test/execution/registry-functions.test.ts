@@ -137,3 +137,21 @@ test("only calls of read-only or idempotent tools are repeated after the connect
   await using toolbox = await folder.open();
   expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: [2, 2, "SERVER_UNAVAILABLE"] });
 });
+
+test("a tool is not described, and not called, for one of another server whose name has the same parts", async () => {
+  folder.configure({
+    a: folder.offering("a", { "b.c": { description: "Of a" }, b__c: { description: "Of a" }, "b.d": {} }),
+    "a.b": folder.offering("a.b", { c: { description: "Of a.b" } }),
+    a__b: folder.offering("a__b", { c: { description: "Of a__b" } }),
+  });
+  {
+    await using toolbox = await folder.open();
+    await Promise.all(["a", "a.b", "a__b"].map((name) => toolbox.catalog.refresh(name)));
+  }
+  expect(await run('return (await tools.describe("a.b.c")).description')).toMatchObject({ value: "Of a.b" });
+  expect(await run('return (await tools.describe("a.b.d")).id')).toMatchObject({ value: "a.b.d" });
+  await using toolbox = await folder.open();
+  const source = 'await __mcp_call("a__b__c", {}); await __mcp_call("a__list", {}).catch(() => {});';
+  const { receipt } = await execute({ source }, toolbox);
+  expect(Object.keys(receipt.tools)).toEqual(["a__b.c"]);
+});

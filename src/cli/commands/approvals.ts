@@ -229,6 +229,13 @@ function chosenRows(
       (allOf === server || allOf === toolId(server, tool)) &&
       (owner === undefined || config === owner),
   );
+  // `a.b.c` can be a tool of `a`, a tool of `a.b`, or a server: nobody approves one and means another.
+  const meant = new Set(rows.map(({ server, tool }) => JSON.stringify(allOf === server ? [server] : [server, tool])));
+  if (meant.size > 1) {
+    throw new ClaudikinsError("USAGE", `${allOf} can mean ${meant.size} different tools or servers that wait`, {
+      hint: `Give the ids of the calls instead. ${listHint}`,
+    });
+  }
   if (rows.length > 0) return rows;
   const where = owner === undefined ? "" : " with this config";
   throw new ClaudikinsError("APPROVAL_NOT_FOUND", `No call of ${allOf} waits for approval${where}`, { hint: listHint });

@@ -129,8 +129,11 @@ export function defineNamespaces(namespaces: Namespace[]): void {
     }),
     callTool,
     __mcp_call: async (name: string, args?: unknown) => {
-      const [server = "", ...rest] = name.split("__");
-      return callTool(server, rest.join("__"), args);
+      // Names of servers and tools may contain "__": the longest name of a server that fits is meant.
+      const known = Object.getOwnPropertyNames(servers).filter((server) => name.startsWith(`${server}__`));
+      const longest = known.reduce((one, other) => (other.length > one.length ? other : one), "");
+      const server = longest || (name.split("__", 1)[0] ?? "");
+      return callTool(server, name.slice(server.length + 2), args);
     },
   };
   for (const [name, value] of Object.entries(globals))

@@ -34,19 +34,29 @@ export function placeOf(uri: string, servers: Iterable<string>): Place | undefin
   return undefined;
 }
 
-/** The shown addresses of each server, in its order. */
-export function shownAddresses(all: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, string>> {
+/**
+ * The shown addresses of each server, in its order. `claimant` returns the server whose URI the agent knows by the address already: it
+ * never becomes that of another server.
+ */
+export function shownAddresses(
+  all: ReadonlyMap<string, readonly string[]>,
+  claimant: (uri: string) => string | undefined = () => undefined,
+): Map<string, Map<string, string>> {
   const owners = new Map<string, Set<string>>();
   for (const [server, uris] of all) {
     for (const uri of uris) owners.set(uri, (owners.get(uri) ?? new Set()).add(server));
   }
-  const shown = (server: string, uri: string) =>
-    (owners.get(uri)?.size ?? 0) > 1 || isOurs(uri) ? withServer(server, uri) : uri;
+  const shown = (server: string, uri: string) => {
+    const isShared = (owners.get(uri)?.size ?? 0) > 1 || (claimant(uri) ?? server) !== server;
+    return isShared || isOurs(uri) ? withServer(server, uri) : uri;
+  };
   return new Map([...all].map(([server, uris]) => [server, new Map(uris.map((uri) => [uri, shown(server, uri)]))]));
 }
 
-function isOurs(uri: string): boolean {
-  return beginnings.some(({ ours }) => uri.startsWith(ours));
+/** Whether a URI looks like an address of ours. Agents may write schemes and hosts in lower case. */
+export function isOurs(uri: string): boolean {
+  const lower = uri.slice(0, 20).toLowerCase();
+  return beginnings.some(({ ours }) => lower.startsWith(ours));
 }
 
 /** Whether an address may come from a template (RFC 6570): it contains the template's fixed parts in order. */

@@ -9,6 +9,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { textResult } from "../content/bounded-content.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
+import { messageWith } from "./links.ts";
 import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
@@ -213,8 +214,10 @@ export class DirectAnswers {
     if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
     try {
       const result = await this.#tools.call(original, args, options);
-      this.#resources.remember(server, wholeOf(result["content"]));
-      return this.#resources.withShownPage(server, result);
+      const content = wholeOf(result["content"]);
+      const shown = this.#resources.shownBlocks(server, content);
+      const known = shown === content ? result : { ...result, content: shown };
+      return this.#resources.withShownPage(server, known);
     } catch (error) {
       const answered = serverError(error, server);
       if (answered) throw answered;
@@ -230,8 +233,9 @@ export class DirectAnswers {
     try {
       const prompt = await this.#prompts.get(original, withoutMeta(params), options);
       const messages = wholeOf(prompt["messages"]);
-      this.#resources.remember(server, Array.isArray(messages) ? messages.map((each) => Object(each).content) : []);
-      return prompt;
+      if (!Array.isArray(messages)) return prompt;
+      const shown = (blocks: unknown) => this.#resources.shownBlocks(server, blocks);
+      return { ...prompt, messages: messages.map((message) => messageWith(message, shown)) };
     } catch (error) {
       throw hostError(error, server);
     }

@@ -1,6 +1,7 @@
 /**
  * Names for the tools or prompts of many servers: valid for every agent, unique, and stable for the session. They depend only on
- * the original names, not on the order in which servers answer.
+ * the original names, not on the order in which servers answer. Agents remember what their user has allowed by name, so a name that
+ * begins with a server's prefix, or ends with a digest of ours, is never given to a tool that only happens to be called so.
  */
 
 import type { Prefix } from "../../config/defaults.ts";
@@ -21,9 +22,13 @@ export class ExposedNames {
   readonly #prefix: Prefix;
   readonly #names = new Map<string, string>();
   readonly #originals = new Map<string, Original>();
+  readonly #servers: () => Iterable<string>;
+  #prefixes: ReadonlyMap<string, string> = new Map();
 
-  constructor(prefix: Prefix) {
+  /** `servers` returns all configured servers, also those that have not answered. */
+  constructor(prefix: Prefix, servers: () => Iterable<string> = () => []) {
     this.#prefix = prefix;
+    this.#servers = servers;
   }
 
   /** Names new entries. A name stays with its entry even after the entry disappears. */
@@ -31,6 +36,7 @@ export class ExposedNames {
     const fresh = all.filter((original) => !this.#names.has(keyOf(original)));
     if (fresh.length === 0) return;
     const servers = this.#serversOfPlainNames(all);
+    this.#prefixes = prefixesOf(new Set([...this.#servers(), ...all.map(({ server }) => server)]));
     const wanting = Map.groupBy(
       fresh.map((original) => ({ original, wanted: this.#wanted(original, servers) })),
       ({ wanted }) => wanted.name,
@@ -39,7 +45,8 @@ export class ExposedNames {
     for (const [name, rivals] of wanting) {
       // An original name takes precedence over names that were changed into it.
       const [owner, ...others] = rivals.length === 1 ? rivals : rivals.filter(({ wanted }) => wanted.isOwn);
-      const winner = others.length === 0 && !this.#originals.has(name) ? owner : undefined;
+      const isFree = others.length === 0 && !this.#originals.has(name);
+      const winner = isFree && !owner?.wanted.isForeign ? owner : undefined;
       for (const rival of rivals) {
         if (rival === winner) this.#give(name, rival.original);
         else marked.push(rival.original);
@@ -71,11 +78,19 @@ export class ExposedNames {
     return new Map([...byName].map(([name, each]) => [name, new Set(each.map(({ server }) => server))]));
   }
 
-  #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): Fitting {
+  #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): Wanted {
     const plain = fitting(name);
-    const isShared = (servers.get(plain.name)?.size ?? 0) > 1;
+    const isShared = (servers.get(plain.name)?.size ?? 0) > 1 || this.#isOfOther(server, plain.name);
     const isPrefixed = this.#prefix === "always" || (this.#prefix === "on-collision" && isShared);
-    return isPrefixed ? fitting(`${server}${separator}${name}`) : plain;
+    if (isPrefixed) return { ...fitting(`${this.#prefixes.get(server)}${separator}${name}`), isForeign: false };
+    const isForeign = plain.isOwn && digestAtEnd.test(name);
+    return { ...plain, isOwn: plain.isOwn && !isForeign, isForeign };
+  }
+
+  /** Whether a name without prefix looks like a name of another server with its prefix. */
+  #isOfOther(server: string, name: string): boolean {
+    if (!name.includes(separator)) return false;
+    return [...this.#prefixes].some(([other, prefix]) => other !== server && name.startsWith(prefix + separator));
   }
 
   /** Adds a digest of the entry, as long as necessary to be unique. */
@@ -100,10 +115,35 @@ interface Fitting {
   isOwn: boolean;
 }
 
+interface Wanted extends Fitting {
+  /** The name looks like one that we make for another tool. */
+  isForeign: boolean;
+}
+
+const digestAtEnd = /_[0-9a-f]{8,}$/;
+
+/** A prefix for each server. None is the beginning of another one, so a name with a prefix belongs to one server. */
+function prefixesOf(servers: ReadonlySet<string>): Map<string, string> {
+  const plain = new Map([...servers].map((server) => [server, cleaned(server)]));
+  const isUnclear = (server: string, own: string) =>
+    [...plain].some(([other, prefix]) => {
+      if (other === server || !`${own}${separator}`.startsWith(`${prefix}${separator}`)) return false;
+      // If prefixes are equal, the server with this name has precedence.
+      return prefix !== own || own !== server;
+    });
+  const marked = (server: string, own: string) =>
+    `${own.replace(/_+/g, "_").replace(/^_|_$/g, "")}_${sha256(server).slice(0, markChars)}`;
+  return new Map([...plain].map(([server, own]) => [server, isUnclear(server, own) ? marked(server, own) : own]));
+}
+
+function cleaned(text: string): string {
+  return text.replace(/[^A-Za-z0-9_-]+/g, "_");
+}
+
 /** At most 64 letters, digits, dashes and underscores. A longer name ends with a digest of the whole. */
 function fitting(text: string): Fitting {
-  const cleaned = text.replace(/[^A-Za-z0-9_-]+/g, "_");
-  const name = cleaned.length <= maxChars ? cleaned : withMark(cleaned, sha256(text).slice(0, markChars));
+  const valid = cleaned(text);
+  const name = valid.length <= maxChars ? valid : withMark(valid, sha256(text).slice(0, markChars));
   return { name, isOwn: name === text };
 }
 

@@ -40,7 +40,7 @@ export class HostLog {
   pass(server: string, { level: given, logger, ...rest }: JsonObject): void {
     const { success, data: level } = LoggingLevelSchema.safeParse(given);
     if (!success) return;
-    const source = typeof logger === "string" && logger !== "" ? `${server}/${logger}` : server;
+    const source = typeof logger === "string" && logger !== "" ? `${sourceOf(server)}/${logger}` : sourceOf(server);
     this.#send({ data: null, ...rest, level, logger: source }, server);
   }
 
@@ -51,7 +51,7 @@ export class HostLog {
       if (this.#named.get(key) === problem) continue;
       this.#named.set(key, problem);
       const data = `The ${what} of ${server} are missing from the list: ${problem}`;
-      this.#send({ level: "warning", logger: "claudikins", data }, server);
+      this.#send({ level: "warning", logger: ownLogger, data }, server);
     }
   }
 
@@ -60,6 +60,15 @@ export class HostLog {
     this.#sendTo({ method: "notifications/message", params }, server);
   }
 }
+
+/** The server's name as the first part of a logger. A logger that a server chooses is always behind the first slash. */
+function sourceOf(server: string): string {
+  const name = server.replaceAll("%", "%25").replaceAll("/", "%2F");
+  return name === ownLogger ? `${name}/` : name;
+}
+
+/** The logger of our own messages. */
+const ownLogger = "claudikins";
 
 /** Servers that are asked together answer at about the same time. */
 const momentMs = 50;

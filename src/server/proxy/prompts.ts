@@ -11,7 +11,7 @@ export class ProxiedPrompts {
   readonly lists: KnownLists;
 
   constructor(toolbox: Toolbox, onLate: () => void) {
-    this.#names = new ExposedNames(toolbox.config.prefix);
+    this.#names = new ExposedNames(toolbox.config.prefix, () => toolbox.config.servers.keys());
     const list = (server: string) => toolbox.pool.listPrompts(server);
     this.lists = new KnownLists(toolbox, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
   }

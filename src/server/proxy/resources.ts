@@ -1,29 +1,26 @@
 /** The resources, templates and skills of all servers, shown with their own URIs and read from the server that has them. */
 import type { CallOptions } from "../../clients/pool.ts";
-import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { countedResult } from "../../execution/counted-call.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
-import { hostError, noResource, noSkill } from "./answers.ts";
+import { isOurs, mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
+import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
+import { KnownAddresses } from "./known-addresses.ts";
 import { KnownLists } from "./known-lists.ts";
+import { blocksWith, type Others, othersThan } from "./links.ts";
 import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
-
-/** Number of URIs in recent results that are remembered. */
-const maxLinks = 10_000;
 
 export class ProxiedResources {
   readonly #toolbox: Toolbox;
   readonly resources: KnownLists;
   readonly templates: KnownLists;
   readonly skills: KnownLists;
-  /** The server of each URI that the agent was shown, also after the URI is no longer listed. */
-  readonly #owners = new Map<string, string>();
-  /** The server of each URI in recent results. */
-  readonly #links = new Map<string, string>();
+  /** The servers of URIs and of templates that the agent was shown, also after they are no longer listed. */
+  readonly #addresses = new KnownAddresses();
+  readonly #templateAddresses = new KnownAddresses();
   readonly #subscriptions = new Map<string, () => void>();
 
   /** The pages of MCP Apps that the tools of each server name. */
@@ -52,11 +49,13 @@ export class ProxiedResources {
     const [lists, key] = isTemplates ? [this.templates, "uriTemplate"] : [this.resources, "uri"];
     await lists.ask(signal);
     const own = (definition: JsonObject) => String(definition[key]);
-    const shown = isTemplates ? shownAddresses(addressesIn(lists, own)) : this.shown();
+    const addresses = isTemplates ? this.#templateAddresses : this.#addresses;
+    const claimant = (template: string) => addresses.serverOf(template);
+    const shown = isTemplates ? shownAddresses(addressesIn(lists, own), claimant) : this.shown();
     return [...lists.known].flatMap(([server, all]) =>
       all.map((definition) => {
         const address = shown.get(server)!.get(own(definition))!;
-        if (!isTemplates) this.#owners.set(address, server);
+        addresses.list(address, server);
         return { ...definition, [key]: address };
       }),
     );
@@ -90,7 +89,7 @@ export class ProxiedResources {
 
   #shownSkill(skill: JsonObject, server: string, isShared: boolean): JsonObject {
     const address = (uri: string) => (isShared ? withServer(server, uri) : uri);
-    for (const uri of skillAddresses(skill)) this.#owners.set(address(uri), server);
+    for (const uri of skillAddresses(skill)) this.#addresses.list(address(uri), server);
     return withAddresses(skill, address);
   }
 
@@ -98,7 +97,7 @@ export class ProxiedResources {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
       const result = await countedRequest(place.server, request, options);
-      return place.uri === uri ? result : withAddress(result, place.uri, uri);
+      return this.#withShownContents(result, place, uri);
     });
   }
 
@@ -106,7 +105,8 @@ export class ProxiedResources {
   async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
     if (this.#subscriptions.has(uri)) return;
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
-      const tell = (updated: string) => onUpdate(own === uri ? updated : withServer(server, updated));
+      const isPlain = (updated: string) => own === uri && !this.#isShownOfOther(server, updated);
+      const tell = (updated: string) => onUpdate(isPlain(updated) ? updated : withServer(server, updated));
       return options.toolbox.pool.subscribe(server, own, tell, options);
     });
     // The agent may have subscribed twice at once.
@@ -125,23 +125,45 @@ export class ProxiedResources {
     const place = placeOf(template, servers);
     if (place) return place;
     await this.templates.askOnce(signal);
-    const known = [...this.templates.known].find(([, all]) => all.some((each) => each["uriTemplate"] === template));
-    return known && { server: known[0], uri: template };
+    const known = [...this.templates.known].filter(([, all]) => all.some((each) => each["uriTemplate"] === template));
+    const server = this.#templateAddresses.serverOf(template) ?? (known.length === 1 ? known[0]![0] : undefined);
+    return server === undefined ? undefined : { server, uri: template };
   }
 
-  /** Remembers URIs in results: a URI that no server lists is read from the server that sent it. */
-  remember(server: string, blocks: unknown): void {
-    for (const { type, uri, resource } of objectsOf(blocks)) {
-      const address = type === "resource_link" ? uri : type === "resource" && isObject(resource) ? resource["uri"] : "";
-      if (typeof address === "string" && address !== "") this.#remember(address, server);
-    }
+  /**
+   * The blocks of a server's result as the agent is shown them. A URI that means something of another server, or that looks like one of
+   * our addresses, gets the server's name. The others are remembered: a URI that no server lists is read from the server that sent it.
+   */
+  shownBlocks(server: string, blocks: unknown): unknown {
+    let others: Others | undefined;
+    return blocksWith(blocks, (uri) => {
+      others ??= othersThan(server, this.shown(), addressesIn(this.templates, templateOf));
+      const listed = others.own.get(uri);
+      if (listed !== undefined) return listed;
+      const isOther = this.#isShownOfOther(server, uri) || others.mayHave(uri);
+      return !isOther && this.#addresses.link(uri, server) ? uri : withServer(server, uri);
+    });
   }
 
-  #remember(address: string, server: string): void {
-    this.#links.delete(address);
-    this.#links.set(address, server);
-    const [oldest] = this.#links.keys();
-    if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
+  /** Whether the agent knows the address as that of another server, or it is one of ours. */
+  #isShownOfOther(server: string, uri: string): boolean {
+    return isOurs(uri) || (this.#addresses.serverOf(uri) ?? server) !== server;
+  }
+
+  /** Gives the contents the URIs by which the agent knows them. */
+  #withShownContents(result: JsonObject, { server, uri: own }: Place, shown: string): JsonObject {
+    const { contents } = result;
+    if (!Array.isArray(contents)) return result;
+    const addressOf = (uri: unknown) => {
+      if (uri === own) return shown;
+      return typeof uri === "string" && this.#isShownOfOther(server, uri) ? withServer(server, uri) : uri;
+    };
+    const isChanged = contents.some((each) => addressOf(Object(each).uri) !== Object(each).uri);
+    if (!isChanged) return result;
+    return {
+      ...result,
+      contents: contents.map((each) => (isObject(each) ? { ...each, uri: addressOf(each["uri"]) } : each)),
+    };
   }
 
   /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
@@ -171,7 +193,7 @@ export class ProxiedResources {
     const names = [...this.#toolbox.config.servers.keys()];
     const certain = placeOf(uri, names);
     if (certain) return [certain];
-    const owner = this.#owners.get(uri);
+    const owner = this.#addresses.serverOf(uri);
     const offering = (name: string) => this.#toolbox.pool.offers(name, "skills") === true;
     const likely = owner === undefined ? names.filter(offering) : [owner];
     return likely.map((server) => ({ server, uri }));
@@ -182,7 +204,7 @@ export class ProxiedResources {
     const certain = placeOf(uri, config.servers.keys());
     if (certain) return [certain];
     const [app, ...others] = [...this.#pages()].filter(([, pages]) => pages.includes(uri)).map(([name]) => name);
-    const server = this.#owners.get(uri) ?? this.#links.get(uri) ?? (others.length === 0 ? app : undefined);
+    const server = this.#addresses.serverOf(uri) ?? (others.length === 0 ? app : undefined);
     if (server !== undefined) return [{ server, uri }];
     await Promise.all([this.resources, this.templates, this.skills].map((lists) => lists.askOnce(signal)));
     return this.#likely(uri).map((name) => ({ server: name, uri }));
@@ -193,17 +215,17 @@ export class ProxiedResources {
     const resources = addressesIn(this.resources, ({ uri }) => String(uri));
     const all = [resources, addressesIn(this.skills, skillAddresses), this.#pages()];
     const servers = [...this.#toolbox.config.servers.keys()];
-    return shownAddresses(new Map(servers.map((name) => [name, all.flatMap((each) => each.get(name) ?? [])])));
+    return shownAddresses(new Map(servers.map((name) => [name, all.flatMap((each) => each.get(name) ?? [])])), (uri) =>
+      this.#addresses.serverOf(uri),
+    );
   }
 
   /** The result of a tool with the shown address of its page. A page that no list has is read from this server. */
   withShownPage(server: string, result: JsonObject): JsonObject {
     const page = pageIn(result);
     if (page === undefined) return result;
-    const shown = this.shown();
-    const isOther = [...shown].some(([name, uris]) => name !== server && uris.has(page));
-    const address = shown.get(server)?.get(page) ?? (isOther ? withServer(server, page) : page);
-    if (address === page) this.#remember(page, server);
+    const [link] = this.shownBlocks(server, [{ type: "resource_link", uri: page }]) as [{ uri: string }];
+    const address = link.uri;
     return withPage(result, () => address);
   }
 
@@ -221,14 +243,18 @@ export class ProxiedResources {
     const folders = (name: string) =>
       (skills.get(name) ?? []).map(({ uri: own }) => String(own).slice(0, -"SKILL.md".length));
     const scheme = schemeOf(uri);
+    const fits = (name: string) => patterns(name).some((template) => mayBeOf(template, uri));
     const guesses: ((name: string) => boolean)[] = [
       (name) => uris(name).includes(uri) || folders(name).some((folder) => uri.startsWith(folder)),
-      (name) => patterns(name).some((template) => mayBeOf(template, uri)),
+      (name) => fits(name),
       (name) => [...uris(name), ...patterns(name), ...folders(name)].some((each) => schemeOf(each) === scheme),
       (name) =>
         this.#toolbox.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
     ];
-    return guesses.map((guess) => names.filter(guess)).find((found) => found.length > 0) ?? [];
+    const found = guesses.map((guess) => names.filter(guess)).find((each) => each.length > 0) ?? [];
+    // The agent made the address from a template, and a server may have a template that fits those of others.
+    if (found.length > 1 && found.every(fits)) throw severalHave(uri, found);
+    return found;
   }
 }
 
@@ -239,6 +265,8 @@ function addressesIn(
 ): Map<string, string[]> {
   return new Map([...known].map(([server, all]) => [server, all.flatMap(own)]));
 }
+
+const templateOf = ({ uriTemplate }: JsonObject) => String(uriTemplate);
 
 /** Many servers have resources but no templates. */
 function noneWhereUnknown(error: unknown): JsonObject[] {
@@ -268,9 +296,7 @@ export function countedRequest(
   );
 }
 
-/** Gives the contents the URI that the agent asked for. */
-function withAddress(result: JsonObject, own: string, shown: string): JsonObject {
-  const { contents } = result;
-  if (!Array.isArray(contents)) return result;
-  return { ...result, contents: contents.map((each) => (Object(each).uri === own ? { ...each, uri: shown } : each)) };
+function severalHave(uri: string, servers: readonly string[]): Error {
+  const addresses = servers.map((server) => withServer(server, uri)).join(" or ");
+  return invalidParams(`Several servers may have the resource ${uri}. Name the server: ${addresses}`);
 }

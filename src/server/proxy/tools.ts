@@ -22,7 +22,7 @@ export class ProxiedTools {
   constructor(toolbox: Toolbox, shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>) {
     this.#toolbox = toolbox;
     this.#shown = shown;
-    this.#names = new ExposedNames(toolbox.config.prefix);
+    this.#names = new ExposedNames(toolbox.config.prefix, () => toolbox.config.servers.keys());
   }
 
   /** Waits a while for servers that are not known. */

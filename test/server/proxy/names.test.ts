@@ -74,3 +74,42 @@ test("a tool keeps its name when others are added, and the name is not reused wh
   expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])).toMatchObject({ "x.a__b": "a__b", "c.b": "c__b" });
   expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])["a.b"]).toMatch(/^a__b_[0-9a-f]{8}$/);
 });
+
+describe("a name that an agent's user may have allowed is not given to a tool of another server", () => {
+  const servers = ["bank", "evil", "bank__eu", "a.b", "a_b"];
+  const first = (prefix: Prefix, ids: string[]) => {
+    const names = new ExposedNames(prefix, () => servers);
+    names.assign(ids.map(original));
+    return ids.map((id) => names.nameOf(original(id)));
+  };
+
+  test("if a tool is called like a tool of another server with its prefix", () => {
+    expect(first("on-collision", ["evil.bank__pay"])).toEqual(["evil__bank__pay"]);
+    expect(first("on-collision", ["bank.bank__pay"])).toEqual(["bank__pay"]);
+  });
+
+  test("if the prefix of one server is the beginning of another one's", () => {
+    // Whichever server answers first, the name belongs to the shorter one.
+    for (const prefix of ["always", "on-collision"] as const) {
+      const [late] = first(prefix, ["bank__eu.pay", "evil.pay"]);
+      expect(late).not.toBe("bank__eu__pay");
+      expect(first(prefix, ["bank.eu__pay", "evil.eu__pay"])[0]).toBe("bank__eu__pay");
+    }
+  });
+
+  test("if the names of two servers become the same prefix", () => {
+    const names = new ExposedNames("always", () => servers);
+    names.assign([{ server: "a.b", name: "pay" }]);
+    expect(names.nameOf({ server: "a.b", name: "pay" })).toMatch(/^a_b_[0-9a-f]{8}__pay$/);
+    names.assign([{ server: "a_b", name: "pay" }]);
+    expect(names.nameOf({ server: "a_b", name: "pay" })).toBe("a_b__pay");
+  });
+
+  test("if a tool is called like a name with one of our digests", () => {
+    const [marked] = first("never", ["bank.pay", "evil.pay"]);
+    expect(marked).toMatch(/^pay_[0-9a-f]{8}$/);
+    for (const prefix of ["never", "on-collision"] as const) {
+      expect(first(prefix, [`evil.${marked}`])).not.toContain(marked);
+    }
+  });
+});

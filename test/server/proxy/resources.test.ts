@@ -111,10 +111,15 @@ describe("resources", () => {
         "tools/call": { content: [{ type: "resource_link", uri: "note:1", name: "note" }] },
       });
     const { request, call } = await direct({ one: linking("one"), two: linking("two") });
-    await call("two__make");
+    const linked = async (name: string) => ((await call(name))["content"] as { uri: string }[])[0]!.uri;
+    expect(await linked("two__make")).toBe("note:1");
     expect(await request("resources/read", { uri: "note:1" })).toEqual(of("two", "note:1"));
-    await call("one__make");
-    expect(await request("resources/read", { uri: "note:1" })).toEqual(of("one", "note:1"));
+    // The address already means something of the other server.
+    const uri = "claudikins://one/note:1";
+    expect(await linked("one__make")).toBe(uri);
+    const [first, ...rest] = of("one", "note:1").contents;
+    expect(await request("resources/read", { uri })).toEqual({ contents: [{ ...first, uri }, ...rest] });
+    expect(await request("resources/read", { uri: "note:1" })).toEqual(of("two", "note:1"));
   });
 
   test("can be subscribed to, and updates have the address that the host knows", async () => {

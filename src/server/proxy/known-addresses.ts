@@ -1,0 +1,46 @@
+/**
+ * Which server an address means that the agent knows without a server's name in it. The first server whose URI the agent was shown keeps
+ * the address: another server cannot take it over by listing it or linking to it later.
+ */
+
+/** Number of URIs in results that are remembered for each server, so that one server cannot displace those of another. */
+const maxLinks = 2_000;
+
+/** A longer URI is not remembered. */
+const maxChars = 8_192;
+
+export class KnownAddresses {
+  /** Addresses in lists. */
+  readonly #listed = new Map<string, string>();
+  /** Addresses in results, and those of each server, oldest first. */
+  readonly #linked = new Map<string, string>();
+  readonly #byServer = new Map<string, Set<string>>();
+
+  /** The server of an address that was in a list or in a result. */
+  serverOf(address: string): string | undefined {
+    return this.#listed.get(address) ?? this.#linked.get(address);
+  }
+
+  /** The agent was shown the address in a list. */
+  list(address: string, server: string): void {
+    if (this.serverOf(address) === undefined || this.#linked.get(address) === server) this.#listed.set(address, server);
+  }
+
+  /** The agent is shown the address in a result. Returns false if the address belongs to another server or is too long. */
+  link(address: string, server: string): boolean {
+    const known = this.serverOf(address);
+    if (known !== undefined && known !== server) return false;
+    if (address.length > maxChars) return false;
+    const own = this.#byServer.get(server) ?? new Set<string>();
+    this.#byServer.set(server, own);
+    own.delete(address);
+    own.add(address);
+    this.#linked.set(address, server);
+    const [oldest] = own;
+    if (own.size > maxLinks && oldest !== undefined) {
+      own.delete(oldest);
+      this.#linked.delete(oldest);
+    }
+    return true;
+  }
+}
