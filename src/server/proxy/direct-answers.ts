@@ -11,6 +11,7 @@ import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { messageWith } from "./links.ts";
 import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { type AskOptions, ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
@@ -70,7 +71,7 @@ export class DirectAnswers {
     await this.#toolbox.reload?.refresh();
     const answer = this.#answers.get(asked.method);
     if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
-    return await answer(asked);
+    return withoutOwnMeta(await answer(asked));
   }
 
   /**

@@ -18,6 +18,7 @@ import { HostError, resourceNotFound } from "./answers.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { HostLog, listenerWith } from "./notices.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
 import type { AskOptions } from "./resources.ts";
 
 /** The servers have not answered when the agent asks, so all capabilities are declared. */
@@ -98,7 +99,7 @@ export function askOptions(
 ): AskOptions {
   const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
   const onProgress = (progress: Progress) => {
-    const notice = { method: "notifications/progress", params: { ...progress, progressToken } };
+    const notice = { method: "notifications/progress", params: { ...withoutOwnMeta({ ...progress }), progressToken } };
     void Promise.resolve(notify(notice as Notification)).catch(() => {});
   };
   return {

@@ -2,6 +2,7 @@
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json-object.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
 
 /** Sends a notification to the agent, if possible with the answer to a request that `server` works for. */
 type Send = (notification: Notification, server?: string) => void;
@@ -41,7 +42,7 @@ export class HostLog {
     const { success, data: level } = LoggingLevelSchema.safeParse(given);
     if (!success) return;
     const source = typeof logger === "string" && logger !== "" ? `${sourceOf(server)}/${logger}` : sourceOf(server);
-    this.#send({ data: null, ...rest, level, logger: source }, server);
+    this.#send({ data: null, ...withoutOwnMeta(rest), level, logger: source }, server);
   }
 
   /** Reports each server that is missing in a list once, with the reason. */
