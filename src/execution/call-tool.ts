@@ -25,7 +25,7 @@ export interface CallToolOptions
 }
 
 /** A tool of a server, by its own name or its name in code. */
-type WantedCall = Pick<BindingCall, "namespace" | "name" | "args">;
+type WantedCall = Pick<BindingCall, "namespace" | "name" | "args" | "argsJson">;
 
 /**
  * Calls a tool. Returns its result as it came, `isError` included, and the tool that the call means.
@@ -98,14 +98,14 @@ export function callOnce(
  * unknown tool or a wrong argument, the server is asked for its tools. A denied tool is refused before any other error.
  */
 async function checkedCall(
-  { namespace: server, name, args: written }: WantedCall,
+  { namespace: server, name, args: written, argsJson }: WantedCall,
   { catalog, pool, config }: Parts,
   { signal, argumentsFor = () => ({ args: written, problems: [] }) }: CallToolOptions,
 ): Promise<{ tool: RegistryTool; args: JsonObject }> {
   const check = async ({ inputSchema }: RegistryTool) => {
     const { args, problems } = argumentsFor(inputSchema);
     if (problems.length > 0 || config.check === "off") return { args, problems };
-    return { args, problems: await argumentProblems(inputSchema, args) };
+    return { args, problems: await argumentProblems(inputSchema, args, args === written ? argsJson : undefined) };
   };
   const stored = catalog.findWithDenied(server);
   if (catalog.isClosed(server)) pool.refuseDenied(server, (stored && findTool(stored, name))?.name ?? name);

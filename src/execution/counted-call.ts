@@ -30,7 +30,7 @@ export function counted(
       isFailure: value === undefined,
       resultChars: value ? textOf(value).length : 0,
       takenChars: taken && value ? Math.min(charsOf(value, call), shownChars) : 0,
-      argumentChars: taken ? JSON.stringify(call.args).length : 0,
+      argumentChars: taken ? (call.argsJson ?? JSON.stringify(call.args)).length : 0,
     }),
   );
 }

@@ -44,9 +44,10 @@ export function excessOf(args: object, limits: Limits = readable): string | unde
       if (values + node.length > limits.values) return text(limits.values, "values");
       for (const item of node) add(item, depth);
     } else {
-      for (const [key, value] of membersOf(node)) {
+      // One key after another, without a list of all.
+      for (const key in node) {
         characters += lengthOf(key, limits.characters - characters) + 2;
-        add(value, depth);
+        add((node as Record<string, unknown>)[key], depth);
         if (isFull()) break;
       }
     }
@@ -56,14 +57,12 @@ export function excessOf(args: object, limits: Limits = readable): string | unde
   return undefined;
 }
 
-/** One after another, without a list of all. */
-function* membersOf(node: object): Generator<[string, unknown]> {
-  for (const key in node) yield [key, (node as Record<string, unknown>)[key]];
-}
+/** Characters that JSON escapes. */
+const escaped = /["\\\p{Cc}\p{Cs}]/u;
 
 /** Characters of the text as JSON. A text that is too long is not written out. */
 function lengthOf(value: string, most: number): number {
-  return value.length > most ? value.length + 2 : JSON.stringify(value).length;
+  return value.length > most || !escaped.test(value) ? value.length + 2 : JSON.stringify(value).length;
 }
 
 function text(count: number, what: string): string {

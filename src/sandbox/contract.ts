@@ -158,6 +158,8 @@ export interface BindingCall {
   group: CallGroup;
   name: string;
   args: Record<string, unknown>;
+  /** The arguments as JSON, if they were written as JSON already. */
+  argsJson?: string;
   /** Whether the program wants the whole result instead of the value. */
   raw: boolean;
 }

@@ -126,7 +126,12 @@ export class Recorder {
       if (message.args.length > largeChars) await eventLoopTurn();
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const made = { execution: this.#id, call, line };
-      const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock, made);
+      const value = await bindings.call(
+        { namespace, group, name, args, argsJson: message.args, raw },
+        signal,
+        clock,
+        made,
+      );
       const text = textOf(value);
       if (text.length > largeChars) await eventLoopTurn();
       use.resultChars += text.length;

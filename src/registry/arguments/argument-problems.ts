@@ -11,9 +11,12 @@ const maxSchemaValues = 1_000;
 const maxChars = 65_536;
 const maxMeetings = 100_000;
 
-/** The problems. Empty if the arguments are valid, the schema is invalid, or the check takes too long. */
-export async function argumentProblems(schema: JsonObject, args: JsonObject): Promise<string[]> {
-  const json = JSON.stringify(args);
+/** The problems. Empty if the arguments are valid, the schema is invalid, or the check takes too long. `json` are the arguments as JSON. */
+export async function argumentProblems(
+  schema: JsonObject,
+  args: JsonObject,
+  json = JSON.stringify(args),
+): Promise<string[]> {
   const isQuick = json.length <= maxChars && schemaSize(schema) * valuesIn(json) <= maxMeetings;
   if (isQuick) return checkArguments(schema, args);
   const job = { work: "arguments", schema: JSON.stringify(schema), args: json } as const;
