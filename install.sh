@@ -40,6 +40,7 @@ main() {
       return 2
       ;;
   esac
+  leave_relative_path
   tmp='' new=''
   trap clean_up EXIT
   # A shell that dies of a signal does not run its EXIT trap; one that exits does.
@@ -53,6 +54,17 @@ main() {
   advise
   demo
   next_step
+}
+
+# Takes relative and empty entries out of PATH. This may run in a folder of somebody else, whose programs must not be found.
+leave_relative_path() {
+  absolute='' rest=${PATH:-}:
+  while [ -n "$rest" ]; do
+    case $rest in /*) absolute=$absolute:${rest%%:*} ;; esac
+    rest=${rest#*:}
+  done
+  PATH=${absolute#:}
+  export PATH="${PATH:-/usr/bin:/bin}"
 }
 
 clean_up() {

@@ -53,6 +53,39 @@ To make the changes, and to undo them:
     expect(readdirSync(join(machine.root, "my programs"))).toEqual(["claudikins"]);
   });
 
+  test.each([".:REAL", ":REAL", "REAL:", "./:REAL", "bin:REAL", "../project:REAL"])(
+    "runs no program of the folder that it is started in with the PATH %s",
+    async (path) => {
+      await using release = new Release(fakeProgram("1.2.3"));
+      using machine = new Machine();
+      const project = join(machine.root, "project");
+      const said = join(machine.root, "said");
+      const tools = [
+        "curl",
+        "wget",
+        "tar",
+        "gh",
+        "mktemp",
+        "uname",
+        "sha256sum",
+        "shasum",
+        "dirname",
+        "rm",
+        "claudikins",
+      ];
+      for (const name of tools) {
+        for (const file of [join(project, name), join(project, "bin", name)]) {
+          machine.write(file, `#!/bin/sh\necho ${name} >> ${said}\nexit 1\n`);
+        }
+      }
+      // Without one of its programs, the script would look for it in the project.
+      machine.restrictTo(...basics, "curl", "sha256sum", "shasum");
+      machine.path = path.replace("REAL", machine.path);
+      const result = await machine.run({ env: release.env, cwd: project });
+      expect([existsSync(said) && readFileSync(said, "utf8"), result.code, result.stderr]).toEqual([false, 0, ""]);
+    },
+  );
+
   // macOS has no wget.
   test.skipIf(!Bun.which("wget"))("uses wget if curl is missing", async () => {
     await using release = new Release(fakeProgram("1.2.3"));

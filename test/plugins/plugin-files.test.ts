@@ -172,6 +172,41 @@ describe.if(process.platform !== "win32")("the launcher", () => {
     expect([out, exitCode]).toEqual([`npx/npx|--prefix / -y claudikins serve --config a b *|${path}\n`, 0]);
   });
 
+  /** All the ways in which PATH can name the working directory, or a folder in it. */
+  const relativePaths: ((real: string) => string)[] = [
+    (real) => `.:${real}`,
+    (real) => `:${real}`,
+    (real) => `${real}:`,
+    (real) => `${real}::/nowhere`,
+    (real) => `./:${real}`,
+    (real) => `bin:${real}`,
+    (real) => `../project:${real}`,
+    () => ".",
+    () => "",
+    () => ":",
+  ];
+
+  test.each(relativePaths.map((pathOf) => [pathOf("REAL"), pathOf] as const))(
+    "starts no program of the project with the PATH %j: neither npx, nor a node that npx starts, nor claudikins",
+    (_, pathOf) => {
+      using folder = temporaryFolder();
+      for (const place of ["project", "project/bin"]) {
+        for (const name of ["npx", "node", "claudikins", "sh", "env"]) program(folder, `${place}/${name}`);
+      }
+      // As npm installs it, but with a program that is nowhere else.
+      const npx = folder.write("real/npx", `#!/bin/sh\necho "npx with $PATH"; command -v only-here; env node\n`);
+      chmodSync(npx, 0o755);
+      program(folder, "real/node");
+      program(folder, "project/only-here");
+      const real = join(folder.path, "real");
+      const path = pathOf(`${real}:/usr/bin:/bin`);
+      const { out } = launch(join(folder.path, "project"), [path]);
+      const hasReal = path.includes(real);
+      expect(out).not.toContain("project/");
+      expect(out.includes("real/node|")).toBe(hasReal);
+    },
+  );
+
   test("says what to install if there is neither claudikins nor npx", () => {
     using folder = temporaryFolder();
     const { out, err, exitCode } = launch(folder.path, ["/nonexistent"]);

@@ -25,6 +25,8 @@ describe.skipIf(noWine !== undefined)(`the launcher on Windows${note}`, () => {
       cpSync(program, join(folder.path, name, "claudikins.exe"));
     }
     for (const name of ["node", "project"]) folder.write(`${name}/npx.cmd`, `@echo off\r\necho npx of ${name}: %*\r\n`);
+    folder.write("odd & (x86) !/npx.cmd", "@echo off\r\necho odd npx: %*\r\n");
+    folder.write("telling/npx.cmd", '@echo off\r\necho "%PATH%"\r\n');
   }, 60_000);
   afterAll(async () => {
     await runProgram(["wineserver", "-k"], { env });
@@ -32,12 +34,12 @@ describe.skipIf(noWine !== undefined)(`the launcher on Windows${note}`, () => {
   });
 
   /** Starts it in the project, with this folder on the PATH. Output goes to files, which Wine does not keep open. */
-  async function launch(name: string): Promise<string> {
+  async function launch(...names: string[]): Promise<string> {
     const output = join(folder.path, "output");
     writeFileSync(output, "");
     const child = Bun.spawn(["wine", "cmd", "/c", launcher, "serve", "a b"], {
       cwd: join(folder.path, "project"),
-      env: { PATH: process.env["PATH"] ?? "", ...env, WINEPATH: windowsPath(join(folder.path, name)) },
+      env: { PATH: process.env["PATH"] ?? "", ...env, WINEPATH: names.map(pathOf).join(";") },
       stdin: "ignore",
       stdout: Bun.file(output),
       stderr: Bun.file(output),
@@ -46,12 +48,39 @@ describe.skipIf(noWine !== undefined)(`the launcher on Windows${note}`, () => {
     return readFileSync(output, "utf8").replaceAll("\r\n", "\n");
   }
 
+  /** Relative entries stay as they are. */
+  const pathOf = (name: string) => (/^\.{0,2}$|^\.{1,2}\\/.test(name) ? name : windowsPath(join(folder.path, name)));
+
   test("starts the claudikins on the PATH", async () => {
     expect(await launch("installed here")).toContain("Usage: hostname");
   });
 
   test("starts npx otherwise, and no program of the project", async () => {
     expect(await launch("node")).toEndWith('npx of node: --prefix / -y claudikins serve "a b"\n');
+  });
+
+  test.each([
+    [".", "node"],
+    ["", "node"],
+    ["node", "."],
+    [".\\", "node"],
+    ["..\\project", "node"],
+  ])("starts no program of the project with the PATH %j and %j", async (...names) => {
+    expect(await launch(...names)).toEndWith('npx of node: --prefix / -y claudikins serve "a b"\n');
+  });
+
+  test("starts npx with a PATH that has no relative folder, so that npx finds no node of the project", async () => {
+    const path = (await launch(".", "telling", "", "..\\project", "odd & (x86) !")).trim();
+    expect(path).toStartWith('"C:\\windows');
+    const folders = path.slice(1, -1).split(";");
+    expect(folders.filter((each) => !/^[A-Z]:\\/i.test(each))).toEqual([]);
+    expect(folders.filter((each) => each.startsWith("Z:"))).toEqual(["telling", "odd & (x86) !"].map(pathOf));
+  });
+
+  test("finds npx in folders with odd names, beside relative ones too", async () => {
+    for (const names of [["odd & (x86) !"], [".", "odd & (x86) !"]]) {
+      expect(await launch(...names)).toEndWith('odd npx: --prefix / -y claudikins serve "a b"\n');
+    }
   });
 
   test("says what to install if there is neither claudikins nor npx", async () => {
