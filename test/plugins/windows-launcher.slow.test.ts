@@ -65,8 +65,8 @@ describe.skipIf(noWine !== undefined)(`the launcher on Windows${note}`, () => {
     ["node", "."],
     [".\\", "node"],
     ["..\\project", "node"],
-  ])("starts no program of the project with the PATH %j and %j", async (...names) => {
-    expect(await launch(...names)).toEndWith('npx of node: --prefix / -y claudikins serve "a b"\n');
+  ])("starts no program of the project with the PATH %j and %j", async (first, second) => {
+    expect(await launch(first!, second!)).toEndWith('npx of node: --prefix / -y claudikins serve "a b"\n');
   });
 
   test("starts npx with a PATH that has no relative folder, so that npx finds no node of the project", async () => {

@@ -33,6 +33,7 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { Listener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
+import { type Place, placeToFree } from "./eviction.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
 import { clientKey, mayBePrivate } from "./sessions.ts";
@@ -96,7 +97,7 @@ export class ModernRequests {
   async answer(request: Request, body: unknown, address: string): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
-    const client = this.#clientOf(clientKey(address, nameIn(body)), shared);
+    const client = this.#clientOf(address, clientKey(address, nameIn(body)), shared);
     return client.answer(request, body);
   }
 
@@ -132,18 +133,16 @@ export class ModernRequests {
     return { ...shared, serverFor, answers };
   }
 
-  #clientOf(key: string, shared: Shared): Client {
+  #clientOf(address: string, key: string, shared: Shared): Client {
     const known = this.#clients.get(key);
     if (known) return known;
     const { maxSessions } = this.#limits;
     if (this.#clients.size >= maxSessions) {
-      const idle = [...this.#clients]
-        .filter(([, each]) => !each.isInUse)
-        .sort(([, a], [, b]) => a.usedAt - b.usedAt)[0];
-      if (!idle) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
-      this.#end(...idle);
+      const freed = placeToFree([...this.#clients.values()], { address, client: key });
+      if (!freed) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
+      this.#end(freed.client, freed);
     }
-    const client = new Client(shared, this.#tasksOf(key), { starter: { client: key }, isOpen: this.#isOpen });
+    const client = new Client(shared, this.#tasksOf(key), { address, client: key, isOpen: this.#isOpen });
     this.#clients.set(key, client);
     return client;
   }
@@ -203,12 +202,16 @@ function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
 }
 
 /** One program that sends requests, as far as it can be told from others. */
-class Client implements ModernClient {
+class Client implements ModernClient, Place {
   readonly parked: ParkedRequests;
   readonly tasks: Tasks;
+  readonly address: string;
+  readonly client: string;
   /** The time of its last request. */
   usedAt = performance.now();
   #subscriptions = 0;
+  /** Requests whose response has not begun. */
+  #answering = 0;
   readonly #shared: Shared;
   readonly #asker: Asker;
   readonly #handler: McpHttpHandler;
@@ -216,12 +219,14 @@ class Client implements ModernClient {
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 
-  constructor(shared: Shared, tasks: Tasks, asker: Asker) {
+  constructor(shared: Shared, tasks: Tasks, about: Pick<Place, "address" | "client"> & Pick<Asker, "isOpen">) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
-    this.#asker = asker;
+    this.address = about.address;
+    this.client = about.client;
+    this.#asker = { starter: { client: about.client }, isOpen: about.isOpen };
     this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
@@ -233,8 +238,13 @@ class Client implements ModernClient {
     });
   }
 
+  /** A request that waits for an answer of its host works as well: its program continues where it waits. */
+  get isWorking(): boolean {
+    return this.#answering + this.parked.size + this.tasks.working > 0;
+  }
+
   get isInUse(): boolean {
-    return this.#subscriptions + this.parked.size + this.tasks.working > 0;
+    return this.#subscriptions > 0 || this.isWorking;
   }
 
   /** In code mode, what the client has been told. */
@@ -268,7 +278,11 @@ class Client implements ModernClient {
     const { resources, taskIds } = listenedTo(body) ?? {};
     const refused = taskIds && refusal(body);
     if (refused) return Response.json(refused, { status: 400 });
-    const response = await patientResponse(this.#handler.fetch(request, { parsedBody: body }));
+    this.#answering += 1;
+    const answering = patientResponse(this.#handler.fetch(request, { parsedBody: body }));
+    const response = await answering.finally(() => {
+      this.#answering -= 1;
+    });
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!resources || !isStream) return response;
     const { signal } = request;

@@ -13,6 +13,7 @@ import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
+import { type Place, placeToFree } from "./eviction.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -22,16 +23,25 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
   idleMs: number;
 }
 
-export interface Candidate {
-  /** Remote address and name of the client. It only serves fairness: the token decides who may call. */
-  client: string;
-  transport: { readonly running: number; readonly isInUse: boolean };
-  /** The time of its last request. */
-  usedAt: number;
-}
+class Session implements Place {
+  readonly transport: SessionTransport;
+  readonly address: string;
+  readonly client: string;
+  usedAt = performance.now();
 
-interface Session extends Candidate {
-  transport: SessionTransport;
+  constructor(transport: SessionTransport, { address, client }: Pick<Place, "address" | "client">) {
+    this.transport = transport;
+    this.address = address;
+    this.client = client;
+  }
+
+  get isWorking(): boolean {
+    return this.transport.running > 0;
+  }
+
+  get isInUse(): boolean {
+    return this.transport.isInUse;
+  }
 }
 
 /** Often enough for proxies that close connections after half a minute of silence. */
@@ -77,8 +87,8 @@ export class Sessions {
   }
 
   /**
-   * Starts a session. `address` is the client's. At the maximum an idle session ends first, preferably one of the same client.
-   * Throws a Refusal if none can end.
+   * Starts a session. `address` is the client's. At the maximum, a session without an open request ends first. Throws a Refusal if
+   * there is none.
    */
   async begin(
     { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
@@ -87,18 +97,20 @@ export class Sessions {
     const { maxSessions, ...options } = this.#limits;
     const client = clientKey(address, clientInfo.name);
     if (this.#sessions.size >= maxSessions) {
-      const evicted = sessionToEvict([...this.#sessions.values()], client);
+      const evicted = placeToFree([...this.#sessions.values()], { address, client });
       if (!evicted) {
         const headers = { "retry-after": String(roomSeconds) };
         throw new Refusal(503, `All ${maxSessions} sessions are in use`, headers);
       }
-      this.#log.info(`session ${shortOf(evicted.transport)} was idle and was closed to make room for another`);
+      this.#log.info(
+        `session ${shortOf(evicted.transport)} had no open request and was closed to make room for another`,
+      );
       await evicted.transport.close();
     }
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
     const session = sha256(transport.sessionId);
-    this.#sessions.set(session, { transport, client, usedAt: performance.now() });
+    this.#sessions.set(session, new Session(transport, { address, client }));
     const { sampling, elicitation, roots } = capabilities;
     try {
       await this.#connect(transport, { client, session }, Boolean(sampling ?? elicitation ?? roots));
@@ -178,24 +190,4 @@ export function mayBePrivate({ config, isLocked }: Toolbox): boolean {
 /** The id authenticates a client, so the log contains only its beginning. */
 function shortOf({ sessionId }: SessionTransport): string {
   return sessionId.slice(0, 8);
-}
-
-/**
- * Chooses an idle session of the same client, else of the client with the most sessions. Sessions without a connection come before
- * those that listen, and the longest unused ones come first. A session with an open request is never chosen, and no client loses
- * its only listening session to another client. Undefined if no session can end.
- */
-export function sessionToEvict<T extends Candidate>(sessions: readonly T[], client: string): T | undefined {
-  const byClient = Map.groupBy(sessions, (each) => each.client);
-  const countOf = (name: string) => byClient.get(name)?.length ?? 0;
-  // Sessions of the same client rank before those of every other client.
-  const rank = (each: T) => (each.client === client ? sessions.length + 1 : countOf(each.client));
-  const candidates = sessions.filter((each) => {
-    if (each.transport.running > 0) return false;
-    return each.client === client || !each.transport.isInUse || rank(each) > countOf(client) + 1;
-  });
-  const [first] = candidates.sort(
-    (a, b) => rank(b) - rank(a) || Number(a.transport.isInUse) - Number(b.transport.isInUse) || a.usedAt - b.usedAt,
-  );
-  return first;
 }

@@ -1,0 +1,47 @@
+/**
+ * Chooses who gives up a place when all are taken. A client chooses its own name, and all programs of a machine share an address. So nobody
+ * keeps others out with connections alone: what only listens yields, and what works stays.
+ */
+
+/** A place that a client has: a session, or in the revision without sessions, the client itself. */
+export interface Place {
+  /** The remote address. */
+  address: string;
+  /** The address and the name that the client gives itself. */
+  client: string;
+  /** Whether it has open requests. */
+  readonly isWorking: boolean;
+  /** Whether it is connected. */
+  readonly isInUse: boolean;
+  /** The time of its last request. */
+  usedAt: number;
+}
+
+/**
+ * The place that a newcomer gets: an unused one of the same client, else one of the address and then of the client with the most places.
+ * Unused places come before those that listen, and the longest unused ones come first. A place that works is never chosen, and no
+ * address loses a place that listens to an address with more of them. Undefined if no place can be given up.
+ */
+export function placeToFree<T extends Place>(
+  places: readonly T[],
+  newcomer: Pick<Place, "address" | "client">,
+): T | undefined {
+  const byAddress = Map.groupBy(places, ({ address }) => address);
+  const byClient = Map.groupBy(places, ({ client }) => client);
+  const ofAddress = (address: string) => (byAddress.get(address)?.length ?? 0) + Number(address === newcomer.address);
+  const ofClient = (client: string) => (byClient.get(client)?.length ?? 0) + Number(client === newcomer.client);
+  const mayGo = ({ isWorking, isInUse, address }: T) =>
+    !isWorking && (!isInUse || ofAddress(address) >= ofAddress(newcomer.address));
+  const isOwn = ({ isInUse, client }: T) => Number(!isInUse && client === newcomer.client);
+  const [first] = places
+    .filter(mayGo)
+    .sort(
+      (a, b) =>
+        ofAddress(b.address) - ofAddress(a.address) ||
+        isOwn(b) - isOwn(a) ||
+        ofClient(b.client) - ofClient(a.client) ||
+        Number(a.isInUse) - Number(b.isInUse) ||
+        a.usedAt - b.usedAt,
+    );
+  return first;
+}
