@@ -102,8 +102,8 @@ export function assignFileNames(names: readonly string[]): Map<string, string> {
   return result;
 }
 
-/** The folder name of a server: its config key, if that is safe. */
+/** The folder name of a server: its config key, if that is safe. Windows ignores dots at the end of a name. */
 export function toFolderName(name: string): string {
   const cleaned = name.replace(/[^A-Za-z0-9_.-]+/g, "_").replace(/^\.+/, "_");
-  return cleaned.slice(0, 100) || "_";
+  return cleaned.slice(0, 100).replace(/\.+$/, "_") || "_";
 }

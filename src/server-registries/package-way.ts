@@ -183,6 +183,9 @@ function placeOf(
   return { home: true, name: identifier.startsWith(`${host}/`) ? identifier : `${host}/${identifier}` };
 }
 
+/** A runtime would look for such a file in the working directory, also with a version behind it. */
+const fileEnding = /\.(?:tgz|tar|gz|zip|whl|py|nupkg)$/i;
+
 function pinned(
   name: string,
   nameForm: RegExp,
@@ -190,7 +193,8 @@ function pinned(
   versionForm: RegExp,
   between: string,
 ): string {
-  if (name.length > 214 || !nameForm.test(name)) throw new Refused("its name is not the name of a package");
+  if (name.length > 214 || !nameForm.test(name) || fileEnding.test(name))
+    throw new Refused("its name is not the name of a package");
   if (version === undefined) return name;
   if (!versionForm.test(version)) throw new Refused(`"${version}" is not one exact version`);
   return `${name}${between}${version}`;

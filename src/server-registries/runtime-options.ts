@@ -54,7 +54,7 @@ const pythonPackage = checking((value) => {
 });
 
 const pythonVersion = checking((value) => {
-  if (!/^(?:python|cpython|pypy)?[@\d.]*$/i.test(value)) throw new Refused("it chooses a Python by its path");
+  if (!/^(?:python|cpython|pypy)?@?\d*(?:\.\d+)*$/i.test(value)) throw new Refused("it chooses a Python by its path");
 });
 
 /** The container's own network, or that of this machine, about which there is a warning. */

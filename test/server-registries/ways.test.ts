@@ -337,6 +337,26 @@ describe("a package is refused", () => {
       { identifier: "git+https://evil.example/x" },
       "its npm package: its name is not the name of a package",
     ],
+    [
+      "the name of a file in the working directory",
+      { identifier: "evil.tgz" },
+      "its npm package: its name is not the name of a package",
+    ],
+    [
+      "the name of a file without a version",
+      { identifier: "evil.tar.gz", version: undefined },
+      "its npm package: its name is not the name of a package",
+    ],
+    [
+      "the name of a wheel",
+      { registryType: "pypi", identifier: "evil-1.0-py3-none-any.whl", version: undefined },
+      "its pypi package: its name is not the name of a package",
+    ],
+    [
+      "a Python in a folder above",
+      { registryType: "pypi", identifier: "acme", runtimeArguments: [named("--python", "..")] },
+      "its pypi package: it chooses a Python by its path",
+    ],
     ["a folder as its name", { identifier: "../x" }, "its npm package: its name is not the name of a package"],
     ["another package by npm:", { identifier: "x@npm:evil" }, "its npm package: its name is not the name of a package"],
     [

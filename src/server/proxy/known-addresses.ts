@@ -6,12 +6,16 @@
 /** Number of URIs in results that are remembered for each server, so that one server cannot displace those of another. */
 const maxLinks = 2_000;
 
+/** The same for URIs in lists. */
+const maxListed = 50_000;
+
 /** A longer URI is not remembered. */
 const maxChars = 8_192;
 
 export class KnownAddresses {
   /** Addresses in lists. */
   readonly #listed = new Map<string, string>();
+  readonly #listedBy = new Map<string, number>();
   /** Addresses in results, and those of each server, oldest first. */
   readonly #linked = new Map<string, string>();
   readonly #byServer = new Map<string, Set<string>>();
@@ -23,7 +27,11 @@ export class KnownAddresses {
 
   /** The agent was shown the address in a list. */
   list(address: string, server: string): void {
-    if (this.serverOf(address) === undefined || this.#linked.get(address) === server) this.#listed.set(address, server);
+    if ((this.serverOf(address) ?? server) !== server || this.#listed.has(address)) return;
+    const count = this.#listedBy.get(server) ?? 0;
+    if (count >= maxListed || address.length > maxChars) return;
+    this.#listedBy.set(server, count + 1);
+    this.#listed.set(address, server);
   }
 
   /** The agent is shown the address in a result. Returns false if the address belongs to another server or is too long. */
