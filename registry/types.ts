@@ -69,6 +69,11 @@ export interface CatalogServer {
    * another program that the notes name.
    */
   signIn: "none" | "token" | "oauth" | "program";
+  /**
+   * `private`: it keeps a state for its conversation that the next call uses, such as an open page, a working directory, a connection or a
+   * chosen project, so each agent has its own process. `shared`: calls name all that they are about, so agents share one.
+   */
+  session: "shared" | "private";
   /** What its tools return, if the server was run. */
   results?: CatalogResults;
   /** Words that a person would look for. */

@@ -8,6 +8,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { problemOf } from "../errors.ts";
 import { about, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { askedAt } from "../registry/store.ts";
+import { sessionOf } from "./session-of.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
 /** The facts contain no secrets: no arguments, and of variables only the names of missing ones. */
@@ -19,6 +20,7 @@ const facts = {
   "description?": text,
   "tools?": about("Number of known tools that the config allows", number),
   "denied?": number,
+  "session?": about("Whether agents share one process of the server, or each has its own", oneOf("shared", "private")),
   "askedAt?": about("When the server was last listed, in milliseconds since 1970", number),
   "protocol?": about("The revision of MCP that the server spoke when it was last connected or listed", text),
   "version?": about("The server's own version", text),
@@ -46,6 +48,19 @@ export const serverShape = record({
   "retryAt?": time,
   ...findings,
 });
+
+/** The facts, with how agents share each server. */
+export async function withSessions<Facts extends ServerFacts>(
+  facts: readonly Facts[],
+  catalog: ToolCatalog,
+): Promise<Facts[]> {
+  return await Promise.all(
+    facts.map(async (each) => {
+      const { session } = await sessionOf(catalog.config.servers.get(each.server)!, catalog.toolNames(each.server));
+      return { ...each, session };
+    }),
+  );
+}
 
 interface Parts {
   catalog: ToolCatalog;

@@ -119,6 +119,11 @@ export class ToolCatalog implements AsyncDisposable {
     return found && this.#isCurrent(found) ? found : undefined;
   }
 
+  /** The names of the server's tools, as far as they are known. */
+  toolNames(server: string): string[] {
+    return this.find(server)?.tools.map(({ name }) => name) ?? [];
+  }
+
   /**
    * The same with the tools that the config denies, if this process has listed the server: they are written down nowhere.
    * For errors that explain why a name cannot be called.

@@ -1,7 +1,6 @@
 /** Opens the toolbox of a command: loads the config and chooses whose servers are used. */
 import { resolve } from "node:path";
 import type { ChannelOpener } from "../clients/channel.ts";
-import type { PoolOptions } from "../clients/server-connections.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
@@ -14,7 +13,7 @@ import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-file.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
-import { Toolbox } from "../toolbox/toolbox.ts";
+import { Toolbox, type ToolboxOptions as ToolboxSettings } from "../toolbox/toolbox.ts";
 import { digestOf, isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
@@ -35,13 +34,15 @@ export interface ToolboxOptions {
   sharing?: Sharing;
   /** Whether the person may be asked to trust the config. The default is true. */
   asks?: boolean;
+  /** Whether several agents use the toolbox, each with a session of its own. */
+  isForMany?: boolean;
 }
 
 /** Opens the toolbox without starting a server. May ask the person to trust the config. */
 export async function openToolbox(
   io: Io,
   flags: ConfigFlags & DaemonFlags,
-  { sandbox, registry, sharing = "running", asks }: ToolboxOptions = {},
+  { sandbox, registry, sharing = "running", asks, isForMany = false }: ToolboxOptions = {},
 ): Promise<Toolbox> {
   const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.
@@ -52,11 +53,29 @@ export async function openToolbox(
     config.folders.bases.registry = baseOfChosen(chosen, config.origin);
     guardFolder(chosen, config.folders.bases.registry);
   }
-  const openChannel = usesDaemon(flags, io.env) ? sharedChannels(config.origin, sharing, flags, io) : undefined;
-  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env), openChannel }, sandbox);
+  const cwd = serverFolder(config.origin, io.cwd, io.env);
+  if (!usesDaemon(flags, io.env)) {
+    return isForMany ? toolboxForMany(config, cwd, io) : toolboxOf(config, io, { cwd }, sandbox);
+  }
+  const channels = (session: string) => sharedChannels(config.origin, sharing, session, flags, io);
+  const session = sharing === "host" ? `host ${crypto.randomUUID()}` : shellSessionOf(io.env);
+  const sessionChannels = isForMany ? (each: string) => channels(`${session} ${each}`) : undefined;
+  return toolboxOf(config, io, { cwd, openChannel: channels(session), sessionChannels }, sandbox);
 }
 
-interface Ways extends Pick<PoolOptions, "openChannel" | "logs"> {
+/** Without a daemon, this process shares the servers among the sessions. */
+async function toolboxForMany(config: Config, cwd: string, io: Io): Promise<Toolbox> {
+  const { HeldServers } = await import("../daemon/held/held-servers.ts");
+  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+  const held = new HeldServers(log, logsOf(config, io, log));
+  const channels = (session: string) => held.channels(() => io.env, session, { endsWithCaller: true });
+  const ways = { cwd, openChannel: channels("all"), sessionChannels: channels, ownServers: held };
+  const toolbox = await toolboxOf(config, io, ways);
+  held.toolsOf = (name) => toolbox.catalog.toolNames(name);
+  return toolbox;
+}
+
+interface Ways extends Pick<ToolboxSettings, "openChannel" | "logs" | "sessionChannels" | "ownServers"> {
   /** The working directory of servers whose entry has none. */
   cwd: string;
 }
@@ -103,11 +122,11 @@ export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFile
 function sharedChannels(
   origin: ConfigOrigin,
   sharing: Sharing,
+  session: string,
   { config: flag, trust }: ConfigFlags,
   { env }: Io,
 ): ChannelOpener {
   const isHost = sharing === "host";
-  const session = isHost ? `host ${crypto.randomUUID()}` : shellSessionOf(env);
   const isAnswered = isAnsweredFor({ flag, trust, env });
   let made: Promise<ChannelOpener> | undefined;
   const make = async () => {

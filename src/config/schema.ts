@@ -77,7 +77,7 @@ const anyServer = {
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
   /** Time after the last call until the connection is closed. The next call opens it again. */
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
-  /** `shared`: one process of the server for all sessions. `private`: one for each session of an agent. The default is `shared`. */
+  /** `shared`: one process of the server for all sessions. `private`: one for each session of an agent. For the default, see catalog/session-of.ts. */
   session: z.enum(["shared", "private"]).optional(),
   /** Keeps the connection open when the server is idle. */
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),

@@ -10,7 +10,7 @@ import { Semaphore } from "../semaphore.ts";
 import { questionText } from "../settings/trust/question.ts";
 import { trustConfig } from "../settings/trust/trust-config.ts";
 import { personMs } from "../time-limit.ts";
-import { Toolbox } from "./toolbox.ts";
+import { type OwnPoolOptions, Toolbox } from "./toolbox.ts";
 
 export interface LockedOptions extends PoolOptions {
   /** Opens the real toolbox. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
@@ -29,19 +29,24 @@ export class LockedToolbox extends Toolbox {
   readonly #options: LockedOptions;
   /** Limits questions to one at a time. */
   readonly #semaphore = new Semaphore(1);
-  readonly #sharing: LockedToolbox | undefined;
+  /** The toolbox that a session shares, and the session. */
+  readonly #sharing: { toolbox: LockedToolbox; session: string | undefined } | undefined;
   #opened: Toolbox | undefined;
   #saidNo = false;
 
-  constructor(sandbox: Sandbox, options: LockedOptions, sharing?: LockedToolbox) {
+  constructor(
+    sandbox: Sandbox,
+    options: LockedOptions,
+    sharing?: { toolbox: LockedToolbox; session: string | undefined },
+  ) {
     super(emptyConfig(options.env), sandbox, options);
     this.#options = options;
     this.#sharing = sharing;
   }
 
   /** The session gets connections of its own once the toolbox is open. */
-  override withOwnPool(): LockedToolbox {
-    return new LockedToolbox(this.sandbox, this.#options, this);
+  override withOwnPool({ session }: OwnPoolOptions = {}): LockedToolbox {
+    return new LockedToolbox(this.sandbox, this.#options, { toolbox: this, session });
   }
 
   /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
@@ -70,7 +75,10 @@ export class LockedToolbox extends Toolbox {
   }
 
   async #open(signal: AbortSignal): Promise<Toolbox> {
-    if (this.#sharing) return (await this.#sharing.unlock(signal)).withOwnPool();
+    if (this.#sharing) {
+      const { toolbox, session } = this.#sharing;
+      return (await toolbox.unlock(signal)).withOwnPool({ session });
+    }
     try {
       return await this.#options.open();
     } catch (error) {

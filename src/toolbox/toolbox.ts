@@ -2,6 +2,7 @@
 import { Approvals } from "../approvals/approvals.ts";
 import { ApprovalDesk } from "../approvals/desk.ts";
 import { ToolCatalog } from "../catalog/tool-catalog.ts";
+import type { ChannelOpener } from "../clients/channel.ts";
 import { Pool } from "../clients/pool.ts";
 import type { PoolOptions } from "../clients/server-connections.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
@@ -25,6 +26,15 @@ export interface ToolboxOptions extends PoolOptions {
   restAfterMs?: number;
   /** Continues programs that other builds of claudikins have saved. */
   otherBuilds?: OtherBuilds | undefined;
+  /** Opens the channels of one session of an agent. Without it, a session starts all its servers itself. */
+  sessionChannels?: ((session: string) => ChannelOpener) | undefined;
+  /** Ends with the toolbox, after its connections. */
+  ownServers?: AsyncDisposable | undefined;
+}
+
+export interface OwnPoolOptions extends Partial<Pick<PoolOptions, "cwd" | "openChannel">> {
+  /** Sessions share the servers that keep no state for them. */
+  session?: string | undefined;
 }
 
 const hourMs = 3_600_000;
@@ -122,8 +132,9 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
-  withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "openChannel">> = {}): Toolbox {
-    return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel: undefined, ...options }, this);
+  withOwnPool({ session, ...options }: OwnPoolOptions = {}): Toolbox {
+    const openChannel = session === undefined ? undefined : this.#options.sessionChannels?.(session);
+    return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
   }
 
   /**
@@ -175,6 +186,7 @@ export class Toolbox implements AsyncDisposable {
     if (isOwner) this.sandbox[Symbol.dispose]();
     await cataloged;
     await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
+    if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
     if (isOwner && executions && executions.left.length > 0) await this.whenLeft?.(executions.left);

@@ -69,17 +69,18 @@ describe("list", () => {
 
   test("prints one document with --json", async () => {
     configure();
+    const shared = { transport: "stdio", session: "shared" };
     const { stdout, ...rest } = await run(["list", "--json"]);
     expect([rest, JSON.parse(stdout.replaceAll("bun.exe", "bun"))]).toEqual([
       { exitCode: 0, stderr: "" },
       {
         config: join(folder.path, "claudikins.json"),
         servers: [
-          { server: "odd", transport: "stdio", program: "fixtures", description: "Odd\nthings", state: "idle" },
-          { server: "crashes", transport: "stdio", program: "fixtures", state: "idle" },
+          { ...shared, server: "odd", program: "fixtures", description: "Odd\nthings", state: "idle" },
+          { ...shared, server: "crashes", program: "fixtures", state: "idle" },
           {
+            ...shared,
             server: "needs a token",
-            transport: "stdio",
             program: "needy",
             state: "needs",
             variables: ["A_TOKEN", "B_TOKEN"],

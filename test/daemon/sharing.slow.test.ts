@@ -1,6 +1,6 @@
 /** One process of each server for exec, several hosts of serve, and generated files. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -117,6 +117,40 @@ describe("a private server", () => {
     await one[Symbol.asyncDispose]();
     await until(() => !processesWith(`${project.path}/own`).includes(first.pid));
     expect((await seenByHost(two, "own")).pid).toBe(other.pid);
+  });
+
+  test("is recognised without a setting: a browser is one process for each host, and memory is shared", async () => {
+    const program = (name: string) => {
+      const { command, args = [] } = fixture("seen", `${project.path}/${name.replaceAll("/", "-")}`);
+      const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+      const file = project.write(`node_modules/${name}/cli.sh`, `#!/bin/sh\nexec ${words} "$@"\n`);
+      chmodSync(file, 0o755);
+      return { command: file };
+    };
+    project.write("project/claudikins.json", {
+      mcpServers: {
+        browser: program("@playwright/mcp"),
+        memory: program("@modelcontextprotocol/server-memory"),
+      },
+    });
+    await using one = await host();
+    await using two = await host();
+    const pids = async (server: string) => [
+      (await seenByHost(one, server)).pid,
+      (await seenByHost(two, server)).pid,
+      (await seenBy(exec(`return await ${server}.seen()`))).pid,
+    ];
+    expect(new Set(await pids("browser")).size).toBe(3);
+    expect(new Set(await pids("memory")).size).toBe(1);
+    const list = await runProgram([...claudikinsCommand, "list", "--json"], { cwd: folder(), env });
+    const sessions = JSON.parse(list.stdout).servers.map((each: Record<string, string>) => [
+      each["server"],
+      each["session"],
+    ]);
+    expect(sessions).toEqual([
+      ["browser", "private"],
+      ["memory", "shared"],
+    ]);
   });
 
   test("is one process for all shells without a session, and one for each named session", async () => {

@@ -12,6 +12,7 @@ import {
   json,
   rawSession,
   resultText,
+  type SdkHost,
   sdkHost,
   signalFile,
 } from "../support/http-serve.ts";
@@ -116,6 +117,19 @@ describe("sessions", () => {
     await processes(2);
     await two[Symbol.asyncDispose]();
     await processes(1);
+  });
+
+  test("share the servers that keep no state, although another server does", async () => {
+    const asker = { ...fixture("protocol", "stdio", folder.path), session: "private" };
+    folder.write("claudikins.json", { mcpServers: { asker, seen: fixture("seen", folder.path) } });
+    await using door = await httpServe(folder);
+    serving = door.pid;
+    await using one = await sdkHost(door.url);
+    await using two = await sdkHost(door.url);
+    const pid = async (of: SdkHost) => JSON.parse(await of.execute("return (await seen.seen()).pid"));
+    expect(await pid(one)).toBe(await pid(two));
+    for (const each of [one, two]) await each.execute("return asker.wait({ ms: 1 })");
+    await processes(3);
   });
 
   test("cancel only their own requests, even if other sessions use the same ids", async () => {

@@ -72,7 +72,7 @@ const below: Record<string, string[]> = {
     "policy",
     "config",
   ],
-  daemon: ["toolbox", "execution", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  daemon: ["toolbox", "execution", "catalog", "sandbox", "registry", "clients", "ledger", "policy", "config"],
   ui: [
     "toolbox",
     "sign-in",

@@ -29,6 +29,7 @@ export const server = {
       from: "https://huggingface.co/settings/tokens",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["find a model", "find a dataset", "machine learning papers", "run a Gradio Space", "model cards"],
   notes: [

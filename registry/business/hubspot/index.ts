@@ -19,6 +19,7 @@ export const server = {
       from: "https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["CRM", "find a customer", "deals of this month", "log a call or a note", "create contacts"],
   notes: [

@@ -8,6 +8,7 @@ export const server = {
   description: "Finds, creates and updates issues, projects and comments in Linear",
   server: { type: "http", url: "https://mcp.linear.app/mcp" },
   variables: [],
+  session: "shared",
   signIn: "oauth",
   goodFor: ["issues assigned to me", "create an issue", "projects and cycles", "comment on an issue"],
   notes: ["Sign in with a browser. A Linear API key as a bearer token in `headers` works, too."],

@@ -21,6 +21,7 @@ export const server = {
       from: "https://www.notion.so/profile/integrations",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["search the team's notes", "create a page", "query a database", "add a comment", "meeting notes"],
   notes: [

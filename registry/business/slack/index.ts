@@ -31,6 +31,7 @@ export const server = {
       from: "https://slack.com/help/articles/221769328-Locate-your-Slack-URL-or-ID",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: [
     "post a message to a channel",

@@ -21,6 +21,7 @@ export const server = {
       from: "https://dashboard.stripe.com/apikeys",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["create an invoice", "payment link", "refund a payment", "subscriptions of a customer", "balance"],
   notes: [

@@ -8,6 +8,7 @@ export const server = {
   description: "Works with Azure: storage, databases, Kubernetes, monitoring, deployments and some forty more services",
   server: { command: "npx", args: ["-y", "@azure/mcp@latest", "server", "start"] },
   variables: [],
+  session: "shared",
   signIn: "program",
   goodFor: [
     "list resources in Azure",

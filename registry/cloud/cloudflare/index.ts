@@ -22,6 +22,7 @@ export const server = {
     },
   ],
   variables: [],
+  session: "shared",
   signIn: "oauth",
   goodFor: ["DNS records", "deploy a Worker", "KV, R2 and D1", "logs of a Worker", "Cloudflare documentation"],
   notes: [

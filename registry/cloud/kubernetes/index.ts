@@ -8,6 +8,7 @@ export const server = {
   description: "Looks after a Kubernetes cluster: gets, describes, applies, scales, logs, rolls out, helm charts",
   server: { command: "npx", args: ["-y", "mcp-server-kubernetes"] },
   variables: [],
+  session: "private",
   signIn: "program",
   goodFor: ["why does a pod not start", "logs of a pod", "scale a deployment", "install a helm chart", "port forward"],
   notes: [

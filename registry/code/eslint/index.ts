@@ -9,6 +9,7 @@ export const server = {
   description: "Lints JavaScript and TypeScript files with the project's own ESLint config",
   server: { command: "npx", args: ["-y", "@eslint/mcp@latest"] },
   variables: [],
+  session: "shared",
   signIn: "none",
   results,
   goodFor: ["lint files", "errors in JavaScript", "code style", "before a commit"],

@@ -10,6 +10,7 @@ export const server = {
   variables: [
     { name: "GIT_REPOSITORY", required: false, what: "the repository folder; defaults to the folder it starts in" },
   ],
+  session: "shared",
   signIn: "none",
   goodFor: ["what changed", "commit changes", "history of a file", "create a branch"],
   notes: ["About 12 tools; it neither pushes nor pulls. Install uv first: `uvx` is part of it."],

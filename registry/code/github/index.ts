@@ -37,6 +37,7 @@ export const server = {
       from: "https://github.com/settings/personal-access-tokens/new",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: [
     "issues and pull requests",

@@ -25,6 +25,7 @@ export const server = {
     },
   ],
   variables: [],
+  session: "private",
   signIn: "none",
   goodFor: [
     "find where a symbol is used",

@@ -20,6 +20,7 @@ export const server = {
       from: "https://www.elastic.co/docs/deploy-manage/api-keys/elasticsearch-api-keys",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["search logs", "query an index", "mappings of an index", "aggregations"],
   notes: [

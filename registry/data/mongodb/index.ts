@@ -19,6 +19,7 @@ export const server = {
       from: "https://www.mongodb.com/docs/manual/reference/connection-string/",
     },
   ],
+  session: "private",
   signIn: "token",
   goodFor: [
     "query a collection",

@@ -14,6 +14,7 @@ export const server = {
       what: "postgresql://user:password@host:5432/database; preferably of a read-only user",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["SQL query", "tables and columns", "count rows", "report from a database"],
   notes: [

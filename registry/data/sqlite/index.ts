@@ -15,6 +15,7 @@ export const server = {
     },
   ],
   variables: [{ name: "SQLITE_PATH", required: true, what: "the database file" }],
+  session: "private",
   signIn: "none",
   results,
   goodFor: ["SQL query", "local database", "create a table", "insert rows"],

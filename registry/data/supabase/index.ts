@@ -25,6 +25,7 @@ export const server = {
       from: "https://supabase.com/dashboard/account/tokens",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["run SQL", "apply a migration", "database schema", "TypeScript types of a database", "logs of a project"],
   notes: [

@@ -11,6 +11,7 @@ export const server = {
   variables: [
     { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may access; defaults to the folder it starts in" },
   ],
+  session: "shared",
   signIn: "none",
   results,
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],

@@ -20,6 +20,7 @@ export const server = {
     },
     { name: "GDRIVE_CREDENTIALS_PATH", required: true, what: "the file that the sign-in writes" },
   ],
+  session: "shared",
   signIn: "program",
   goodFor: ["find a document in Google Drive", "read a Google Doc", "read a Google Sheet as CSV"],
   notes: [

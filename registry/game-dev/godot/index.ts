@@ -15,6 +15,7 @@ export const server = {
       from: "https://godotengine.org/download/",
     },
   ],
+  session: "private",
   signIn: "none",
   goodFor: [
     "run a Godot game",

@@ -21,6 +21,7 @@ export const server = {
       from: "https://context7.com/dashboard",
     },
   ],
+  session: "shared",
   signIn: "none",
   goodFor: ["documentation of a library", "API reference of a framework", "code samples", "docs of a certain version"],
   notes: ["2 tools: one finds a library's ID, the other its pages.", "Queries are sent to Upstash."],

@@ -15,6 +15,7 @@ export const server = {
   variables: [
     { name: "MEMORY_FILE_PATH", required: false, what: "the absolute path of the file that stores everything" },
   ],
+  session: "shared",
   signIn: "none",
   results,
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],

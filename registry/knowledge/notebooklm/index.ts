@@ -14,6 +14,7 @@ export const server = {
     },
   ],
   variables: [],
+  session: "private",
   signIn: "program",
   goodFor: [
     "ask my notebooks",

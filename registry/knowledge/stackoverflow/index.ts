@@ -8,6 +8,7 @@ export const server = {
   description: "Searches questions and answers of Stack Overflow",
   server: { type: "http", url: "https://mcp.stackoverflow.com" },
   variables: [],
+  session: "shared",
   signIn: "oauth",
   goodFor: ["solve an error message", "programming questions and answers", "accepted answers", "how others do it"],
   notes: [

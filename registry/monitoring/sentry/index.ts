@@ -25,6 +25,7 @@ export const server = {
       from: "https://sentry.io/settings/account/api/auth-tokens/",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: [
     "errors in production",

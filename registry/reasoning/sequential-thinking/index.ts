@@ -8,6 +8,7 @@ export const server = {
   description: "Keeps a chain of thoughts in numbered steps that can be revised and branched",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-sequential-thinking"] },
   variables: [],
+  session: "private",
   signIn: "none",
   goodFor: ["think step by step", "plan a difficult task", "revise a plan", "compare several ways"],
   notes: ["One tool. It records the thoughts it is given and adds nothing; it keeps nothing after it ends."],

@@ -29,6 +29,7 @@ export const server = {
       from: "https://api-dashboard.search.brave.com/app/keys",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["web search", "news of today", "find images", "shops and restaurants nearby"],
   notes: [

@@ -18,6 +18,7 @@ export const server = {
     },
   ],
   variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
+  session: "shared",
   signIn: "token",
   goodFor: ["web search", "research a topic", "text of several pages", "news", "map of a website"],
   notes: ["5 tools. Research takes minutes; each call uses credits."],

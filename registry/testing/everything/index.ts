@@ -9,6 +9,7 @@ export const server = {
   description: "Shows every feature of the protocol once: for testing clients, not for work",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything", "stdio"] },
   variables: [],
+  session: "shared",
   signIn: "none",
   results,
   goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],

@@ -25,6 +25,7 @@ export const server = {
       from: "https://help.figma.com/hc/en-us/articles/8085703771159-Manage-personal-access-tokens",
     },
   ],
+  session: "shared",
   signIn: "token",
   goodFor: ["build a Figma design in code", "colours and fonts of a design", "download icons and pictures of a design"],
   notes: ["2 tools. Without `--stdio` it serves HTTP. Give it the link of a frame; a whole file is too large."],

@@ -9,6 +9,7 @@ export const server = {
   description: "Turns Mermaid source into a diagram: SVG, a picture or a link",
   server: { command: "npx", args: ["-y", "mcp-mermaid"] },
   variables: [],
+  session: "shared",
   signIn: "none",
   results,
   goodFor: ["flowchart", "sequence diagram", "entity relationship diagram", "architecture diagram", "Gantt chart"],

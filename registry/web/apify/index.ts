@@ -25,6 +25,7 @@ export const server = {
       from: "https://console.apify.com/settings/integrations",
     },
   ],
+  session: "private",
   signIn: "token",
   goodFor: [
     "scrape a website",

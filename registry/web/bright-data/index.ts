@@ -20,6 +20,7 @@ export const server = {
     },
     { name: "BRIGHTDATA_PRO_MODE", required: false, what: "`true` for all tools, which cost more" },
   ],
+  session: "private",
   signIn: "token",
   goodFor: [
     "search Google",

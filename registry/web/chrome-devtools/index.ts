@@ -9,6 +9,7 @@ export const server = {
   description: "Debugs pages in Chrome: console, network, performance traces, styles, screenshots, input",
   server: { command: "npx", args: ["-y", "chrome-devtools-mcp@latest"] },
   variables: [],
+  session: "private",
   signIn: "none",
   results,
   goodFor: [

@@ -18,6 +18,7 @@ export const server = {
     },
   ],
   variables: [],
+  session: "shared",
   signIn: "none",
   goodFor: [
     "read a web page",

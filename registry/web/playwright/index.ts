@@ -15,6 +15,7 @@ export const server = {
     },
   ],
   variables: [],
+  session: "private",
   signIn: "none",
   results,
   goodFor: [

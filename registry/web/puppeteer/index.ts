@@ -9,6 +9,7 @@ export const server = {
   description: "Drives a browser with a few plain tools: navigate, click, fill, select, screenshot, run script",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-puppeteer"] },
   variables: [],
+  session: "private",
   signIn: "none",
   results,
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],

@@ -1,6 +1,7 @@
 /** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
 import { haveSecrets } from "../../agents/secrets.ts";
+import { sessionOf } from "../../catalog/session-of.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -9,6 +10,7 @@ import { counted } from "../../outcome-text.ts";
 import { type Checked, checkNew, type NewServer } from "../../settings/add-server.ts";
 import { type ConfigFile, configAsText, openConfigFile, withServer } from "../../settings/config-file.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
@@ -160,6 +162,7 @@ async function add(
       ? [`warning: ${file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`]
       : []),
     ...servers.flatMap((server) => notesOf(server, checked.get(server.name))),
+    ...(await privateNotes(servers, toolbox)),
     ...(isNew ? ["note: the config file is new: restart agents that already run claudikins\n"] : []),
   ];
   const added = servers.map(({ name, notes: own }) => ({
@@ -201,6 +204,17 @@ function notesOf({ name, notes }: NewServer, found: Checked | undefined): string
   }
   if (found && "signIn" in found) lines.push(`Sign in: claudikins auth login ${name}\n`);
   return lines;
+}
+
+/** What agents that work at the same time should know. */
+async function privateNotes(servers: readonly NewServer[], { config, catalog }: Toolbox): Promise<string[]> {
+  const notes = servers.map(async ({ name }) => {
+    const server = config.servers.get(name);
+    const choice = server && (await sessionOf(server, catalog.toolNames(name)));
+    const isChosen = choice?.session === "private" && choice.by !== "config";
+    return isChosen ? [`note: ${name} keeps a state, so each agent gets a process of its own\n`] : [];
+  });
+  return (await Promise.all(notes)).flat();
 }
 
 function addedText(name: string, tools: number | undefined, { file }: ConfigFile): string {

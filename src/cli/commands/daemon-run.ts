@@ -52,6 +52,7 @@ export default command({
     const environment = new CallerEnvironment(io.env);
     const openChannel = held.channels(environment.now, shellSession);
     await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel });
+    held.toolsOf = (name) => toolbox.catalog.toolNames(name);
     toolbox.waitsForApprovals = true;
     await recordTo(toolbox, "exec", {}, io);
     const result = await runDaemon(toolbox, {

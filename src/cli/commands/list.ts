@@ -1,5 +1,12 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
-import { type CheckedServer, checkServers, inventory, type ServerFacts, serverShape } from "../../catalog/inventory.ts";
+import {
+  type CheckedServer,
+  checkServers,
+  inventory,
+  type ServerFacts,
+  serverShape,
+  withSessions,
+} from "../../catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
 import { stateText } from "../../clients/state.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
@@ -76,7 +83,8 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
     countingServers(flags.json ? undefined : io.stderr, configured.size, (onServer) =>
       checkServers(toolbox, { signal: io.interrupted, onServer }),
     );
-  const servers: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(toolbox), origin, io.env);
+  const facts: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(toolbox), origin, io.env);
+  const servers = await withSessions(facts, toolbox.catalog);
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
     // For JSON, the state is flattened into the facts of the server.
@@ -159,11 +167,11 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
   const more = isChecked ? ["protocol", "pid", "memory"] : [];
   const head = ["server", "transport", "state", "tools", ...more, "description"];
   const rows = servers.map((facts) => {
-    const { server, transport, program, host, state, protocol, description = "" } = facts;
+    const { server, transport, program, host, session, state, protocol, description = "" } = facts;
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,
-      [transport, program ?? host].filter(Boolean).join(" "),
+      [transport, program ?? host, session === "private" && "(private)"].filter(Boolean).join(" "),
       isChecked ? checkedText(facts) : stateText(state),
       toolsText(facts, isChecked),
       ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),

@@ -49,7 +49,7 @@ export default command({
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
       const mark = configMark(place);
-      const opened = await openToolbox(io, args, { sharing: "host", asks });
+      const opened = await openToolbox(io, args, { sharing: "host", asks, isForMany: choice !== undefined });
       opened.waitsForApprovals = true;
       const { config } = opened;
       const file = config.origin.kind === "demo" ? undefined : config.origin.file;

@@ -1,4 +1,6 @@
 /** The server processes that callers share. A caller gets a running process if it can be the same one. */
+
+import { sessionOf } from "../../catalog/session-of.ts";
 import type { ChannelOpener, ChannelOptions } from "../../clients/channel.ts";
 import { openChannel } from "../../clients/open-channel.ts";
 import { redactorOf } from "../../clients/secrets.ts";
@@ -18,6 +20,8 @@ interface Wanted {
   capabilities: object;
   /** The caller's session. Servers that are not shared are started once for each session. */
   session: string;
+  /** Whether each session has its own process of the server. */
+  isPrivate: boolean;
   /** The session belongs to one process, and its private servers end with it. */
   endsWithCaller: boolean;
 }
@@ -42,9 +46,17 @@ export class HeldServers implements AsyncDisposable {
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
 
+  /** Names of the server's tools, as far as they are known. By default, none are. */
+  toolsOf: (server: string) => readonly string[] = () => [];
+
   constructor(log: Log, logs: ChannelOptions["logs"]) {
     this.#log = log;
     this.#logs = logs;
+  }
+
+  /** Whether each session has its own process of the server. */
+  async isPrivate(server: StdioServer): Promise<boolean> {
+    return (await sessionOf(server, this.toolsOf(server.name))).session === "private";
   }
 
   /** The running process that fits; undefined if there is none. */
@@ -61,9 +73,10 @@ export class HeldServers implements AsyncDisposable {
 
   /**
    * Channels for the daemon itself, which calls tools for callers over HTTP. They belong to one session. `environment` returns that of a
-   * server that starts now. Servers on the network are connected to directly.
+   * server that starts now. With `endsWithCaller`, the session's private servers end with its connections. Servers on the network are
+   * connected to directly.
    */
-  channels(environment: () => Environment, session: string): ChannelOpener {
+  channels(environment: () => Environment, session: string, { endsWithCaller = false } = {}): ChannelOpener {
     return async (server, options) => {
       if (server.url !== undefined) return openChannel(server, options);
       // The transport keeps messages that come before it is started.
@@ -73,7 +86,8 @@ export class HeldServers implements AsyncDisposable {
         end: (how) => transport.ended(how),
       };
       const { cwd, capabilities } = options;
-      const wanted = { server, cwd, env: environment(), capabilities, session, endsWithCaller: false };
+      const isPrivate = await this.isPrivate(server);
+      const wanted = { server, cwd, env: environment(), capabilities, session, isPrivate, endsWithCaller };
       const held = this.attach(wanted, port);
       const transport: SharedTransport = new SharedTransport({
         started: held.started,
@@ -113,10 +127,9 @@ export class HeldServers implements AsyncDisposable {
   }
 
   #start(wanted: Wanted): HeldServer {
-    const { server, cwd, env, capabilities, endsWithCaller } = wanted;
+    const { server, cwd, env, capabilities, isPrivate, endsWithCaller } = wanted;
     const redact = redactorOf(server);
     const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
-    const isPrivate = server.session === "private";
     let key = this.#keyOf(wanted);
     const held = new HeldServer({
       name: server.name,
@@ -145,8 +158,8 @@ export class HeldServers implements AsyncDisposable {
   }
 
   #keyOf(wanted: Wanted): string {
-    const isPrivate = wanted.server.session === "private" || this.#asking.has(commonKey(wanted));
-    return JSON.stringify([commonKey(wanted), isPrivate ? wanted.session : null]);
+    const isOfSession = wanted.isPrivate || this.#asking.has(commonKey(wanted));
+    return JSON.stringify([commonKey(wanted), isOfSession ? wanted.session : null]);
   }
 }
 

@@ -94,7 +94,9 @@ export class ServerSockets {
     // A server that the config closes is not even started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
-    const wish = { ...opening, server: server as StdioServer };
+    const isPrivate = await held.isPrivate(server as StdioServer);
+    if (socket.data.isOver) return;
+    const wish = { ...opening, server: server as StdioServer, isPrivate };
     if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "The server is not running");
     const port: Port = {
       session: opening.session,

@@ -36,7 +36,7 @@ import { type Surface, surfaceOf } from "../surface.ts";
 import { type Place, placeToFree } from "./eviction.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
-import { clientKey, mayBePrivate } from "./sessions.ts";
+import { clientKey, hasPrivateServers } from "./sessions.ts";
 
 export interface ModernLimits {
   /** Maximum number of clients, and of sessions of the older revisions. */
@@ -60,6 +60,8 @@ interface Shared {
   limits: ModernLimits;
   log: Log;
   bus: ServerEventBus;
+  /** Whether a server is not shared, as the config was at the last request. */
+  hasPrivateServers: boolean;
   closing: AbortSignal;
   serverFor: (client: Client, method: string) => McpServer | Server;
   /** In direct mode only. */
@@ -97,6 +99,7 @@ export class ModernRequests {
   async answer(request: Request, body: unknown, address: string): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
+    shared.hasPrivateServers = await hasPrivateServers(this.#toolbox);
     const client = this.#clientOf(address, clientKey(address, nameIn(body)), shared);
     return client.answer(request, body);
   }
@@ -121,7 +124,7 @@ export class ModernRequests {
     await toolbox.reload?.refresh();
     const closing = this.#closing.signal;
     const bus = new InMemoryServerEventBus();
-    const shared = { toolbox, limits, log, bus, closing };
+    const shared = { toolbox, limits, log, bus, closing, hasPrivateServers: false };
     if (sessionMode(toolbox) === "code") {
       const surface = await surfaceOf(toolbox);
       const serverFor = (client: Client) => modernCodeServer(client.session(surface), client, surface.instructions);
@@ -263,11 +266,12 @@ class Client implements ModernClient, Place {
 
   /** As for sessions: own connections if servers may ask the host, in direct mode, and if a server is not shared. */
   #connect(capabilities: ClientCapabilities): Connections {
-    const { toolbox, answers } = this.#shared;
+    const { toolbox, answers, hasPrivateServers: hasPrivate } = this.#shared;
     const host = new ModernHost(capabilities);
     const canBeAsked = Object.keys(capabilities).length > 0;
-    if (!canBeAsked && !answers && !mayBePrivate(toolbox)) return { toolbox, host };
-    const own = toolbox.withOwnPool();
+    if (!canBeAsked && !answers && !hasPrivate) return { toolbox, host };
+    const isAlone = canBeAsked || answers !== undefined;
+    const own = toolbox.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
     if (canBeAsked) own.pool.responder = host;
     if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
     return { toolbox: own, host };

@@ -4,6 +4,7 @@ import {
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
+import { sessionOf } from "../../catalog/session-of.ts";
 import { messageOf } from "../../errors.ts";
 import type { Asker, Starter } from "../../execution/asker.ts";
 import type { Log } from "../../log.ts";
@@ -136,7 +137,7 @@ export class Sessions {
 
   /**
    * A session has connections of its own if servers may ask its agent, so that no agent is asked on behalf of another; in direct
-   * mode, which passes all notifications; and if a server is not shared.
+   * mode, which passes all notifications; and if a server is not shared. In the last case, it shares the other servers.
    */
   async #connect(
     transport: SessionTransport,
@@ -146,8 +147,11 @@ export class Sessions {
     await this.#toolbox.reload?.refresh();
     const mode = sessionMode(this.#toolbox);
     const asker: Asker = { starter, isOpen: this.isOpen };
-    const hasOwnPool = canBeAsked || mode === "direct" || mayBePrivate(this.#toolbox);
-    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
+    // Otherwise a server's question could reach another agent's person.
+    const isAlone = canBeAsked || mode === "direct";
+    const hasOwnPool = isAlone || (await hasPrivateServers(this.#toolbox));
+    const session = isAlone ? undefined : transport.sessionId;
+    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool({ session }) : this.#toolbox;
     const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
     const server = createSession(toolbox, this.#closing.signal, surface, { asker });
     if (canBeAsked) toolbox.pool.responder = hostOf(server);
@@ -183,8 +187,10 @@ export function clientKey(address: string, name: string): string {
 }
 
 /** Whether a server is not shared. That is not known before the config is trusted. */
-export function mayBePrivate({ config, isLocked }: Toolbox): boolean {
-  return isLocked || [...config.servers.values()].some(({ session }) => session === "private");
+export async function hasPrivateServers({ config, catalog, isLocked }: Toolbox): Promise<boolean> {
+  if (isLocked) return true;
+  const choices = [...config.servers.values()].map((server) => sessionOf(server, catalog.toolNames(server.name)));
+  return (await Promise.all(choices)).some(({ session }) => session === "private");
 }
 
 /** The id authenticates a client, so the log contains only its beginning. */
