@@ -11,6 +11,7 @@ const files = [
   "registry/work/worker.ts",
   "server/content/worker.ts",
   "approvals/worker.ts",
+  "store/worker.ts",
   "cli/signal-guard/worker.ts",
 ];
 

@@ -1,15 +1,18 @@
 /** Programs that wait on disk: their size, the time until they are stored, and the time until they continue. */
 import { join } from "node:path";
-import { deserialize } from "node:v8";
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { ExecutionCheckpointer, type StoredProgram } from "../../src/execution/checkpointer.ts";
+import { ExecutionCheckpointer } from "../../src/execution/checkpointer.ts";
+import { CopyTurns } from "../../src/execution/copy-turns.ts";
 import { limitsFrom } from "../../src/execution/execute.ts";
+import { readHead, readProgram } from "../../src/execution/stored-program.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
+import { bytesOf } from "../../src/sandbox/image.ts";
 import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
+import { StoreWriter } from "../../src/store/writer.ts";
 import { median } from "./measure.ts";
 import { type Row, rowOf, under } from "./report.ts";
 import type { Bench, Measure } from "./section.ts";
@@ -78,12 +81,15 @@ export const measurePark: Measure = async (bench) => {
 /** Runs a program until it waits, gives it up, and continues it. */
 async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: number): Promise<Kept> {
   const folder = bench.folder();
-  const database = await openDatabase(join(folder, "store.sqlite"));
+  const file = join(folder, "store.sqlite");
+  const database = await openDatabase(file);
+  const writer = new StoreWriter(file);
   try {
     const store = new ExecutionStore(database);
-    const access = { store, owner: "bench", engine: "bench" };
-    const told = { id: `bench-${round}`, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, log: silentLog };
-    const kept = new ExecutionCheckpointer({ ...told, open: async () => access, fromStart: true });
+    const access = { writer, owner: "bench", engine: "bench" };
+    const told = { id: `bench-${round}`, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, roomBytes: 1e10 };
+    const around = { log: silentLog, turns: new CopyTurns(), open: async () => access };
+    const kept = new ExecutionCheckpointer({ ...told, ...around, fromStart: true });
     await kept.begun;
     const source = `${code}\nawait bench.ready(); await bench.wait(); return await bench.next();`;
     const called: Record<string, PromiseWithResolvers<number>> = {
@@ -110,15 +116,19 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
 
     const [waiting] = store.calls(told.id);
     const startedAt = performance.now();
-    const program = store.program(told.id)!;
-    const { execution } = deserialize(program) as StoredProgram;
+    const head = readHead(store.program(told.id)!);
+    const records = await writer.do("records", told.id, { ...head.image.manifest, records: head.records });
+    const { execution } = await readProgram(head, records);
+    const taken = { access, calls: [waiting!.call], sent: new Map(), program: { head, recordedCount: 0 } };
+    const checkpointer = new ExecutionCheckpointer({ ...told, ...around, fromStart: true, taken });
     const answer = { type: "settle", call: waiting!.call, json: "1" } as const;
     const open = [{ message: JSON.parse(waiting!.message), answer }];
-    const last = sandbox.execute(source, optionsOf(folder, call), { execution, open });
+    const last = sandbox.execute(source, { ...optionsOf(folder, call), checkpointer }, { execution, open });
     const resumeMs = (await called["next"]!.promise) - startedAt;
     refuseFailure(await last);
-    return { parkMs, resumeMs, bytes: program.length };
+    return { parkMs, resumeMs, bytes: bytesOf(head.image.manifest) };
   } finally {
+    await writer.close();
     database.close();
   }
 }

@@ -38,7 +38,7 @@ export interface CallOptions {
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
-  onSend?: ((repeatable: boolean) => void) | undefined;
+  onSend?: ((repeatable: boolean) => Promise<void>) | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
   /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */
@@ -266,13 +266,18 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
   ): Promise<JsonObject> {
     const permission = this.#gate.permit({ server, tool, args: params.arguments ?? {} }, options);
     const permitted = permission && (await permission);
-    const result = await this.#use<JsonObject | undefined>(server, `${server}.${tool}`, options, (send, connection) => {
-      if (permitted && permitted.connection !== connection) return Promise.resolve(undefined);
-      options.onSend?.(options.repeatable ?? false);
-      const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
-      const answer = send({ method: "tools/call", params: sent });
-      return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
-    });
+    const result = await this.#use<JsonObject | undefined>(
+      server,
+      `${server}.${tool}`,
+      options,
+      async (send, connection) => {
+        if (permitted && permitted.connection !== connection) return undefined;
+        await options.onSend?.(options.repeatable ?? false);
+        const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
+        const answer = send({ method: "tools/call", params: sent });
+        return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
+      },
+    );
     if (result) {
       this.#refusals.see(server, result);
       return result;

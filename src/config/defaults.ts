@@ -25,7 +25,7 @@ export const defaultLimits = {
   outputChars: 40_000,
 };
 
-export const defaultExecutions = { keepDays: 7, maxMb: 64 };
+export const defaultExecutions = { keepDays: 7, maxMb: 64, totalMb: 1_024 };
 
 export const defaultApprovals = { wait: true, expireHours: 24 };
 

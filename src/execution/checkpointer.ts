@@ -2,18 +2,23 @@
  * Saves one execution in the store, so that another process can continue it. It is stored from the first time that it is parked, or from
  * its start. From then on, each call leaves only after the store has the program and a line that says so.
  */
-import { serialize } from "node:v8";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Checkpointer, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
+import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
+import { bytesOf, type ProgramImage } from "../sandbox/image.ts";
 import type { SettleMessage } from "../sandbox/messages.ts";
-import type { ExecutionStore } from "../store/executions.ts";
-import type { Timeline } from "./recording.ts";
+import type { Recorded } from "../sandbox/recorder.ts";
+import type { NewExecution } from "../store/jobs.ts";
+import type { StoreWriter } from "../store/writer.ts";
+import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
+import type { CallChanges, TimelineHead } from "./recording.ts";
+import { outcomeJson } from "./stored-outcome.ts";
+import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stored-program.ts";
 
 /** The store, as a process uses it that runs executions. */
 export interface StoreAccess {
-  store: ExecutionStore;
+  writer: StoreWriter;
   /** The name of this process, see store/owner.ts. */
   owner: string;
   /** The build that saves programs. */
@@ -22,11 +27,26 @@ export interface StoreAccess {
   keepBuild?: () => void;
 }
 
-/** The stored form of a program. */
-export interface StoredProgram {
-  execution: SavedExecution;
-  /** What was recorded for `claudikins trace`. */
-  timeline: Timeline | undefined;
+/** What was recorded of an execution, for `claudikins trace`. */
+interface TimelineSource {
+  timeline: TimelineHead;
+  changes(isWhole: boolean): CallChanges;
+}
+
+/** A copy of the program, and what was recorded since the last one. */
+interface Copy {
+  image: ProgramImage;
+  wakeAt: number | undefined;
+  /** Bytes of the pages that are written. */
+  bytes: number;
+  head: (records: number) => Uint8Array;
+  firstRecord: number;
+  recorded: readonly Recorded[];
+  /** Everything that was recorded until then. */
+  recordedCount: number;
+  calls: CallChanges | undefined;
+  /** Number of records, once they are written. */
+  records: number;
 }
 
 export interface CheckpointerOptions {
@@ -36,15 +56,28 @@ export interface CheckpointerOptions {
   startedAt: number;
   /** JSON, see executions.ts. */
   request: string;
-  /** Largest program that is saved. */
+  /** Largest program that is saved, and the size of everything in the store beyond which nothing is saved. */
   maxBytes: number;
+  roomBytes: number;
   log: Log;
   /** Opens the store when it is first needed. */
   open: () => Promise<StoreAccess>;
+  /** The turns of the process. */
+  turns: CopyTurns;
   /** Whether the execution is kept from its start. */
   fromStart: boolean;
-  /** Set if the execution was taken over: the calls that were sent, and whether they may be sent again. */
-  taken?: { access: StoreAccess; sent: ReadonlyMap<number, boolean> } | undefined;
+  /** Set if the execution was taken over. */
+  taken?: Taken | undefined;
+}
+
+/** What is stored of an execution that was taken over. */
+export interface Taken {
+  access: StoreAccess;
+  calls: Iterable<number>;
+  /** The calls that were sent, and whether they may be sent again. */
+  sent: ReadonlyMap<number, boolean>;
+  /** Undefined if it has not started. */
+  program?: { head: StoredHead; recordedCount: number } | undefined;
 }
 
 export class ExecutionCheckpointer implements Checkpointer {
@@ -55,6 +88,8 @@ export class ExecutionCheckpointer implements Checkpointer {
   /** The calls that were sent, and whether they may be sent again. */
   readonly #sent: Map<number, boolean>;
   readonly #calling = new Set<number>();
+  /** The calls that are stored. */
+  #stored: Set<number>;
   #isWanted = false;
   #isOver = false;
   #isReleased = false;
@@ -62,19 +97,36 @@ export class ExecutionCheckpointer implements Checkpointer {
   readonly #saved = Promise.withResolvers<void>();
   /** The store could not be written, and may have a program that is too old. */
   #isBroken = false;
+  /** The image that is stored. Undefined if none is, so that the next one must be whole. */
+  #head: StoredHead | undefined;
+  #hasFailed = false;
+  /** The records that are stored, and what of the recorder they have. */
+  #records = 0;
+  #recorded = 0;
+  readonly #budget = new WriteBudget();
+  #hasTold = false;
   /** What was recorded so far. Set it before the program runs. */
-  timeline: (() => Timeline) | undefined;
+  timeline: TimelineSource | undefined;
 
   constructor(options: CheckpointerOptions) {
+    const { taken } = options;
     this.#options = options;
-    this.#fromStart = options.fromStart || options.taken !== undefined;
-    this.#access = options.taken?.access;
-    this.#sent = new Map(options.taken?.sent);
-    if (options.taken) this.#saved.resolve();
+    this.#fromStart = options.fromStart || taken !== undefined;
+    this.#access = taken?.access;
+    this.#sent = new Map(taken?.sent);
+    this.#stored = new Set(taken?.calls);
+    this.#head = taken?.program?.head;
+    this.#records = taken?.program?.head.records ?? 0;
+    this.#recorded = taken?.program?.recordedCount ?? 0;
+    if (taken) this.#saved.resolve();
   }
 
   get fromStart(): boolean {
     return this.#fromStart;
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Resolves when the execution is stored for the first time, or cannot be stored. */
@@ -82,63 +134,155 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#saved.promise;
   }
 
-  /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE. */
+  /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE, also if the store has no room. */
   get begun(): Promise<void> {
-    this.#begun ??= this.#options.open().then((access) => {
-      this.#add(access);
+    this.#begun ??= this.#options.open().then(async (access) => {
+      if (this.#access) return;
+      const { id, roomBytes } = this.#options;
+      await access.writer.do("add", id, { ...this.#new, owner: access.owner, roomBytes });
+      this.#access = access;
       this.#saved.resolve();
     });
     return this.#begun;
   }
 
-  async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<void> {
-    if (this.#isOver) return;
-    const { id, maxBytes, log } = this.#options;
+  async turn(memoryBytes: number): Promise<CopyTurn> {
+    const { waitMs } = this.#budget;
+    if (waitMs > 0) {
+      if (!this.#hasTold)
+        this.#options.log.warn(`The execution ${this.#options.id} waits, because it has written much`);
+      this.#hasTold = true;
+      await Bun.sleep(waitMs);
+    }
+    const taken = await this.#options.turns.take(memoryBytes);
+    return copyTurn(this.#head === undefined, taken);
+  }
+
+  async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean> {
+    if (this.#isOver) return false;
+    const { id, log } = this.#options;
     // Copied before anything is awaited.
-    const stored: StoredProgram | undefined = saved && { execution: saved, timeline: this.timeline?.() };
-    const program = stored && serialize(stored);
-    const isTooLarge = program !== undefined && program.length > maxBytes;
-    const unsaved = isTooLarge ? "it is too large" : program ? undefined : "its memory could not be copied";
-    const isAsleep = saved !== undefined && open.length === 0;
+    const copy = saved && this.#copyOf(saved);
     try {
       const access = this.#access ?? (await this.#options.open());
-      if (this.#isOver) return;
-      // A stored execution without a program is one that has not started, so both are stored together.
-      access.store.atomically(() => {
-        this.#add(access);
-        access.store.save(id, {
-          program: isTooLarge ? undefined : program,
-          unsaved,
-          wakeAt: isAsleep ? saved.wakeAt : undefined,
-          engine: access.engine,
-          // Answers may have come meanwhile, so they are read now.
-          calls: open.map(({ message, answer }) => ({
-            call: message.call,
-            message: JSON.stringify(message),
-            answer: answer ? JSON.stringify(answer) : null,
-            ...this.#stateOf(message.call, answer !== undefined),
-          })),
-        });
-      });
+      const why = copy ? await this.#writePages(copy, access) : "its memory could not be copied";
+      if (this.#isOver) {
+        // It may have ended before anything refers to its pages.
+        if (!this.#access) await access.writer.do("remove", id, {});
+        return false;
+      }
+      await this.#writeProgram(why === undefined ? copy : undefined, why, open, access);
       if (this.#isWanted) access.keepBuild?.();
+      return why === undefined;
     } catch (error) {
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
-      this.#forget();
+      await this.#forget();
+      return false;
     } finally {
       this.#saved.resolve();
     }
   }
 
-  /** Notes that a call is about to leave. Throws FILE_NOT_WRITABLE and CANCELLED; then the call must not leave. */
-  sending(call: number, repeatable: boolean): void {
-    // Another process may run the execution now, and make the call.
-    if (this.#isOver) throw new ClaudikinsError("CANCELLED", "The call was not made: its execution has ended here");
+  #copyOf(saved: SavedExecution): Copy {
+    const { image, recorded, wakeAt } = saved;
+    const { isWhole } = image;
+    return {
+      image,
+      wakeAt,
+      bytes: image.batches.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+      head: headOf(saved, this.timeline?.timeline),
+      firstRecord: isWhole ? 0 : this.#records,
+      recorded: recorded.slice(isWhole ? 0 : this.#recorded),
+      recordedCount: recorded.length,
+      calls: this.timeline?.changes(isWhole),
+      records: 0,
+    };
+  }
+
+  /** Writes pages and records, to which nothing refers yet. Returns why the program cannot be saved. */
+  async #writePages(copy: Copy, { writer, owner }: StoreAccess): Promise<string | undefined> {
+    const { id, maxBytes, roomBytes } = this.#options;
+    const { manifest, batches } = copy.image;
+    if (bytesOf(manifest) > maxBytes) return "it is too large";
+    if (!this.#access) await writer.do("begin", id, { owner });
+    this.#budget.spend(copy.bytes);
+    const { version } = manifest;
+    const jobs = batches.map((batch) => writer.do("pages", id, { ...batch, version, roomBytes }, [batch.bytes]));
+    const written = Promise.all(jobs);
+    // It is awaited below.
+    written.catch(() => {});
+    try {
+      let record = copy.firstRecord;
+      for await (const bytes of recordsOf(copy.recorded, copy.calls)) {
+        await writer.do("record", id, { record, bytes, roomBytes }, [bytes.buffer]);
+        record += 1;
+      }
+      copy.records = record;
+      await written;
+      return undefined;
+    } catch (error) {
+      await Promise.allSettled(jobs);
+      if (error instanceof ClaudikinsError) return noRoom;
+      throw error;
+    }
+  }
+
+  /** Makes what was written the program, and stores the calls that it waits for. */
+  async #writeProgram(
+    copy: Copy | undefined,
+    unsaved: string | undefined,
+    open: readonly OpenCall[],
+    access: StoreAccess,
+  ): Promise<void> {
+    const { id } = this.#options;
+    const { writer, owner, engine } = access;
+    const { manifest, isWhole } = copy?.image ?? { manifest: undefined, isWhole: true };
+    const version = manifest?.version ?? 0;
+    const program = copy?.head(copy.records);
+    const saved = {
+      owner,
+      engine,
+      program,
+      unsaved,
+      wakeAt: open.length === 0 ? copy?.wakeAt : undefined,
+      open: open.map(({ message }) => message.call),
+      version,
+      pages: isWhole ? undefined : manifest?.pages.filter((_, at) => manifest.versions[at] === version),
+    };
+    const fresh = open.filter(({ message }) => !this.#stored.has(message.call));
+    const jobs = fresh.map(({ message }) => writer.do("call", id, { ...message, ...this.#stateOf(message.call) }));
+    jobs.push(writer.do("save", id, this.#access ? saved : { ...saved, ...this.#new }));
+    // From here on, every change comes after this one.
+    this.#access = access;
+    this.#stored = new Set(saved.open);
+    // Answers may have come meanwhile.
+    for (const { answer } of fresh) if (answer) jobs.push(this.#storeAnswer(access, answer));
+    await Promise.all(jobs);
+    this.#hasFailed = copy === undefined;
+    this.#head = program && readHead(program);
+    this.#records = copy?.records ?? 0;
+    this.#recorded = copy?.recordedCount ?? 0;
+  }
+
+  async load(): Promise<ProgramImage> {
+    const head = this.#head;
+    const access = this.#access;
+    if (!head || !access) throw new Error("no program is stored");
+    // Its pages are in memory until they are in a worker.
+    using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
+    const { pages, versions } = head.image.manifest;
+    return wholeImage(head, await access.writer.do("image", this.#options.id, { pages, versions }));
+  }
+
+  /** Notes that a call is about to leave. Rejects with FILE_NOT_WRITABLE and CANCELLED; then the call must not leave. */
+  async sending(call: number, repeatable: boolean): Promise<void> {
+    this.#refuseOver();
     this.#sent.set(call, repeatable);
     this.#calling.add(call);
     if (!this.#access) return;
     try {
       if (this.#isBroken) throw new Error("an earlier write failed");
-      this.#access.store.sent(this.#options.id, call, repeatable);
+      await this.#access.writer.do("sent", this.#options.id, { call, repeatable });
     } catch (error) {
       throw new ClaudikinsError(
         "FILE_NOT_WRITABLE",
@@ -146,6 +290,12 @@ export class ExecutionCheckpointer implements Checkpointer {
         { hint: "Check that claudikins can write to its data folder.", cause: error },
       );
     }
+    this.#refuseOver();
+  }
+
+  /** Another process may run the execution now, and make the call. */
+  #refuseOver(): void {
+    if (this.#isOver) throw new ClaudikinsError("CANCELLED", "The call was not made: its execution has ended here");
   }
 
   /** Whether a call has left that was not answered yet. */
@@ -153,9 +303,15 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#calling.size > 0;
   }
 
-  answered(answer: SettleMessage): void {
+  async answered(answer: SettleMessage): Promise<void> {
+    const access = this.#access;
+    if (access && !this.#isOver) await this.#noted(this.#storeAnswer(access, answer));
     this.#calling.delete(answer.call);
-    this.#write((store, id) => store.answered(id, answer.call, JSON.stringify(answer)));
+  }
+
+  #storeAnswer({ writer }: StoreAccess, answer: SettleMessage): Promise<undefined> {
+    const { id, roomBytes } = this.#options;
+    return writer.do("answered", id, { ...answer, roomBytes });
   }
 
   /** Notes that somebody has the id of the execution, and may ask for its outcome. */
@@ -163,8 +319,10 @@ export class ExecutionCheckpointer implements Checkpointer {
     if (this.#isWanted) return;
     this.#isWanted = true;
     this.#fromStart = true;
-    this.#write((store, id) => store.want(id));
-    this.#access?.keepBuild?.();
+    const access = this.#access;
+    if (!access || this.#isOver) return;
+    void this.#noted(access.writer.do("want", this.#options.id, {}));
+    access.keepBuild?.();
   }
 
   /** Whether the execution was given up, so that another process can continue it. */
@@ -182,17 +340,16 @@ export class ExecutionCheckpointer implements Checkpointer {
     const isWanted = this.#isWanted;
     const access = this.#access ?? (isWanted ? await this.#opened() : undefined);
     this.#saved.resolve();
-    this.#write(
-      (store, id) =>
-        isWanted
-          ? store.atomically(() => {
-              this.#add(access!);
-              store.ended(id, JSON.stringify(outcome), outcome.ok);
-            })
-          : store.remove(id),
-      access,
-    );
+    if (this.#isOver) return;
     this.#isOver = true;
+    if (!access) return;
+    const { id } = this.#options;
+    const { writer, owner } = access;
+    if (!isWanted) return this.#noted(writer.do("remove", id, {}));
+    const told = await outcomeJson(outcome);
+    const isOk = outcome.ok;
+    const isNew = this.#access === undefined;
+    await this.#noted(writer.do("ended", id, isNew ? { ...told, isOk, ...this.#new, owner } : { ...told, isOk }));
   }
 
   async #opened(): Promise<StoreAccess | undefined> {
@@ -206,43 +363,47 @@ export class ExecutionCheckpointer implements Checkpointer {
 
   /** Gives the execution up as it is stored. Later changes are not stored. */
   release(): void {
-    this.#write((store, id, owner) => store.release(id, owner));
-    this.#isReleased = !this.#isOver && this.#access !== undefined;
+    const access = this.#access;
+    if (access && !this.#isOver) {
+      void this.#noted(access.writer.do("release", this.#options.id, { owner: access.owner }));
+      this.#isReleased = true;
+    }
     this.#isOver = true;
   }
 
-  #add(access: StoreAccess): void {
-    if (this.#access) return;
-    const { id, config, startedAt, request } = this.#options;
-    access.store.add({ id, config, startedAt, request, owner: access.owner });
-    this.#access = access;
-    if (this.#isWanted) access.store.want(id);
+  get #new(): NewExecution {
+    const { config, startedAt, request } = this.#options;
+    return { config, startedAt, request, isWanted: this.#isWanted };
   }
 
-  #stateOf(call: number, isAnswered: boolean): { state: "made" | "sent" | "answered"; repeatable: boolean } {
+  #stateOf(call: number): { isSent: boolean; repeatable: boolean } {
     const repeatable = this.#sent.get(call);
-    const state = isAnswered ? "answered" : repeatable === undefined ? "made" : "sent";
-    return { state, repeatable: repeatable ?? false };
+    return { isSent: repeatable !== undefined, repeatable: repeatable ?? false };
   }
 
   /** A program that is too old would repeat calls. */
-  #forget(): void {
-    if (!this.#access) return;
+  async #forget(): Promise<void> {
+    this.#head = undefined;
+    this.#hasFailed = true;
+    const access = this.#access;
+    if (!access) return;
     try {
-      this.#access.store.remove(this.#options.id);
+      await access.writer.do("remove", this.#options.id, {});
       this.#access = undefined;
+      this.#stored = new Set();
     } catch {
       this.#isBroken = true;
     }
   }
 
-  #write(change: (store: ExecutionStore, id: string, owner: string) => void, access = this.#access): void {
-    if (this.#isOver || !access) return;
-    const { id, log } = this.#options;
+  /** A failure is logged, and has no other consequence. */
+  async #noted(change: Promise<undefined>): Promise<void> {
     try {
-      change(access.store, id, access.owner);
+      await change;
     } catch (error) {
-      log.warn(`Cannot store the execution ${id}: ${messageOf(error)}`);
+      this.#options.log.warn(`Cannot store the execution ${this.#options.id}: ${messageOf(error)}`);
     }
   }
 }
+
+const noRoom = "the programs that wait have filled the room that they may take together (executions.totalMb)";

@@ -8,9 +8,10 @@ import { newId } from "../trace/id.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import type { Starter } from "./asker.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
-import type { ExecutionCheckpointer, StoredProgram } from "./checkpointer.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
+import type { StoredProgram } from "./stored-program.ts";
 
 export interface ExecuteRequest {
   /** The id of the execution. Default: a new one. */
@@ -50,7 +51,7 @@ export interface ExecutionParts extends Parts {
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
   const { id = newId(Date.now()), source, host, checkpointer } = request;
   const recording = parts.recorder?.begin({ id, source, parts, host });
-  if (checkpointer && recording) checkpointer.timeline = () => recording.timeline;
+  if (checkpointer && recording) checkpointer.timeline = recording;
   const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
   recording?.ended(outcome);
   return outcome;
@@ -72,7 +73,7 @@ export async function continueExecution(
 ): Promise<Outcome> {
   const { id, source, host, checkpointer } = request;
   const recording = parts.recorder?.begin({ id, source, parts, host, timeline: program.timeline });
-  if (checkpointer && recording) checkpointer.timeline = () => recording.timeline;
+  if (checkpointer && recording) checkpointer.timeline = recording;
   const options = await optionsOf(request, limits, parts, recording);
   const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
   recording?.ended(outcome);

@@ -2,16 +2,16 @@
  * The executions of a process, and those in the store. An execution whose id was handed out can be asked for later: here, in another
  * process, or after its process has died.
  */
-import { deserialize } from "node:v8";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import type { CallMessage } from "../sandbox/messages.ts";
+import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import type { ExecutionStore, StoredCall, StoredExecution } from "../store/executions.ts";
+import type { StoredExecution } from "../store/executions.ts";
 import { newId } from "../trace/id.ts";
 import { type Asker, mayAsk } from "./asker.ts";
-import { ExecutionCheckpointer, type StoredProgram } from "./checkpointer.ts";
+import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
+import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import {
@@ -19,9 +19,12 @@ import {
   isOfOtherBuild,
   lookMs,
   notFound,
+  type OpenStore,
   StoredExecutions,
   type StoredRequest,
 } from "./stored-executions.ts";
+import { outcomeJson, outcomeOf } from "./stored-outcome.ts";
+import { readHead, readProgram } from "./stored-program.ts";
 
 export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
@@ -39,6 +42,12 @@ export class Executions implements AsyncDisposable {
   readonly stored: StoredExecutions;
   readonly #running = new Map<string, RunningExecution>();
   readonly #left: string[] = [];
+  readonly #turns = new CopyTurns();
+  /** Executions that are being taken over. */
+  readonly #taking = new Set<Promise<unknown>>();
+  /** Parts whose executions have been ended. */
+  readonly #ended = new WeakSet<ExecutionParts>();
+  #isClosing = false;
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
@@ -75,11 +84,11 @@ export class Executions implements AsyncDisposable {
     const running = this.#running.get(id);
     if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
     if (running) return running;
-    const { store } = await this.stored.open(parts);
-    const row = this.stored.rowOf(id, store, asker);
-    if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, store, parts);
-    if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, store, parts);
-    return (await this.#takeOver(row, parts)) ?? this.follow(id, parts, asker);
+    const access = await this.stored.open(parts);
+    const row = this.stored.rowOf(id, access.store, asker);
+    if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, access, parts);
+    if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, access, parts);
+    return (await this.#take(row, parts)) ?? this.follow(id, parts, asker);
   }
 
   /** Whether another build has saved the program, and its executable runs it now. */
@@ -90,13 +99,16 @@ export class Executions implements AsyncDisposable {
   }
 
   /** Waits for an execution of another process, and continues it here if that process dies. */
-  #followStored(row: StoredExecution, store: ExecutionStore, parts: ExecutionParts): FollowedExecution {
+  #followStored(row: StoredExecution, { store, writer }: OpenStore, parts: ExecutionParts): FollowedExecution {
     const { id, startedAt } = row;
     let outcome: Promise<Outcome> | undefined;
     const wait = async (): Promise<Outcome> => {
       for (;;) {
         const now = this.stored.rowOf(id, store);
-        if (now.state === "ended") return JSON.parse(store.outcome(id) ?? "") as Outcome;
+        if (now.state === "ended") {
+          const { outcome = "", value } = await writer.do("outcome", id, {});
+          return outcomeOf({ outcome, value });
+        }
         if (!(await this.stored.isAlive(now))) return (await this.follow(id, parts)).outcome;
         await Bun.sleep(lookMs);
       }
@@ -111,7 +123,7 @@ export class Executions implements AsyncDisposable {
       progress: () => this.progressOf(this.stored.rowOf(id, store)),
       handOut: () => Promise.resolve(),
       isHandedOut: true,
-      cancel: () => store.askToCancel(id),
+      cancel: () => void writer.do("askToCancel", id, {}).catch(() => {}),
     };
   }
 
@@ -134,12 +146,13 @@ export class Executions implements AsyncDisposable {
       running.cancel();
       return true;
     }
-    const { store, owner } = await this.stored.open(parts);
+    const { store, writer, owner } = await this.stored.open(parts);
     const row = this.stored.rowOf(id, store);
     if (row.state === "ended") return false;
-    if (await this.stored.isAlive(row)) store.askToCancel(id);
-    else if (store.claim(id, owner, row.owner)) store.ended(id, JSON.stringify(cancelledOutcome(row)), false);
-    else return this.cancel(id, parts);
+    if (await this.stored.isAlive(row)) await writer.do("askToCancel", id, {});
+    else if (await writer.do("claim", id, { owner, from: row.owner })) {
+      await writer.do("ended", id, { ...(await outcomeJson(cancelledOutcome(row))), isOk: false });
+    } else return this.cancel(id, parts);
     return true;
   }
 
@@ -172,7 +185,7 @@ export class Executions implements AsyncDisposable {
         continue;
       }
       const { cwd } = JSON.parse(row.request) as StoredRequest;
-      await this.#takeOver(row, partsAt(cwd));
+      await this.#take(row, partsAt(cwd));
     }
   }
 
@@ -193,6 +206,8 @@ export class Executions implements AsyncDisposable {
 
   /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
   async endOf(parts: ExecutionParts): Promise<void> {
+    this.#ended.add(parts);
+    await Promise.allSettled(this.#taking);
     await this.#end([...this.#running.values()].filter((each) => each.parts === parts));
   }
 
@@ -213,31 +228,49 @@ export class Executions implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    await Promise.allSettled(this.#taking);
     await this.#end([...this.#running.values()]);
     await this.stored.close();
   }
 
+  /** Undefined if another process was first. Throws CANCELLED if executions end here. */
+  async #take(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
+    const taking = this.#takeOver(row, parts);
+    this.#taking.add(taking);
+    return taking.finally(() => this.#taking.delete(taking));
+  }
+
   async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
     const access = await this.stored.open(parts);
-    const { store, owner, engine } = access;
+    const { store, writer, owner, engine } = access;
     const { id, startedAt } = row;
     if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
     if (isOfOtherBuild(row, engine)) {
       const [version] = row.engine?.split(" ") ?? [];
       throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }
-    if (!store.claim(id, owner, row.owner)) return undefined;
+    if (!(await writer.do("claim", id, { owner, from: row.owner }))) return undefined;
     const { source, asked, limits, check, isForAgent, host, starter } = JSON.parse(row.request) as StoredRequest;
-    const saved = store.program(id);
-    const calls = store.calls(id);
-    const sent = new Map(calls.filter(({ state }) => state === "sent").map((each) => [each.call, each.repeatable]));
-    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, { access, sent });
-    const open = calls.map(openCallOf);
+    const stored = store.program(id);
+    const head = stored && readHead(stored);
+    const program =
+      head &&
+      (await readProgram(head, await writer.do("records", id, { ...head.image.manifest, records: head.records })));
+    const { open, sent } = await openCalls(id, access);
+    if (this.#isClosing || this.#ended.has(parts)) {
+      await writer.do("release", id, { owner });
+      this.#left.push(id);
+      throw new ClaudikinsError("CANCELLED", `The execution "${id}" was not continued, because claudikins ends`);
+    }
+    const recordedCount = program?.execution.recorded.length ?? 0;
+    const calls = open.map(({ message }) => message.call);
+    const taken = { access, calls, sent, program: head && { head, recordedCount } };
+    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, taken);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
       const request = { id, source, check, isForAgent, host, signal, checkpointer };
       // It was stored before it started, so no call has left.
-      if (!saved) return execute({ ...request, limits: asked }, parts);
-      const program = deserialize(saved) as StoredProgram;
+      if (!program) return execute({ ...request, limits: asked }, parts);
       return continueExecution(request, { program, open, limits }, parts);
     });
     void running.handOut();
@@ -248,15 +281,17 @@ export class Executions implements AsyncDisposable {
     told: { id: string; startedAt: number; request: string },
     parts: ExecutionParts,
     fromStart: boolean,
-    taken?: ConstructorParameters<typeof ExecutionCheckpointer>[0]["taken"],
+    taken?: Taken,
   ): ExecutionCheckpointer {
     const { config, log } = this.#options;
-    const maxBytes = parts.config.executions.maxMb * megabyte;
+    const { maxMb, totalMb } = parts.config.executions;
     return new ExecutionCheckpointer({
       ...told,
       config,
       log,
-      maxBytes,
+      maxBytes: maxMb * megabyte,
+      roomBytes: totalMb * megabyte,
+      turns: this.#turns,
       fromStart,
       taken,
       open: () => this.stored.open(parts),
@@ -275,18 +310,32 @@ export class Executions implements AsyncDisposable {
   }
 }
 
+/** The calls that a stored program waits for, and those that were sent, with whether they may be sent again. */
+async function openCalls(
+  id: string,
+  { writer }: StoreAccess,
+): Promise<{ open: OpenCall[]; sent: Map<number, boolean> }> {
+  const open: OpenCall[] = [];
+  const sent = new Map<number, boolean>();
+  for (const { call, isSent, isAnswered, repeatable } of await writer.do("calls", id, {})) {
+    const message = (await writer.do("message", id, { call })) as CallMessage;
+    if (isSent) sent.set(call, repeatable);
+    if (isAnswered) open.push({ message, answer: (await writer.do("answer", id, { call })) as SettleMessage });
+    else if (!isSent || repeatable) open.push({ message });
+    else open.push({ message, answer: unknownAnswer(message) });
+  }
+  return { open, sent };
+}
+
 /** Calls that cannot have left are made, and so are those that may be repeated. Nobody knows what became of the others. */
-function openCallOf({ call, message, state, repeatable, answer }: StoredCall): OpenCall {
-  const made = JSON.parse(message) as CallMessage;
-  if (answer !== null) return { message: made, answer: JSON.parse(answer) };
-  if (state !== "sent" || repeatable) return { message: made };
+function unknownAnswer(made: CallMessage): SettleMessage {
   const error = {
     name: "ToolError",
     code: "CALL_OUTCOME_UNKNOWN",
     message: `claudikins was interrupted during ${toolId(made)}, and nobody knows whether the call took effect`,
     hint: "Look whether it did before calling the tool again.",
   };
-  return { message: made, answer: { type: "settle", call, error } };
+  return { type: "settle", call: made.call, error };
 }
 
 const otherBuild = "another build of claudikins has saved it";

@@ -82,7 +82,7 @@ export interface Recorded {
   timeline?: Timeline | undefined;
 }
 
-interface Noted {
+export interface Noted {
   call: WatchedCall;
   startMs: number;
   argumentChars: number;
@@ -91,13 +91,23 @@ interface Noted {
   resultChars?: number;
 }
 
-/** Everything that was recorded so far: plain data. */
-export interface Timeline {
+/** What was recorded so far, without the calls: plain data. */
+export interface TimelineHead {
   /** In milliseconds since 1970. */
   at: number;
   startedAt: number;
-  noted: Noted[];
   made: number;
+}
+
+/** Everything that was recorded before the execution was saved. */
+export interface Timeline extends TimelineHead {
+  noted: Noted[];
+}
+
+/** Calls by their places. With `isWhole`, what was told before does not count. */
+export interface CallChanges {
+  isWhole: boolean;
+  calls: [place: number, noted: Noted][];
 }
 
 export class Recording {
@@ -111,6 +121,10 @@ export class Recording {
   readonly #host: HostIdentity | undefined;
   #startedAt: number;
   #noted: Noted[];
+  /** The places of calls that were noted or have ended since `changes` was last called. */
+  readonly #changed = new Set<number>();
+  /** Whether the places differ from those that `changes` has told, perhaps in another process. */
+  #isRenumbered = true;
   #made: number;
 
   constructor({ id, source, parts, host, timeline }: Recorded, recorder: ExecutionRecorder) {
@@ -131,13 +145,26 @@ export class Recording {
   start(): void {
     this.#startedAt = performance.now();
     this.#noted = [];
+    this.#isRenumbered = true;
     this.#made = 0;
   }
 
-  /** Everything that was recorded so far. It changes later: copy it at once. */
-  get timeline(): Timeline {
+  get timeline(): TimelineHead {
     const startedAt = Date.now() - (performance.now() - this.#startedAt);
-    return { at: this.#at, startedAt, noted: this.#noted, made: this.#made };
+    return { at: this.#at, startedAt, made: this.#made };
+  }
+
+  /** The calls that were noted or have ended since this was last called, or all calls. They change later. */
+  changes(isWanted: boolean): CallChanges {
+    const isWhole = isWanted || this.#isRenumbered;
+    const places = isWhole ? this.#noted.keys() : this.#changed.values();
+    const calls = [...places].flatMap((place): [number, Noted][] => {
+      const noted = this.#noted[place];
+      return noted ? [[place, noted]] : [];
+    });
+    this.#changed.clear();
+    this.#isRenumbered = false;
+    return { isWhole, calls };
   }
 
   readonly watch: CallWatcher = (call) => {
@@ -148,8 +175,11 @@ export class Recording {
     const { namespace, group, name, line, args } = call;
     const known = { namespace, group, name, line, args: this.#begin(args, maxArguments) };
     const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
-    this.#noted.push(noted);
+    const all = this.#noted;
+    const place = all.push(noted) - 1;
+    this.#changed.add(place);
     return (end) => {
+      if (this.#noted === all) this.#changed.add(place);
       noted.endMs = this.#now;
       if (end.outcome === "ok") noted.resultChars = end.text.length;
       noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;

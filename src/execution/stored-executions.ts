@@ -4,12 +4,12 @@ import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
-import type { CallMessage } from "../sandbox/messages.ts";
+import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { openDatabase } from "../store/database.ts";
 import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
+import { StoreWriter } from "../store/writer.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import { type Asker, mayAsk, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
@@ -69,10 +69,15 @@ export const lookMs = 500;
 
 const dayMs = 86_400_000;
 
+/** The open store: what is read comes from `store`, and everything is written by `writer`. */
+export interface OpenStore extends StoreAccess {
+  store: ExecutionStore;
+}
+
 export class StoredExecutions {
   readonly #options: ExecutionsOptions;
   readonly #cancel: (id: string) => void;
-  #access: Promise<StoreAccess & { end: () => void }> | undefined;
+  #access: Promise<OpenStore & { end: () => Promise<void> }> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #mark = 0;
 
@@ -105,9 +110,9 @@ export class StoredExecutions {
   async look(id: string, parts: ExecutionParts): Promise<{ row: StoredExecution; calls: OpenCallState[] }> {
     const { store } = await this.open(parts);
     const row = this.rowOf(id, store);
-    const calls = store.calls(id).map(({ message, state }) => {
-      const made = JSON.parse(message) as CallMessage;
-      return { tool: toolId(made), line: made.line, state };
+    const calls = store.callPlaces(id).map(({ namespace, group, name, line, state }) => {
+      const tool = toolId({ namespace, group: group as CallGroup, name });
+      return { tool, line: line ?? undefined, state };
     });
     return { row, calls };
   }
@@ -136,7 +141,7 @@ export class StoredExecutions {
     return this.#options.otherBuilds?.has(row.engine) !== true;
   }
 
-  open(parts: ExecutionParts): Promise<StoreAccess> {
+  open(parts: ExecutionParts): Promise<OpenStore> {
     this.#access ??= this.#openStore(parts).catch((error: unknown) => {
       this.#access = undefined;
       throw error;
@@ -144,22 +149,33 @@ export class StoredExecutions {
     return this.#access;
   }
 
-  async #openStore({ sandbox, config }: ExecutionParts): Promise<StoreAccess & { end: () => void }> {
+  async #openStore({ sandbox, config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
     const { env } = this.#options;
     const [database, engine] = await Promise.all([openDatabase(storeFile(env)), sandbox.buildMark()]);
     const owner = await Owner.take(ownersFolder(env));
     const store = new ExecutionStore(database);
-    for (const row of store.old(Date.now() - config.executions.keepDays * dayMs)) {
-      if (!(await this.isAlive(row))) store.remove(row.id);
-    }
+    const writer = new StoreWriter(storeFile(env));
+    void this.#tidy(store, writer, Date.now() - config.executions.keepDays * dayMs);
     this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
     this.#watch ??= setInterval(() => this.#look(store, owner.name), lookMs).unref();
-    const end = () => {
+    const end = async () => {
+      // The lock is held until everything is written: nobody may take an execution over before.
+      await writer.close();
       owner[Symbol.dispose]();
       database.close();
     };
     const keepBuild = () => this.#options.otherBuilds?.keepOwn(engine);
-    return { store, owner: owner.name, engine, keepBuild, end };
+    return { store, writer, owner: owner.name, engine, keepBuild, end };
+  }
+
+  /** Removes what nobody asks for any more, and pages that no execution has. */
+  async #tidy(store: ExecutionStore, writer: StoreWriter, before: number): Promise<void> {
+    try {
+      for (const row of store.old(before)) if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
+      await writer.deleteOrphans((owner) => isOwnerAlive(ownersFolder(this.#options.env), owner));
+    } catch (error) {
+      this.#options.log.debug(`Cannot tidy the store of executions: ${messageOf(error)}`);
+    }
   }
 
   /** Cancels what other processes want to be cancelled. */
@@ -177,7 +193,7 @@ export class StoredExecutions {
   async close(): Promise<void> {
     clearInterval(this.#watch);
     const access = await this.#access?.catch(() => undefined);
-    access?.end();
+    await access?.end();
   }
 }
 

@@ -1,15 +1,23 @@
 /** Saves executions outside of the process that runs them, so that another process can continue them. */
-import type { CallMessage, ParkedProgram, SettleMessage } from "./messages.ts";
-import type { RecorderState } from "./recorder.ts";
+import type { Manifest, ProgramImage } from "./image.ts";
+import type { CallMessage, SettleMessage } from "./messages.ts";
+import type { Recorded, RecorderState } from "./recorder.ts";
 
-/** An execution that waits: plain data. */
+/** An execution that waits. */
 export interface SavedExecution {
-  program: ParkedProgram;
+  image: ProgramImage;
   recorder: RecorderState;
+  /** Everything that was recorded so far, in order. More is added at the end later. */
+  recorded: readonly Recorded[];
   /** The rest of its time limit in milliseconds. */
   restMs: number;
   /** When its first timer fires, in milliseconds since 1970. */
   wakeAt: number | undefined;
+}
+
+/** An execution that was saved, without its pages. */
+export interface RestoredExecution extends Omit<SavedExecution, "image"> {
+  image: { manifest: Manifest; isAsleep: boolean };
 }
 
 /** A call that an execution waits for. With an answer, the program has not received it yet. */
@@ -18,15 +26,30 @@ export interface OpenCall {
   answer?: SettleMessage | undefined;
 }
 
-/** Saves one execution. Its methods never throw or reject. */
+/** The permission to make a copy of a program. */
+export interface CopyTurn {
+  /** Whether the copy must have all pages. */
+  isWhole: boolean;
+  /** Call this when the copy was saved, or was not made. */
+  end(): void;
+}
+
+/** Saves one execution. Its methods never throw or reject, except `load`. */
 export interface Checkpointer {
   /** Whether the execution is saved from its start. Otherwise it is saved once it is parked, or once its id is handed out. */
   readonly fromStart: boolean;
+  /** Whether it could not be saved when this was last tried. */
+  readonly hasFailed: boolean;
+  /** Waits until a copy of a program with so much memory may be made. */
+  turn(memoryBytes: number): Promise<CopyTurn>;
   /**
    * Saves the execution in the place of what was saved before, and the calls that it waits for. New calls are made when this has
-   * resolved. Undefined if it cannot be saved: what was saved before must not be used. The data changes later; copy it at once.
+   * resolved. Undefined if it cannot be saved: what was saved before must not be used. The data changes later, except that of the image,
+   * which is moved away: copy it at once. Resolves with whether the execution is saved.
    */
-  save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<void>;
+  save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean>;
+  /** Reads the image that was saved last. */
+  load(): Promise<ProgramImage>;
   /** Saves the answer of a call before the program receives it. */
-  answered(answer: SettleMessage): void;
+  answered(answer: SettleMessage): Promise<void>;
 }

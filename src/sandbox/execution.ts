@@ -1,4 +1,5 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
+import { deserialize, serialize } from "node:v8";
 import { payloadOf } from "./binding-value.ts";
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
@@ -15,6 +16,7 @@ import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
+import { Pages, type Parts, type ProgramImage } from "./image.ts";
 import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import {
@@ -51,7 +53,7 @@ const atStart = () => ({
   isAsleep: false,
 });
 
-/** What an execution keeps outside the engine's memory: plain data. */
+/** What an execution keeps outside the engine's memory: plain data. It is saved in parts, most of which rarely change. */
 export interface ExecutionState extends ReturnType<typeof atStart> {
   /** The transpiled code. */
   code: string;
@@ -74,8 +76,20 @@ export interface ExecutionOptions {
   send: (message: FromWorker) => void;
   /** Called once. */
   onEnd: (ended: Ended) => void;
+  /** What the last image of it has. */
+  pages?: Pages;
   /** The state of an execution that was parked. */
   saved?: ExecutionState | undefined;
+}
+
+const codePart = 0;
+const logsPart = 1;
+const restPart = 2;
+
+/** The state of an execution that was saved. */
+export function stateOf(parts: Parts): ExecutionState {
+  const rest = deserialize(parts.get(restPart)) as Omit<ExecutionState, "code" | "logs">;
+  return { ...rest, code: parts.get(codePart).toString(), logs: deserialize(parts.get(logsPart)) };
 }
 
 /** The groups of functions that a server has beside its tools. */
@@ -100,12 +114,15 @@ export class Execution implements HostCalls {
   /** The folder on disk. */
   readonly #registry: string;
   readonly #gate: CallGate;
-  readonly #timers: ProgramTimers;
+  #timers: ProgramTimers;
+  readonly #pages: Pages;
   /** The names of skills that are being loaded. */
   readonly #loading = new Map<number, string>();
   #isKept: boolean;
   /** Calls of a program that is kept, which are made once it is saved. */
   #unsaved: CallMessage[] = [];
+  /** Whether a copy was asked for. */
+  #wantsCopy = false;
   readonly #state: ReturnType<typeof atStart>;
   readonly #stop: Int32Array;
   #deadline: number;
@@ -113,13 +130,17 @@ export class Execution implements HostCalls {
   #runningSince: number | undefined;
   #over = false;
 
-  constructor(context: ReusableContext, { run, code, isKept, send, onEnd, saved }: ExecutionOptions) {
+  constructor(
+    context: ReusableContext,
+    { run, code, isKept, send, onEnd, pages = new Pages(), saved }: ExecutionOptions,
+  ) {
     this.#context = context;
     this.#run = run;
     this.#code = code;
     this.#send = send;
     this.#onEnd = onEnd;
     this.#isKept = isKept;
+    this.#pages = pages;
     const { usedMs, displayedBytes, displayed, isAsleep } = saved ?? atStart();
     this.#state = { usedMs, displayedBytes, displayed, isAsleep };
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
@@ -136,23 +157,24 @@ export class Execution implements HostCalls {
     this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
     context.enter(this, run.limits);
-    this.#timers = new ProgramTimers((id) => this.#enter(() => context.callGuest("fire", id)), saved?.timers);
+    this.#timers = this.#timersAt(saved?.timers);
     for (const [id, skill] of saved?.loading ?? []) this.load(id, skill);
   }
 
-  /** Saves the program now, and from now on before each of its calls leaves. */
+  /** Saves the program soon, and from now on before each of its calls leaves. */
   keep(): void {
     this.#isKept = true;
-    if (!this.#over) this.#checkpoint();
+    if (!this.#over) this.#wantCopy();
   }
 
   /**
-   * Takes the execution out of the worker, if it only waits for answers. It continues with `saved` in another context that has
-   * loaded its memory. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
+   * Takes the execution out of the worker, if it only waits for answers. It continues with `saved` in another context that has loaded its
+   * memory, or here after `stay`. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
    */
-  park(nearMs: number): Omit<ParkedMessage, "type"> | undefined {
-    if (this.#over || this.#loading.size > 0 || this.#timers.wakeAt - Date.now() < nearMs) return undefined;
-    const copy = this.#copy();
+  park(nearMs: number, isWhole: boolean): Omit<ParkedMessage, "type"> | undefined {
+    if (this.#over || this.#loading.size > 0 || this.#unsaved.length > 0) return undefined;
+    if (this.#timers.wakeAt - Date.now() < nearMs) return undefined;
+    const copy = this.#copy(isWhole);
     if (!copy.saved) return undefined;
     this.#over = true;
     this.#context.leave();
@@ -160,33 +182,57 @@ export class Execution implements HostCalls {
     return { ...copy, reusable: !this.#context.outgrown };
   }
 
+  /** Goes on after it was parked. */
+  stay(): void {
+    this.#over = false;
+    this.#context.enter(this, this.#run.limits);
+    this.#timers = this.#timersAt(this.#timers.state);
+  }
+
+  #timersAt(saved?: ReadonlyMap<number, number>): ProgramTimers {
+    return new ProgramTimers((id) => this.#enter(() => this.#context.callGuest("fire", id)), saved);
+  }
+
+  /** Asks when a copy may be made: copies of several programs must not be in memory together. */
+  #wantCopy(): void {
+    if (this.#wantsCopy) return;
+    this.#wantsCopy = true;
+    this.#send({ type: "wantsCopy", bytes: this.#context.usedBytes });
+  }
+
   /** Sends a copy of the program, and the calls that may be made once the copy is saved. */
-  #checkpoint(): void {
+  copy(isWhole: boolean): void {
+    if (this.#over) return;
+    this.#wantsCopy = false;
     const calls = this.#unsaved;
     this.#unsaved = [];
-    this.#send({ type: "checkpoint", calls, ...this.#copy() });
+    this.#send({ type: "checkpoint", calls, ...this.#copy(isWhole) });
   }
 
   /** The program as it waits now. Without `saved` if its memory cannot be copied. */
-  #copy(): Pick<ParkedMessage, "saved" | "wakeAt" | "open"> {
+  #copy(isWhole: boolean): Pick<ParkedMessage, "saved" | "wakeAt" | "open"> {
     this.#logs.flush();
-    const memory = this.#context.save();
     const { wakeAt } = this.#timers;
-    const execution: ExecutionState = {
+    const saved = this.#image(isWhole);
+    return { saved, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined, open: this.#gate.made };
+  }
+
+  #image(isWhole: boolean): ProgramImage | undefined {
+    const { now } = this.#context;
+    const image = this.#pages.next(isWhole);
+    if (!this.#context.save(image)) return undefined;
+    const rest: Omit<ExecutionState, "code" | "logs"> = {
       ...this.#state,
-      code: this.#code,
       gate: this.#gate.state,
-      logs: this.#logs.state,
-      calls: this.#calls.state,
+      calls: this.#calls.saved,
       timers: this.#timers.state,
       loading: this.#loading,
       registry: this.#files.registryPath,
     };
-    return {
-      saved: memory && { memory, execution },
-      wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined,
-      open: this.#gate.made,
-    };
+    image.addPart(codePart, Buffer.from(this.#code));
+    image.addPart(logsPart, serialize(this.#logs.state));
+    image.addPart(restPart, serialize(rest));
+    return { ...image.end(), isWhole, now, at: Date.now(), isAsleep: this.#state.isAsleep };
   }
 
   start(): void {
@@ -242,8 +288,8 @@ export class Execution implements HostCalls {
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
     else if (!this.#over) this.#whenIdle();
     if (this.#over) return;
-    if (this.#unsaved.length > 0) this.#checkpoint();
-    else this.#logs.flush();
+    if (this.#unsaved.length > 0) this.#wantCopy();
+    this.#logs.flush();
   }
 
   #pump(): void {
@@ -271,7 +317,7 @@ export class Execution implements HostCalls {
   #fallAsleep(): void {
     this.#state.isAsleep = true;
     this.#send({ type: "sleeps", until: this.#timers.wakeAt });
-    if (this.#isKept) this.#checkpoint();
+    if (this.#isKept) this.#wantCopy();
   }
 
   #wake(): void {

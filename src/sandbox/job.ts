@@ -2,14 +2,14 @@
 import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
-import { type Ended, Execution, type ExecutionState } from "./execution.ts";
+import { type Ended, Execution, type ExecutionState, stateOf } from "./execution.ts";
+import { Pages, Parts, type ProgramImage, pagesOf } from "./image.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import {
   type Answer,
   type FromWorker,
   largeChars,
-  type ParkedProgram,
   phase,
   type Question,
   type ResumeMessage,
@@ -32,6 +32,7 @@ export class Job {
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
   #isKept: boolean;
+  #pages = new Pages();
 
   constructor(context: Promise<ReusableContext>, run: RunMessage | ResumeMessage, send: (message: FromWorker) => void) {
     this.#context = context;
@@ -53,23 +54,39 @@ export class Job {
   }
 
   /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
-  async resume({ memory, execution }: ParkedProgram): Promise<void> {
+  async resume(image: ProgramImage): Promise<void> {
     const context = await this.#context;
-    context.load(memory);
-    const state = execution as ExecutionState;
+    const parts = new Parts();
+    for (const { page, content } of pagesOf(image.batches)) {
+      if (page < 0) parts.add(page, content);
+      else context.loadPage(content);
+    }
+    context.continueFrom(image);
+    const state = stateOf(parts);
+    this.#pages = new Pages(image.manifest);
     this.#execution = this.#executionIn(context, state.code, state);
     this.#enter(phase.running);
     this.#send({ type: "resumed" });
   }
 
   /** Takes the program out of this worker, if it only waits. */
-  park(nearMs: number): void {
-    const parked = this.#execution?.park(nearMs);
+  park(nearMs: number, isWhole: boolean): void {
+    const parked = this.#execution?.park(nearMs, isWhole);
     const { saved, wakeAt, open = [], reusable = true } = parked ?? {};
     this.#send({ type: "parked", saved, wakeAt, open, reusable });
   }
 
-  /** Saves the program now, and from now on before each of its calls leaves. */
+  /** Goes on after it was parked, because it could not be saved. */
+  stay(): void {
+    this.#execution?.stay();
+  }
+
+  /** Sends a copy of the program. */
+  copy(isWhole: boolean): void {
+    this.#execution?.copy(isWhole);
+  }
+
+  /** Saves the program soon, and from now on before each of its calls leaves. */
   keep(): void {
     this.#isKept = true;
     this.#execution?.keep();
@@ -132,7 +149,16 @@ export class Job {
 
   #executionIn(context: ReusableContext, code: string, saved?: ExecutionState): Execution {
     const onEnd = (ended: Ended) => void this.#end(ended);
-    return new Execution(context, { run: this.#run, code, isKept: this.#isKept, send: this.#send, onEnd, saved });
+    const pages = this.#pages;
+    return new Execution(context, {
+      run: this.#run,
+      code,
+      isKept: this.#isKept,
+      send: this.#send,
+      onEnd,
+      pages,
+      saved,
+    });
   }
 
   /** Sends the result first. It counts whether the explanation succeeds or not. */

@@ -12,7 +12,7 @@ import type {
   OutcomeError,
   Suggestion,
 } from "./contract.ts";
-import type { SavedMemory } from "./reusable-context.ts";
+import type { ProgramImage } from "./image.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
@@ -45,14 +45,8 @@ export interface RunMessage {
 /** Continues a program that was parked. Sent instead of `run`, with the limits and folders of that message. */
 export interface ResumeMessage extends Omit<RunMessage, "type"> {
   type: "resume";
-  saved: ParkedProgram;
-}
-
-/** A program that waits, outside a worker: plain data. */
-export interface ParkedProgram {
-  memory: SavedMemory;
-  /** An `ExecutionState` of execution.ts. */
-  execution: object;
+  /** A whole image. */
+  saved: ProgramImage;
 }
 
 export interface ErrorShape {
@@ -87,8 +81,12 @@ export type ToWorker =
   | { type: "answers"; answers: Answer[] }
   | { type: "stop" }
   | ParkMessage
-  /** Saves the program now, and from now on before each of its calls leaves. */
+  /** The parked program could not be saved: it goes on in this worker. */
+  | { type: "stay" }
+  /** Saves the program soon, and from now on before each of its calls leaves. */
   | { type: "keep" }
+  /** Answers `wantsCopy`. A whole copy is needed if the last one was not stored. */
+  | { type: "copy"; isWhole: boolean }
   | { type: "renew" };
 
 /** A log line, or the start of one that the next text of its level continues. */
@@ -109,15 +107,16 @@ export interface CallMessage extends Omit<BindingCall, "args"> {
 export interface ParkMessage {
   type: "park";
   nearMs: number;
+  isWhole: boolean;
 }
 
 /**
- * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, the worker must not be
- * sent anything else of the program. `wakeAt` is the time of its next timer, in milliseconds since 1970.
+ * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, the worker must be sent nothing
+ * of the program but `stay`. `wakeAt` is the time of its next timer, in milliseconds since 1970.
  */
 export interface ParkedMessage {
   type: "parked";
-  saved: ParkedProgram | undefined;
+  saved: ProgramImage | undefined;
   wakeAt: number | undefined;
   /** The calls that the program waits for. */
   open: number[];
@@ -137,6 +136,8 @@ export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusabl
 export type FromWorker =
   | ParkedMessage
   | CheckpointMessage
+  /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */
+  | { type: "wantsCopy"; bytes: number }
   | { type: "resumed" }
   /** The program waits for a timer that fires late, and for nothing else. */
   | { type: "sleeps"; until: number }

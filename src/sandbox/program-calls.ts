@@ -38,17 +38,22 @@ export class ProgramCalls {
     const answer = await recorder.call(message, bindings, this.#ending.signal, clock);
     if (isCopied()) call.answer = answer;
     else this.#open.delete(message.call);
-    if (!this.#ending.signal.aborted) checkpointer?.answered(answer);
+    if (!this.#ending.signal.aborted) await checkpointer?.answered(answer);
     send(answer);
   }
 
-  /** Saves a copy of the program, which waits for the calls in `open`. Then makes the new calls among them. */
-  async save(execution: SavedExecution | undefined, open: readonly number[], calls: readonly CallMessage[] = []) {
+  /** Saves a copy of the program, which waits for the calls in `open`. Then makes the new calls among them. Resolves with whether it is saved. */
+  async save(
+    execution: SavedExecution | undefined,
+    open: readonly number[],
+    calls: readonly CallMessage[] = [],
+  ): Promise<boolean> {
     for (const message of calls) this.#open.set(message.call, { message });
     const isOpen = new Set(open);
     for (const id of this.#open.keys()) if (!isOpen.has(id)) this.#open.delete(id);
-    await this.#options.checkpointer?.save(execution, [...this.#open.values()]);
+    const isSaved = (await this.#options.checkpointer?.save(execution, [...this.#open.values()])) ?? false;
     for (const message of calls) void this.make(message);
+    return isSaved;
   }
 
   /** Makes the calls of a program that was saved elsewhere, and gives it the answers that it has not received. */

@@ -1,13 +1,13 @@
 /** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../time-limit.ts";
-import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
+import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
 import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
-import type { ExecutionState } from "./execution.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram } from "./limit-errors.ts";
 import {
   type CallMessage,
+  type CheckpointMessage,
   type EndedMessage,
   type FromWorker,
   type ParkedMessage,
@@ -30,6 +30,9 @@ const readingMs = 5_000;
 /** Time that an outcome waits for its explanation. */
 const explainingMs = 2_000;
 
+/** Time for a worker to make a copy before other programs go first. */
+const copyingMs = 1_000;
+
 /** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
 const longCallShare = 6;
 
@@ -48,7 +51,7 @@ export interface ExecuteOptions {
 
 /** An execution that was saved, perhaps by another process. */
 export interface Saved {
-  execution: SavedExecution;
+  execution: RestoredExecution;
   /** The calls that it waits for. Those without an answer are made. */
   open: readonly OpenCall[];
 }
@@ -89,6 +92,12 @@ export class ProgramRun {
   #quietTimer: Timer | undefined;
   #isKept: boolean;
   #isParking = false;
+  /** The program waits for a copy of it to be made and saved, before its next calls. The number is the size of its memory. */
+  #wantsCopy: number | undefined;
+  #turn: CopyTurn | undefined;
+  /** From the wait for a turn until the copy is saved. */
+  #isCopying = false;
+  #hasEnded = false;
   /** When it goes on, if it waits for nothing but a timer that fires late. In milliseconds since 1970. */
   sleepsUntil: number | undefined;
 
@@ -124,6 +133,7 @@ export class ProgramRun {
       }),
       received: (message) => this.#received(message),
       failed: (event) => this.#failed(event),
+      lost: () => this.#giveUp(stoppedProgram("crashed", limits)),
     });
   }
 
@@ -139,6 +149,8 @@ export class ProgramRun {
     }
     if (signal?.aborted) cancel();
     const { result, reusable } = await this.#end.promise;
+    this.#hasEnded = true;
+    this.#turn?.end();
     this.#limit.end();
     this.#place.end();
     for (const timer of this.#timers) clearTimeout(timer);
@@ -163,7 +175,7 @@ export class ProgramRun {
     return this.#worker.parkedBytes;
   }
 
-  /** Saves the program now, and from now on before each of its calls leaves. */
+  /** Saves the program soon, and from now on before each of its calls leaves. */
   keep(): void {
     if (this.#isKept || !this.#options.checkpointer) return;
     this.#isKept = true;
@@ -182,8 +194,12 @@ export class ProgramRun {
       case "call":
         void this.#calls.make(message);
         break;
+      case "wantsCopy":
+        this.#wantsCopy = message.bytes;
+        void this.#copy();
+        break;
       case "checkpoint":
-        this.#save(message, message.calls);
+        void this.#copied(message);
         break;
       case "sleeps":
         this.sleepsUntil = message.until;
@@ -195,7 +211,7 @@ export class ProgramRun {
         this.#release();
         break;
       case "parked":
-        this.#parked(message);
+        void this.#parked(message);
         break;
       case "resumed":
         this.#worker.resumed();
@@ -290,11 +306,31 @@ export class ProgramRun {
     if (!this.#worker.isParked) this.#worker.send({ type: "deadline", deadline: this.#limit.deadline });
   }
 
-  readonly #park = (): void => {
-    if (this.#worker.isParked || !this.#shared.mayPark()) return;
+  readonly #park = (): void => void this.#parkInTurn();
+
+  /** Parks the program in the store if it can be saved there, otherwise in memory. */
+  async #parkInTurn(): Promise<void> {
+    const { checkpointer } = this.#options;
+    const isStored = checkpointer !== undefined && !checkpointer.hasFailed;
+    if (!this.#mayPark || !(isStored || this.#shared.mayPark())) return;
+    if (isStored) {
+      this.#isCopying = true;
+      const turn = await checkpointer.turn(Number.POSITIVE_INFINITY);
+      this.#isCopying = false;
+      this.#turn = turn;
+      if (this.#hasEnded || !this.#worker.isHere || this.#wantsCopy !== undefined) {
+        this.#endTurn();
+        return;
+      }
+    }
     this.#isParking = true;
-    this.#worker.park(2 * this.#shared.parkAfterMs);
-  };
+    this.#worker.park(2 * this.#shared.parkAfterMs, this.#turn?.isWhole ?? true);
+  }
+
+  /** Whether it may be asked to leave its worker: it is in one, and no copy of it is being made. */
+  get #mayPark(): boolean {
+    return this.#worker.isHere && !this.#isParking && !this.#isCopying && this.#wantsCopy === undefined;
+  }
 
   /** Parks a kept program that waits for a call for long. */
   #parkLater(): void {
@@ -302,28 +338,71 @@ export class ProgramRun {
     if (this.#isKept) this.#quietTimer = setTimeout(this.#park, longCallShare * this.#shared.parkAfterMs);
   }
 
-  #parked(message: ParkedMessage): void {
-    this.#isParking = false;
-    if (message.saved && this.#options.checkpointer) {
+  async #parked(message: ParkedMessage): Promise<void> {
+    const { checkpointer } = this.#options;
+    const { saved } = message;
+    const isStored = this.#turn !== undefined;
+    if (!saved) {
+      this.#worker.stay(false);
+      if (!this.#isKept) this.#calls.forgetAnswers();
+    } else if (!isStored || !checkpointer) {
+      this.#worker.parked({ image: saved }, message);
+    } else if (await this.#save(message)) {
       this.#isKept = true;
-      this.#save(message);
-    } else if (!this.#isKept) this.#calls.forgetAnswers();
-    this.#worker.parked(message);
+      this.#wantsCopy = undefined;
+      this.#worker.parked({ load: () => checkpointer.load() }, message);
+    } else {
+      // Nothing is lost: the program is still in its worker. It is parked in memory later.
+      this.#worker.stay(true);
+      this.#place.parkLater();
+    }
+    this.#isParking = false;
+    this.#endTurn();
   }
 
-  #save({ saved, wakeAt, open }: Pick<ParkedMessage, "saved" | "wakeAt" | "open">, calls?: CallMessage[]): void {
-    const execution = saved && {
-      program: saved,
-      recorder: this.#recorder.state,
-      restMs: this.#limit.restMs,
-      wakeAt,
-    };
-    void this.#calls.save(execution, open, calls);
+  /** Asks for a copy of the program when it is its turn. */
+  async #copy(): Promise<void> {
+    const { checkpointer } = this.#options;
+    const bytes = this.#wantsCopy;
+    if (bytes === undefined || this.#isParking || this.#isCopying || !checkpointer) return;
+    this.#isCopying = true;
+    const turn = await checkpointer.turn(bytes);
+    if (this.#hasEnded) {
+      turn.end();
+      return;
+    }
+    this.#turn = turn;
+    this.#wantsCopy = undefined;
+    this.#worker.send({ type: "copy", isWhole: turn.isWhole });
+    // A program that computes for long lets others go first.
+    this.#after(copyingMs, () => {
+      if (this.#turn === turn && this.#isCopying) turn.end();
+    });
+  }
+
+  async #copied(message: CheckpointMessage): Promise<void> {
+    await this.#save(message, message.calls);
+    this.#isCopying = false;
+    this.#endTurn();
+  }
+
+  #endTurn(): void {
+    this.#turn?.end();
+    this.#turn = undefined;
+    if (!this.#hasEnded) void this.#copy();
+  }
+
+  #save({ saved, wakeAt, open }: Pick<ParkedMessage, "saved" | "wakeAt" | "open">, calls?: CallMessage[]) {
+    const { state, recorded } = this.#recorder;
+    const execution = saved && { image: saved, recorder: state, recorded, restMs: this.#limit.restMs, wakeAt };
+    return this.#calls.save(execution, open, calls);
   }
 
   #restore({ execution, open }: Saved): void {
-    this.#worker.restore(execution.program, execution.wakeAt);
-    if ((execution.program.execution as ExecutionState).isAsleep) {
+    const { checkpointer } = this.#options;
+    if (!checkpointer) throw new Error("an execution that was saved is read from its store");
+    this.#worker.restore({ load: () => checkpointer.load() }, execution.wakeAt);
+    if (execution.image.isAsleep) {
       this.sleepsUntil = execution.wakeAt;
       this.#hold();
     }

@@ -3,7 +3,8 @@
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
 import { maxTimerMs } from "../time-limit.ts";
-import type { FromWorker, ParkedMessage, ParkedProgram, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+import { buffersOf, bytesOf, type ProgramImage } from "./image.ts";
+import type { FromWorker, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
 interface ProgramWorkerOptions {
@@ -14,12 +15,17 @@ interface ProgramWorkerOptions {
   received: (message: FromWorker) => void;
   /** Called if the worker fails. */
   failed: (event: ErrorEvent) => void;
+  /** Called if a parked program cannot be read any more. */
+  lost: (error: unknown) => void;
 }
+
+/** A program outside any worker: in memory, or in a store that reads it. */
+export type Parked = { image: ProgramImage } | { load: () => Promise<ProgramImage> };
 
 export class ProgramWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
-  #parked: ParkedProgram | undefined;
+  #parked: Parked | undefined;
   /** Messages for the program while it is in no worker, or on its way. */
   #held: ToWorker[] | undefined = [];
   #timer: NodeJS.Timeout | undefined;
@@ -30,7 +36,7 @@ export class ProgramWorker {
   }
 
   /** Takes a program that was saved elsewhere. It stays parked until it is sent a message, or until `wakeAt`. */
-  restore(saved: ParkedProgram, wakeAt: number | undefined): void {
+  restore(saved: Parked, wakeAt: number | undefined): void {
     this.#parked = saved;
     if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
   }
@@ -50,9 +56,9 @@ export class ProgramWorker {
     return this.#parked !== undefined;
   }
 
-  /** Bytes of the parked program; 0 if it is in a worker. */
+  /** Bytes of memory that the parked program takes; 0 if it is in a worker or in a store. */
   get parkedBytes(): number {
-    return this.#parked?.memory.written.length ?? 0;
+    return this.#parked && "image" in this.#parked ? bytesOf(this.#parked.image.manifest) : 0;
   }
 
   send(message: ToWorker): void {
@@ -64,16 +70,21 @@ export class ProgramWorker {
     if (this.#parked) void this.#resume(this.#parked);
   }
 
-  /** Asks the worker to park the program, if it only waits and no timer of it fires within `nearMs`. */
-  park(nearMs: number): void {
-    if (this.#held || !this.#worker) return;
-    this.#held = [];
-    this.#worker.worker.postMessage({ type: "park", nearMs } satisfies ToWorker);
+  /** Whether the program is in a worker that can be told something. */
+  get isHere(): boolean {
+    return this.#held === undefined && this.#worker !== undefined;
   }
 
-  /** The worker's answer to `park`. */
-  parked({ saved, reusable, wakeAt }: ParkedMessage): void {
-    if (!saved || this.#hasEnded) {
+  /** Asks the worker to park the program, if it only waits and no timer of it fires within `nearMs`. */
+  park(nearMs: number, isWhole: boolean): void {
+    if (!this.isHere) return;
+    this.#held = [];
+    this.#worker?.worker.postMessage({ type: "park", nearMs, isWhole } satisfies ToWorker);
+  }
+
+  /** The worker answered `park` and has left the program, which is elsewhere now. */
+  parked(saved: Parked, { reusable, wakeAt }: { reusable: boolean; wakeAt: number | undefined }): void {
+    if (this.#hasEnded) {
       this.#release();
       return;
     }
@@ -81,6 +92,12 @@ export class ProgramWorker {
     this.#leave(reusable);
     if (this.#held && this.#held.length > 0) void this.#resume(saved);
     else if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
+  }
+
+  /** The program was not parked, and goes on in its worker. `isReady` means that the worker waits for word of this. */
+  stay(isReady: boolean): void {
+    if (isReady) this.#worker?.worker.postMessage({ type: "stay" } satisfies ToWorker);
+    this.#release();
   }
 
   /** The worker has loaded the program. */
@@ -97,26 +114,32 @@ export class ProgramWorker {
     this.#leave(reusable && this.#held === undefined);
   }
 
-  async #resume(saved: ParkedProgram): Promise<void> {
+  async #resume(parked: Parked): Promise<void> {
     this.#parked = undefined;
     clearTimeout(this.#timer);
-    await this.#enter((): ResumeMessage => ({ type: "resume", ...this.#options.run(), saved }));
+    try {
+      const saved = "image" in parked ? parked.image : await parked.load();
+      if (this.#hasEnded) return;
+      await this.#enter((): ResumeMessage => ({ type: "resume", ...this.#options.run(), saved }), buffersOf(saved));
+    } catch (error) {
+      this.#options.lost(error);
+    }
   }
 
-  #wakeAt(at: number, saved: ParkedProgram): void {
+  #wakeAt(at: number, saved: Parked): void {
     const restMs = at - Date.now();
     const wake = () => (restMs > maxTimerMs ? this.#wakeAt(at, saved) : void this.#resume(saved));
     this.#timer = setTimeout(wake, Math.min(restMs, maxTimerMs));
   }
 
-  async #enter(message: () => RunMessage | ResumeMessage): Promise<void> {
+  async #enter(message: () => RunMessage | ResumeMessage, transfer: ArrayBuffer[] = []): Promise<void> {
     const { workers, memoryBytes, received, failed } = this.#options;
     this.#worker = workers.take(memoryBytes);
     const { worker, prepared } = this.#worker;
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => received(data);
     worker.onerror = failed;
     await prepared;
-    if (!this.#hasEnded) worker.postMessage(message());
+    if (!this.#hasEnded) worker.postMessage(message(), transfer);
   }
 
   #leave(reusable: boolean): void {

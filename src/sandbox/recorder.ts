@@ -28,7 +28,7 @@ import { toolId } from "./seen-calls.ts";
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
 
 /** Makes a success whose value is parsed when it is first read. */
-function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {
+export function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {
   let known: { value: unknown } | undefined;
   const value = () => {
     known ??= { value: JSON.parse(json) };
@@ -43,12 +43,12 @@ function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "
 /** Maximum number of characters of a failure that a receipt tells. */
 const maxMessage = 200;
 
+/** Characters of a failure that are compared with what the program says. */
+const maxFailure = 1_000;
+
 const atStart = () => ({
   /** In milliseconds since 1970. */
   startedAt: Date.now(),
-  logs: new LogLines() as Pick<LogLines, "entries" | "begun">,
-  display: [] as unknown[],
-  displayedChars: 0,
   tools: new Map<string, ToolUse>(),
   /** The calls that were counted and have not ended. */
   open: new Set<number>(),
@@ -57,8 +57,11 @@ const atStart = () => ({
   registry: undefined as string | undefined,
 });
 
-/** Everything that was recorded so far: plain data. */
+/** What was counted so far: plain data of bounded size. */
 export type RecorderState = ReturnType<typeof atStart>;
+
+/** What the program has logged or displayed, as it came: log lines, or the JSON of a displayed value. It does not change. */
+export type Recorded = readonly LogPart[] | string;
 
 interface RecorderOptions {
   /** The id of the execution. */
@@ -66,42 +69,58 @@ interface RecorderOptions {
   limits: Limits;
   watch?: CallWatcher | undefined;
   /** Recorded before the execution was saved. */
-  saved?: RecorderState | undefined;
+  saved?: { recorder: RecorderState; recorded: readonly Recorded[] } | undefined;
+  /** Whether the execution may be saved, so that what it logs and displays is also kept as it came. */
+  isKept?: boolean;
 }
 
 export class Recorder {
   readonly #id: string;
   readonly #startedAt: number;
-  readonly #logs: LogLines;
+  readonly #logs = new LogLines();
+  readonly #display: unknown[] = [];
+  #displayedChars = 0;
+  readonly #recorded: Recorded[] = [];
+  readonly #isKept: boolean;
   readonly #state: RecorderState;
   readonly #limits: Limits;
   readonly #watch: CallWatcher | undefined;
 
-  constructor({ id, limits, watch, saved = atStart() }: RecorderOptions) {
+  constructor({ id, limits, watch, saved, isKept = false }: RecorderOptions) {
     this.#id = id;
     this.#limits = limits;
     this.#watch = watch;
-    this.#logs = new LogLines(saved.logs.entries, saved.logs.begun);
-    this.#state = { ...saved, logs: this.#logs };
-    this.#startedAt = performance.now() - (Date.now() - saved.startedAt);
+    this.#isKept = isKept;
+    this.#state = saved?.recorder ?? atStart();
+    this.#startedAt = performance.now() - (Date.now() - this.#state.startedAt);
+    for (const each of saved?.recorded ?? []) {
+      if (typeof each === "string") this.display(each);
+      else this.log(each);
+    }
   }
 
-  /** Everything that was recorded so far. It changes later: copy it at once. */
+  /** What was counted so far. It changes later: copy it at once. */
   get state(): RecorderState {
-    const { entries, begun } = this.#logs;
-    return { ...this.#state, logs: { entries, begun } };
+    return this.#state;
   }
 
-  log(parts: LogPart[]): void {
+  /** Everything that was logged and displayed so far. */
+  get recorded(): readonly Recorded[] {
+    return this.#recorded;
+  }
+
+  log(parts: readonly LogPart[]): void {
+    if (this.#isKept && parts.length > 0) this.#recorded.push(parts);
     for (const part of parts) this.#logs.add(part);
   }
 
   display(json: string): void {
+    if (this.#isKept) this.#recorded.push(json);
     // Large data would be shown as this text anyway.
     const displayed: unknown =
       json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
-    this.#state.display.push(displayed);
-    this.#state.displayedChars += textChars(displayed);
+    this.#display.push(displayed);
+    this.#displayedChars += textChars(displayed);
   }
 
   /** Notes the first access to the registry. */
@@ -174,12 +193,12 @@ export class Recorder {
 
   #failed(tool: string, use: ToolUse, { message }: ErrorShape): void {
     use.failures += 1;
-    if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, message);
+    if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, message.slice(0, maxFailure));
   }
 
   success({ json, textChars }: SuccessShape): Outcome {
     this.#noteHiddenFailures(json ?? "");
-    const common = { logs: this.#logs.entries, display: this.#state.display };
+    const common = { logs: this.#logs.entries, display: this.#display };
     if (json !== undefined && json.length > largeChars) {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
     }
@@ -194,7 +213,7 @@ export class Recorder {
       reason,
       error,
       logs: this.#logs.entries,
-      display: this.#state.display,
+      display: this.#display,
       receipt: this.#receipt(error.message.length + (error.hint?.length ?? 0)),
     };
   }
@@ -214,7 +233,7 @@ export class Recorder {
   }
 
   #receipt(resultChars: number): Receipt {
-    const { tools, displayedChars, registry } = this.#state;
+    const { tools, registry } = this.#state;
     const uses = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
     const sum = (pick: (use: ToolUse) => number) => uses.reduce((total, [, use]) => total + pick(use), 0);
     return {
@@ -225,7 +244,7 @@ export class Recorder {
       tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
       charsIn: sum((use) => use.resultChars),
       charsOut:
-        resultChars + displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
+        resultChars + this.#displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
       ...(registry === undefined ? {} : { registry }),
     };
   }

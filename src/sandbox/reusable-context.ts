@@ -5,8 +5,9 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
-import { changedRuns, type Run, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
+import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import type { Guest, Host } from "./guest/host.ts";
+import type { NextImage } from "./image.ts";
 
 /** What the guest may call in the execution that runs. The context itself tells it the time. */
 export interface HostCalls extends Omit<Host, "now"> {
@@ -36,14 +37,12 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-/** The memory of a program that waits, compressed: what differs from a fresh context, or all of it. */
-export interface SavedMemory {
-  written: Uint8Array;
-  /** The program's own time in milliseconds. */
-  now: number;
-  /** The time of saving in milliseconds since 1970. */
-  at: number;
-}
+/** Memory is saved in pages of this size. */
+const pageBytes = 32_768;
+const zeros = new Uint8Array(pageBytes);
+
+const pageBegin = (address: number) => address - (address % pageBytes);
+const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
 
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
@@ -70,7 +69,7 @@ export class ReusableContext implements Disposable {
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
     this.#engine = engine;
     this.#endAddress = endAddress;
-    this.#keptFrom = Math.max(staticBytes, this.#end - keptBelowEnd);
+    this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEnd));
     this.#runtime = engine.quickjs.newRuntime();
     this.#runtime.setInterruptHandler(() => this.#stopped);
     engine.onTick = () => {
@@ -90,7 +89,7 @@ export class ReusableContext implements Disposable {
   /** Remembers the current state for `renew`. A context that is used once does not need it. */
   remember(): void {
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, this.#end) };
+    this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, pageEnd(this.#end)) };
   }
 
   /**
@@ -126,40 +125,47 @@ export class ReusableContext implements Disposable {
   }
 
   /**
-   * The memory of an execution that only waits: its stack is empty, so its memory is the whole program. Undefined if it was stopped
-   * within the engine. The execution continues in any fresh context that is like this one was before it.
+   * Adds the memory of an execution that only waits: its stack is empty, so its memory is the whole program. The execution continues in
+   * any fresh context that is like this one was before it. Returns false if it was stopped within the engine.
    */
-  save(): SavedMemory | undefined {
-    if (this.#torn) return undefined;
+  save(image: NextImage): boolean {
+    if (this.#torn) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    const runs = this.#changedRuns(memory);
-    const written = Bun.zstdCompressSync(writeRuns([runs.length], runs, memory), { level: 1 });
-    return { written, now: this.#now, at: Date.now() };
+    const save = (from: number, to: number, before: Uint8Array | undefined) => {
+      for (let start = from; start < to; start += pageBytes) {
+        const page = memory.subarray(start, start + pageBytes);
+        const fresh = before?.subarray(start - from, start - from + pageBytes);
+        image.add(start / pageBytes, page, () => {
+          // What has grown since the state was remembered was zero. Without a remembered state, everything counts as changed.
+          const runs = this.#fresh
+            ? changedRuns(fresh?.length ? fresh : zeros, page, start)
+            : [{ start, length: pageBytes }];
+          return runs.length === 0 ? undefined : writeRuns([runs.length], runs, memory);
+        });
+      }
+    };
+    save(0, staticBytes, this.#fresh?.statics);
+    save(this.#keptFrom, pageEnd(this.#end), this.#fresh?.heap);
+    return true;
   }
 
-  /** Without the remembered state, everything counts as changed. */
-  #changedRuns(memory: Uint8Array): Run[] {
-    const fresh = this.#fresh;
-    const keptFrom = this.#keptFrom;
-    if (!fresh) {
-      return [
-        { start: 0, length: staticBytes },
-        { start: keptFrom, length: this.#end - keptFrom },
-      ];
-    }
-    const freshEnd = this.#keptFrom + fresh.heap.length;
-    const grown = new Uint8Array(Math.max(0, this.#end - freshEnd));
-    return [
-      { from: 0, before: fresh.statics },
-      { from: this.#keptFrom, before: fresh.heap },
-      { from: freshEnd, before: grown },
-    ].flatMap(({ from, before }) => changedRuns(before, memory.subarray(from, from + before.length), from));
+  /** The program's own time in milliseconds. */
+  get now(): number {
+    return this.#now;
   }
 
-  /** Makes a fresh context that of an execution that was saved. */
-  load({ written, now, at }: SavedMemory): void {
-    restoreRuns(Bun.zstdDecompressSync(written), 1, new Uint8Array(this.#engine.memory.buffer));
+  /** Bytes of memory that are in use. */
+  get usedBytes(): number {
+    return staticBytes + this.#end - this.#keptFrom;
+  }
+
+  /** Makes a fresh context that of an execution that was saved at the time `at`. Call `loadPage` for each page of its memory. */
+  continueFrom({ now, at }: { now: number; at: number }): void {
     this.#nowOffset += now + Date.now() - at - this.#now;
+  }
+
+  loadPage(content: Uint8Array): void {
+    restoreRuns(content, 1, new Uint8Array(this.#engine.memory.buffer));
   }
 
   /** The program's own time in milliseconds. */

@@ -43,7 +43,8 @@ export class Sandbox implements Disposable {
    */
   async execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
     const { id = randomBytes(6).toString("hex"), limits, watch, signal } = options;
-    const recorder = new Recorder({ id, limits, watch, saved: saved?.execution.recorder });
+    const isKept = options.checkpointer !== undefined;
+    const recorder = new Recorder({ id, limits, watch, saved: saved?.execution, isKept });
     const run = () => {
       const program = new ProgramRun(source, options, recorder, this.#shared, saved);
       this.#running.set(id, program);
@@ -78,7 +79,7 @@ export class Sandbox implements Disposable {
     return this.#running.values().reduce((sum, { isParked }) => sum + Number(isParked), 0);
   }
 
-  /** Memory of these programs, compressed. */
+  /** Memory of those that are in no store, compressed. */
   get parkedBytes(): number {
     return this.#running.values().reduce((sum, { parkedBytes }) => sum + parkedBytes, 0);
   }

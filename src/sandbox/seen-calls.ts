@@ -23,6 +23,9 @@ const keptResults = 4;
 /** Longer results replace each other: only the last one is kept. */
 const longResult = 1_000_000;
 
+/** Characters of arguments, results and failures that are saved with a program. */
+const savedChars = 262_144;
+
 const atStart = () => ({
   tools: new Map<string, RecordedCalls & { args?: string }>(),
   open: new Map<number, { seen: RecordedCalls; raw: boolean }>(),
@@ -62,6 +65,36 @@ export class SeenCalls {
       seen.failures += 1;
       seen.failure ??= message.error;
     } else if (!raw) keep(seen.results, message);
+  }
+
+  /**
+   * What is saved with a program: as much as the advice needs, within a size. Long texts are left out, because they would be written again
+   * with every call.
+   */
+  get saved(): ReturnType<typeof atStart> {
+    let room = savedChars;
+    const copies = new Map<RecordedCalls, RecordedCalls>();
+    const fits = (text: string) => {
+      if (text.length > room) return false;
+      room -= text.length;
+      return true;
+    };
+    const tools = new Map<string, RecordedCalls & { args?: string }>();
+    for (const [tool, { args, ...seen }] of this.state.tools) {
+      const { failure, results } = seen;
+      const copy = {
+        ...seen,
+        results: results.filter((each) => fits(textOf(each))),
+        failure: failure && fits(failure.message) ? failure : failure && { ...failure, message: "", hint: undefined },
+        ...(args !== undefined && fits(args) ? { args } : {}),
+      };
+      copies.set(this.state.tools.get(tool)!, copy);
+      tools.set(tool, copy);
+    }
+    const open = [...this.state.open].map(
+      ([call, { seen, raw }]) => [call, { seen: copies.get(seen) ?? seen, raw }] as const,
+    );
+    return { tools, open: new Map(open) };
   }
 
   get all(): RecordedCalls[] {

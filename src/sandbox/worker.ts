@@ -4,6 +4,7 @@ import { textOf } from "./binding-value.ts";
 import { snapshotFor } from "./engine/build-mark.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
+import { buffersOf } from "./image.ts";
 import { Job } from "./job.ts";
 import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
 import { ReusableContext } from "./reusable-context.ts";
@@ -56,7 +57,13 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       void current.resume(data.saved);
       break;
     case "park":
-      current?.park(data.nearMs);
+      current?.park(data.nearMs, data.isWhole);
+      break;
+    case "stay":
+      current?.stay();
+      break;
+    case "copy":
+      current?.copy(data.isWhole);
       break;
     case "keep":
       current?.keep();
@@ -83,5 +90,6 @@ function isLarge(message: SettleMessage): boolean {
 }
 
 function send(message: FromWorker): void {
-  self.postMessage(message);
+  const image = message.type === "parked" || message.type === "checkpoint" ? message.saved : undefined;
+  self.postMessage(message, image ? buffersOf(image) : []);
 }

@@ -3,7 +3,7 @@
  * each user, which several processes use at once.
  */
 import type { Database } from "bun:sqlite";
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { writtenByNewer } from "../newer.ts";
@@ -84,10 +84,37 @@ const steps = [
 ];
 
 /**
- * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
- * VERSION_TOO_OLD if a newer claudikins has changed its schema.
+ * Tables that versions with the same steps may lack: they go on using the database, and continue the programs that they have saved. Each
+ * part of an image is a row, so that no write is large. Its execution is stored with or after its first image; until then, `saving` names
+ * the process that writes it.
  */
-export async function openDatabase(file: string): Promise<Database> {
+const additions = `
+  CREATE TABLE IF NOT EXISTS pages (
+    execution TEXT NOT NULL,
+    page INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (execution, page, version)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS saving (
+    execution TEXT PRIMARY KEY,
+    owner TEXT NOT NULL
+  ) STRICT;
+  CREATE TRIGGER IF NOT EXISTS pagesOfExecution AFTER DELETE ON executions BEGIN
+    DELETE FROM pages WHERE execution = old.id;
+  END`;
+
+/**
+ * Pages of the write-ahead log before a thread that waits for nobody copies them into the database. The store's own thread does it after
+ * 1000 pages, so that others rarely have to.
+ */
+const checkpointPages = 8_000;
+
+/**
+ * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
+ * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for the store's own thread.
+ */
+export async function openDatabase(file: string, isWriter = false): Promise<Database> {
   const sqlite = await import("bun:sqlite");
   let database: Database | undefined;
   try {
@@ -97,7 +124,12 @@ export async function openDatabase(file: string): Promise<Database> {
     if (process.platform !== "win32") chmodSync(file, 0o600);
     database = new sqlite.Database(file, { strict: true, create: true });
     database.run(`PRAGMA busy_timeout = ${busyMs}`);
+    // The file shrinks when programs have ended. An earlier database is rewritten for this, see store-thread.ts.
+    if (statSync(file).size === 0) database.run("PRAGMA auto_vacuum = INCREMENTAL");
+    // What was deleted must not stay in free pages.
+    database.run("PRAGMA secure_delete = ON");
     await useWal(database);
+    if (!isWriter) database.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     // A line of the journal must survive a loss of power.
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA foreign_keys = ON");
@@ -142,7 +174,9 @@ async function useWal(database: Database): Promise<void> {
 }
 
 function migrate(database: Database): void {
-  if (versionOf(database) === steps.length) return;
+  const isComplete = () =>
+    database.query("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'pagesOfExecution'").get() !== null;
+  if (versionOf(database) === steps.length && isComplete()) return;
   database
     .transaction(() => {
       const version = versionOf(database);
@@ -150,6 +184,7 @@ function migrate(database: Database): void {
         throw writtenByNewer("the store of executions");
       }
       for (const step of steps.slice(version)) database.run(step);
+      database.run(additions);
       database.run(`PRAGMA user_version = ${steps.length}`);
     })
     .immediate();

@@ -40,16 +40,19 @@ export interface StoredCall {
   state: "made" | "sent" | "answered";
   /** Whether it may be sent again. */
   repeatable: boolean;
-  /** JSON. */
+  /** JSON: the answer, or the number of slices of a large one. */
   answer: string | null;
 }
 
 interface SavedProgram {
+  /** What its pages are, see pages.ts. */
   program: Uint8Array | undefined;
   unsaved: string | undefined;
   wakeAt: number | undefined;
   engine: string;
-  /** The calls that the program waits for. Calls that are stored already keep what is stored of them. */
+  /** The calls that the program waits for. Default: `calls`. */
+  open?: readonly number[];
+  /** Those that are not stored yet. Calls that are stored keep what is stored of them. */
   calls: readonly StoredCall[];
 }
 
@@ -88,17 +91,19 @@ export class ExecutionStore {
   }
 
   /** Replaces the program, and the calls that it waits for. */
-  save(id: string, { program, unsaved, wakeAt, engine, calls }: SavedProgram): void {
+  save(
+    id: string,
+    { program, unsaved, wakeAt, engine, calls, open = calls.map(({ call }) => call) }: SavedProgram,
+  ): void {
     this.#database
       .transaction(() => {
         this.#run(
           "UPDATE executions SET program = ?, unsaved = ?, wakeAt = ?, engine = ?, changedAt = ? WHERE id = ?",
           [program ?? null, unsaved ?? null, wakeAt ?? null, engine, Date.now(), id],
         );
-        const open = new Set(calls.map(({ call }) => call));
-        const known = this.calls(id).map(({ call }) => call);
-        for (const call of known) {
-          if (!open.has(call)) this.#run("DELETE FROM calls WHERE execution = ? AND call = ?", [id, call]);
+        const isOpen = new Set(open);
+        for (const call of this.callNumbers(id)) {
+          if (!isOpen.has(call)) this.#run("DELETE FROM calls WHERE execution = ? AND call = ?", [id, call]);
         }
         for (const { call, message, state, repeatable, answer } of calls) {
           this.#run(
@@ -138,6 +143,13 @@ export class ExecutionStore {
         );
       })
       .immediate();
+  }
+
+  /** Marks an execution whose pages are being deleted. */
+  forget(id: string): void {
+    this.#run("UPDATE executions SET program = NULL, unsaved = 'it is being removed' WHERE id = ? AND state = 'open'", [
+      id,
+    ]);
   }
 
   remove(id: string): void {
@@ -187,11 +199,67 @@ export class ExecutionStore {
       .map(executionOf);
   }
 
+  /** What the pages of its program are. */
   program(id: string): Uint8Array | undefined {
     const row = this.#database
       .query<{ program: Uint8Array | null }, [string]>("SELECT program FROM executions WHERE id = ?")
       .get(id);
     return row?.program ?? undefined;
+  }
+
+  /** The calls without their texts, which may be large. */
+  callStates(id: string): { call: number; isSent: boolean; repeatable: boolean; isAnswered: boolean }[] {
+    return this.#database
+      .query<{ call: number; state: string; repeatable: number; isAnswered: number }, [string]>(
+        "SELECT call, state, repeatable, answer IS NOT NULL AS isAnswered FROM calls WHERE execution = ? ORDER BY call",
+      )
+      .all(id)
+      .map(({ call, state, repeatable, isAnswered }) => {
+        return { call, isSent: state === "sent", repeatable: repeatable === 1, isAnswered: isAnswered === 1 };
+      });
+  }
+
+  /** What a call is about: names and its place, without its arguments. */
+  callPlaces(id: string): {
+    call: number;
+    state: StoredCall["state"];
+    namespace: string;
+    group: string;
+    name: string;
+    line: number | null;
+  }[] {
+    const of = (name: string) => `json_extract(message, '$.${name}') AS "${name}"`;
+    return this.#database
+      .query<ReturnType<ExecutionStore["callPlaces"]>[number], [string]>(
+        `SELECT call, state, ${["namespace", "group", "name", "line"].map(of).join(", ")} FROM calls WHERE execution = ? ORDER BY call`,
+      )
+      .all(id);
+  }
+
+  /** JSON. */
+  message(id: string, call: number): string | undefined {
+    return this.#text(id, call, "message");
+  }
+
+  /** JSON: the answer, or the number of slices of a large one. */
+  answer(id: string, call: number): string | undefined {
+    return this.#text(id, call, "answer");
+  }
+
+  #text(id: string, call: number, column: "message" | "answer"): string | undefined {
+    const row = this.#database
+      .query<{ text: string | null }, [string, number]>(
+        `SELECT ${column} AS text FROM calls WHERE execution = ? AND call = ?`,
+      )
+      .get(id, call);
+    return row?.text ?? undefined;
+  }
+
+  callNumbers(id: string): number[] {
+    return this.#database
+      .query<{ call: number }, [string]>("SELECT call FROM calls WHERE execution = ? ORDER BY call")
+      .all(id)
+      .map(({ call }) => call);
   }
 
   calls(id: string): StoredCall[] {

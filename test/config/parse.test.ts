@@ -44,7 +44,7 @@ describe("accepted configs", () => {
       upgradeHint: true,
       executeTask: false,
       record: "sizes",
-      executions: { keepDays: 7, maxMb: 64 },
+      executions: { keepDays: 7, maxMb: 64, totalMb: 1_024 },
       approvals: { wait: true, expireHours: 24 },
       limits: defaultLimits,
     });

@@ -1,6 +1,9 @@
 /** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
+import type { ProgramImage } from "../../src/sandbox/image.ts";
 import type { Clock } from "../../src/time-limit.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
 
@@ -28,6 +31,48 @@ async function asking(call: BindingCall, signal: AbortSignal, clock?: Clock) {
 
 async function parked({ sandbox }: Harness): Promise<void> {
   while (sandbox.parkedPrograms === 0) await Bun.sleep(1);
+}
+
+/** Keeps the last image of a program, unless `fails` says that it cannot. */
+function inMemory(fails = () => false) {
+  let pages = new Map<number, { version: number; content: Uint8Array }>();
+  let last: ProgramImage | undefined;
+  const checkpointer = {
+    fromStart: true,
+    hasFailed: false,
+    saves: 0,
+    loads: 0,
+    turn: async () => ({ isWhole: last === undefined, end() {} }),
+    async save(saved: SavedExecution | undefined) {
+      checkpointer.saves += 1;
+      checkpointer.hasFailed = fails();
+      last = checkpointer.hasFailed ? undefined : saved?.image;
+      if (!last) return false;
+      if (last.isWhole) pages = new Map();
+      for (const { pages: numbers, sizes, bytes } of last.batches) {
+        let at = 0;
+        for (const [index, page] of numbers.entries()) {
+          pages.set(page, { version: last.manifest.version, content: new Uint8Array(bytes, at, sizes[index]) });
+          at += sizes[index]!;
+        }
+      }
+      return true;
+    },
+    async load() {
+      checkpointer.loads += 1;
+      const { manifest } = last!;
+      const needed = [...manifest.pages.entries()].filter(([index]) => manifest.versions[index] !== 0);
+      const batches = needed.map(([index, page]) => {
+        const { version, content } = pages.get(page)!;
+        expect(version).toBe(manifest.versions[index]!);
+        const bytes = content.slice();
+        return { pages: Float64Array.of(page), sizes: Float64Array.of(bytes.length), bytes: bytes.buffer };
+      });
+      return { ...last!, batches, isWhole: true };
+    },
+    async answered() {},
+  };
+  return checkpointer;
 }
 
 describe("a program that is parked with every call", () => {
@@ -127,7 +172,7 @@ describe("a parked program", () => {
   });
 
   test("also leaves its worker while a call takes long, if it is kept", async () => {
-    const checkpointer = { fromStart: true, save: async () => {}, answered() {} };
+    const checkpointer = inMemory();
     const call = async (made: BindingCall, signal: AbortSignal) => {
       await parked(harness);
       return answer(made, signal);
@@ -135,6 +180,18 @@ describe("a parked program", () => {
     expect(
       await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, checkpointer }),
     ).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("stays in its worker, and later in memory, if it cannot be saved", async () => {
+    const checkpointer = inMemory(() => checkpointer.saves > 1);
+    const call = async (made: BindingCall, signal: AbortSignal) => {
+      if (made.name === "echo") await parked(harness);
+      return answer(made, signal);
+    };
+    expect(
+      await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, checkpointer }),
+    ).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(checkpointer.loads).toBe(0);
   });
 
   /** The outcome of a program that waits for an answer until its timer makes another call. */

@@ -5,14 +5,16 @@
  */
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { deserialize } from "node:v8";
-import { ExecutionCheckpointer, type StoredProgram } from "../../../src/execution/checkpointer.ts";
+import { ExecutionCheckpointer } from "../../../src/execution/checkpointer.ts";
+import { CopyTurns } from "../../../src/execution/copy-turns.ts";
+import { readHead, readProgram } from "../../../src/execution/stored-program.ts";
 import { silentLog } from "../../../src/log.ts";
 import type { OpenCall } from "../../../src/sandbox/checkpointer.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { ExecutionStore } from "../../../src/store/executions.ts";
+import { StoreWriter } from "../../../src/store/writer.ts";
 import { answer, bindingsWith } from "../../sandbox/harness.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
 
@@ -28,18 +30,27 @@ export interface Stepped {
 
 const folder = process.argv[2] ?? "";
 const mounts = { workspace: join(folder, "workspace"), registry: join(folder, "registry") };
-const store = new ExecutionStore(await openDatabase(join(folder, "store.sqlite")));
+const file = join(folder, "store.sqlite");
+const store = new ExecutionStore(await openDatabase(file));
+const writer = new StoreWriter(file);
 const owner = `process ${process.pid}`;
 const sandbox = new Sandbox();
-const access = { store, owner, engine: await sandbox.buildMark() };
+const turns = new CopyTurns();
+const access = { writer, owner, engine: await sandbox.buildMark() };
 
 async function step({ id, source }: Step): Promise<Stepped> {
   const program = store.program(id);
-  if (program && !store.claim(id, owner, null)) throw new Error("the program was not given up");
+  if (program && !(await writer.do("claim", id, { owner, from: null })))
+    throw new Error("the program was not given up");
   const waiting = program ? store.calls(id) : [];
+  const head = program && readHead(program);
+  const read =
+    head &&
+    (await readProgram(head, await writer.do("records", id, { ...head.image.manifest, records: head.records })));
   const answered = new Set(waiting.map(({ call }) => call));
-  const told = { id, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, log: silentLog };
-  const taken = program ? { access, sent: new Map() } : undefined;
+  const told = { id, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, roomBytes: 1e10, turns, log: silentLog };
+  const recordedCount = read?.execution.recorded.length ?? 0;
+  const taken = head && { access, calls: answered, sent: new Map(), program: { head, recordedCount } };
   const kept = new ExecutionCheckpointer({ ...told, open: async () => access, fromStart: true, taken });
   kept.want();
   await kept.begun;
@@ -54,20 +65,19 @@ async function step({ id, source }: Step): Promise<Stepped> {
   const limits = someLimits({ timeoutMs: 20_000, cpuMs: 10_000 });
   const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, checkpointer: kept };
   const options = { ...given, bindings: bindingsWith(call) };
-  const saved = program && {
-    execution: (deserialize(program) as StoredProgram).execution,
-    open: waiting.map(openCall),
-  };
+  const saved = read && { execution: read.execution, open: waiting.map(openCall) };
   const running = sandbox.execute(source, options, saved);
   const outcome = await Promise.race([running, waits.promise]);
   if (outcome) {
     await kept.ended(outcome);
-    store.remove(id);
+    await writer.do("remove", id, {});
     return { outcome };
   }
   kept.release();
   stop.abort();
   await running;
+  // The store has done what was asked of it before.
+  await writer.do("calls", id, {});
   return {};
 }
 

@@ -1,0 +1,425 @@
+/**
+ * The store's own thread: the only one of its process that writes large data. Changes that others wait for are collected, and written in one
+ * transaction. Pages are written and deleted between them, in short transactions, so that no other process waits for long either.
+ */
+import type { Database } from "bun:sqlite";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import { openDatabase } from "./database.ts";
+import { ExecutionStore, type StoredCall } from "./executions.ts";
+import { storeIsFull } from "./full.ts";
+import type { FromStore, Job, Jobs, NewExecution, Thrown, ToStore } from "./jobs.ts";
+import { PageStore, pageOfAnswer, pageOfRecord, sliceBytes } from "./pages.ts";
+
+type Reply = (answer: FromStore, transfer?: ArrayBuffer[]) => void;
+
+/** Work in steps, each of which is a transaction of its own. */
+interface Slow {
+  steps: Iterator<void>;
+  done: (error?: unknown) => void;
+}
+
+/** Free pages that are given back in one step. */
+const pagesGivenBack = 500;
+
+/** A database with more data than this is not rewritten only to make its file shrink later. */
+const rewrittenBytes = 64 * 1_048_576;
+
+/** JSON of this length is parsed by the thread that needs it. */
+const largeChars = 262_144;
+
+export class StoreThread {
+  readonly #reply: Reply;
+  #database: Database | undefined;
+  #executions!: ExecutionStore;
+  #pages!: PageStore;
+  #changes: Job[] = [];
+  readonly #slow: Slow[] = [];
+  /** New calls of executions by their numbers, until they are saved. */
+  readonly #calls = new Map<string, Map<number, StoredCall>>();
+  #working: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #isPurging = false;
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  async take(message: ToStore): Promise<void> {
+    const { id } = message;
+    try {
+      switch (message.job) {
+        case "open":
+          await this.#open(message.file);
+          this.#reply({ id, value: undefined });
+          break;
+        case "orphans":
+          this.#reply({ id, value: this.#pages.orphans() });
+          break;
+        case "purge":
+          this.#purge(message.execution, "everything");
+          this.#reply({ id, value: undefined });
+          break;
+        case "close":
+          await this.#close();
+          this.#reply({ id, value: undefined });
+          break;
+        default:
+          this.#takeJob(message);
+      }
+    } catch (error) {
+      this.#reply({ id, thrown: thrownBy(error) });
+    }
+  }
+
+  async #open(file: string): Promise<void> {
+    this.#database = await openDatabase(file, true);
+    this.#executions = new ExecutionStore(this.#database);
+    this.#pages = new PageStore(this.#database);
+    this.#giveBackLater();
+  }
+
+  async #close(): Promise<void> {
+    await this.#working;
+    const database = this.#database;
+    this.#database = undefined;
+    try {
+      database?.run("PRAGMA busy_timeout = 0");
+      database?.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Another process reads, and does it when it ends.
+    }
+    database?.close();
+  }
+
+  #takeJob(job: Job): void {
+    if (job.job === "pages" || job.job === "record")
+      this.#later(
+        once(() => this.#write(job)),
+        (error) => this.#answer(job, error),
+      );
+    else if (job.job === "answered" && isLarge(job)) {
+      this.#later(this.#writeAnswer(job), (error) => this.#answer(job, error));
+    } else if (job.job === "records") {
+      const versions = new Map(job.pages.entries().map(([index, page]) => [page, job.versions[index]!]));
+      const done = (error?: unknown) => (error ? this.#answer(job, error) : this.#now(job));
+      this.#later(this.#pages.deleteUnneeded(job.execution, versions, job.records), done);
+    } else this.#now(job);
+  }
+
+  #now(job: Job): void {
+    this.#changes.push(job);
+    this.#run();
+  }
+
+  #later(steps: Iterator<void>, done: Slow["done"] = () => {}): void {
+    this.#slow.push({ steps, done });
+    this.#run();
+  }
+
+  #run(): void {
+    this.#wake?.();
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+      // More may have come in the same moment.
+      if (this.#changes.length + this.#slow.length > 0) this.#run();
+    });
+  }
+
+  async #work(): Promise<void> {
+    // The messages of this turn arrive first.
+    await nextTurn();
+    while (this.#changes.length > 0 || this.#slow.length > 0) {
+      const startedAt = performance.now();
+      const isSlow = this.#changes.length === 0;
+      if (isSlow) this.#step(this.#slow[0]!);
+      else this.#change(this.#changes.splice(0));
+      await nextTurn();
+      // Others who want to write at this moment look again in a few milliseconds.
+      if (isSlow && this.#changes.length === 0) await this.#pause(performance.now() - startedAt);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const woken = Promise.withResolvers<void>();
+    this.#wake = woken.resolve;
+    await Promise.race([Bun.sleep(Math.max(1, ms)), woken.promise]);
+    this.#wake = undefined;
+  }
+
+  /** What a step has written need not survive a loss of power before the change that refers to it is written. */
+  #step(slow: Slow): void {
+    const database = this.#database!;
+    let isDone = false;
+    try {
+      database.run("PRAGMA synchronous = NORMAL");
+      database
+        .transaction(() => {
+          isDone = slow.steps.next().done === true;
+        })
+        .immediate();
+    } catch (error) {
+      this.#slow.splice(this.#slow.indexOf(slow), 1);
+      slow.done(error);
+      return;
+    }
+    if (!isDone) return;
+    this.#slow.splice(this.#slow.indexOf(slow), 1);
+    slow.done();
+  }
+
+  #change(jobs: readonly Job[]): void {
+    const database = this.#database!;
+    let outputs: unknown[] = [];
+    try {
+      database.run("PRAGMA synchronous = FULL");
+      database
+        .transaction(() => {
+          outputs = jobs.map((job) => this.#do(job));
+        })
+        .immediate();
+    } catch (error) {
+      // One that fails must not take the others with it.
+      if (jobs.length > 1) for (const job of jobs) this.#change([job]);
+      else this.#answer(jobs[0]!, error);
+      return;
+    }
+    for (const [index, job] of jobs.entries()) {
+      this.#after(job);
+      this.#answer(job, undefined, outputs[index]);
+    }
+  }
+
+  #answer({ id, job }: Job, error?: unknown, output?: unknown): void {
+    if (error !== undefined) this.#reply({ id, thrown: thrownBy(error) });
+    else if (job === "message" || job === "answer" || job === "outcome")
+      this.#reply({ ...(output as object), id, isFlat: true });
+    else if (job === "image" || job === "records") {
+      const batches = output as Jobs["image"]["output"];
+      this.#reply(
+        { id, value: batches },
+        batches.map(({ bytes }) => bytes),
+      );
+    } else this.#reply({ id, value: output });
+  }
+
+  #do(job: Job): unknown {
+    const store = this.#executions;
+    const { execution } = job;
+    switch (job.job) {
+      case "add": {
+        this.#checkRoom(job.roomBytes);
+        return this.#add(job, job.owner);
+      }
+      case "begin":
+        return this.#pages.beginSaving(execution, job.owner);
+      case "call":
+        return void this.#calls.getOrInsertComputed(execution, () => new Map()).set(job.call, callOf(job));
+      case "save":
+        return this.#save(job);
+      case "sent":
+        return store.sent(execution, job.call, job.repeatable);
+      case "answered": {
+        const { id: _, job: __, execution: ___, roomBytes: ____, ...answer } = job;
+        return store.answered(execution, job.call, JSON.stringify(answer));
+      }
+      case "ended": {
+        const { outcome, value, isOk } = job;
+        if (job.owner !== undefined) this.#add(job, job.owner);
+        const whole = value === undefined ? outcome : `${outcome.slice(0, -1)},"value":${value}}`;
+        return store.ended(execution, whole, isOk);
+      }
+      case "remove":
+        this.#pages.endSaving(execution);
+        return this.#pages.has(execution) ? store.forget(execution) : store.remove(execution);
+      case "claim":
+        return store.claim(execution, job.owner, job.from);
+      case "release":
+        return store.release(execution, job.owner);
+      case "want":
+        return store.want(execution);
+      case "askToCancel":
+        return store.askToCancel(execution);
+      case "image":
+        return this.#pages.readBatches(execution, job.pages, job.versions);
+      case "records":
+        return this.#pages.records(execution, job.records);
+      case "calls":
+        return store.callStates(execution);
+      case "message":
+        return JSON.parse(store.message(execution, job.call) ?? "null");
+      case "answer":
+        return this.#readAnswer(execution, job.call);
+      case "outcome":
+        return splitOutcome(store.outcome(execution));
+      case "pages":
+      case "record":
+        return;
+    }
+  }
+
+  #add(
+    { execution, config = null, startedAt = 0, request = "", isWanted }: Partial<NewExecution> & Job,
+    owner: string,
+  ): void {
+    this.#executions.add({ id: execution, config, startedAt, request, owner });
+    if (isWanted) this.#executions.want(execution);
+  }
+
+  #save(job: Extract<Job, { job: "save" }>): void {
+    const { execution, program, unsaved, wakeAt, engine, open } = job;
+    const calls = [...(this.#calls.get(execution)?.values() ?? [])];
+    if (job.request !== undefined) this.#add(job, job.owner);
+    this.#executions.save(execution, { program, unsaved, wakeAt, engine, open, calls });
+    this.#pages.endSaving(execution);
+  }
+
+  /** What a change makes superfluous is deleted in steps. */
+  #after(job: Job): void {
+    const { execution } = job;
+    if (job.job === "ended" || job.job === "remove" || job.job === "save") this.#calls.delete(execution);
+    if (job.job === "ended") this.#purge(execution, "everything");
+    if (job.job === "remove" && this.#pages.has(execution)) {
+      this.#purge(execution, "everything", () => this.#executions.remove(execution));
+    }
+    if (job.job !== "save") return;
+    this.#later(this.#pages.deleteAnswersBut(execution, job.open));
+    if (job.program === undefined) this.#purge(execution, "program");
+    else this.#later(this.#pages.deleteOlder(execution, job.version, job.pages));
+  }
+
+  /** Deletes pages, and what is left of them in the files. */
+  #purge(execution: string, what: "program" | "everything", then = () => {}): void {
+    const pages = this.#pages;
+    const purge = function* () {
+      yield* pages.deleteAll(execution, what);
+      then();
+    };
+    this.#later(purge());
+    this.#giveBackLater();
+  }
+
+  #write(job: Extract<Job, { job: "pages" | "record" }>): void {
+    this.#checkRoom(job.roomBytes);
+    if (job.job === "pages") this.#pages.writeBatch(job.execution, job.version, job);
+    else this.#pages.write(job.execution, pageOfRecord(job.record), 1, job.bytes);
+  }
+
+  *#writeAnswer({
+    id: _,
+    job: __,
+    execution,
+    roomBytes,
+    ...answer
+  }: Extract<Job, { job: "answered" }>): Generator<void> {
+    const { call } = answer;
+    if (this.#pages.usedBytes > roomBytes) return;
+    const bytes = Buffer.from(JSON.stringify(answer));
+    const slices = Math.ceil(bytes.length / sliceBytes);
+    for (let slice = 0; slice < slices; slice++) {
+      yield this.#pages.write(
+        execution,
+        pageOfAnswer(call, slice),
+        1,
+        bytes.subarray(slice * sliceBytes, (slice + 1) * sliceBytes),
+      );
+    }
+    this.#executions.answered(execution, call, String(slices));
+  }
+
+  #readAnswer(execution: string, call: number): object {
+    const stored = this.#executions.answer(execution, call) ?? "null";
+    const slices = Number(stored);
+    return JSON.parse(slices > 0 ? this.#pages.answer(execution, call, slices).toString() : stored);
+  }
+
+  #checkRoom(roomBytes: number): void {
+    if (this.#pages.usedBytes > roomBytes) throw storeIsFull(roomBytes);
+  }
+
+  /** Makes the file smaller, and leaves nothing of what was deleted in the log. */
+  #giveBackLater(): void {
+    if (this.#isPurging) return;
+    this.#isPurging = true;
+    const done = () => {
+      this.#isPurging = false;
+    };
+    this.#later(this.#giveBack(), () => {
+      done();
+      this.#truncateLog();
+    });
+  }
+
+  *#giveBack(): Generator<void> {
+    yield;
+    const database = this.#database!;
+    const free = () => this.#number("freelist_count");
+    for (let left = free(); left > 0; left = free()) {
+      if (this.#number("auto_vacuum") === 0) return;
+      database.run(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+      yield;
+    }
+  }
+
+  /** A database of an earlier version does not shrink until it has been rewritten once. */
+  #truncateLog(): void {
+    const database = this.#database!;
+    try {
+      database.run("PRAGMA busy_timeout = 100");
+      if (this.#number("auto_vacuum") === 0 && this.#pages.usedBytes < rewrittenBytes) {
+        database.run("PRAGMA auto_vacuum = INCREMENTAL");
+        database.run("VACUUM");
+      }
+      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Another process reads or writes. The next purge tries again.
+    } finally {
+      database.run("PRAGMA busy_timeout = 10000");
+    }
+  }
+
+  #number(pragma: string): number {
+    return Object.values(this.#database!.query<Record<string, number>, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0;
+  }
+}
+
+function once(step: () => void): Iterator<void> {
+  return {
+    next() {
+      step();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+/** Lets messages arrive. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+function isLarge(answer: object): boolean {
+  return Object.values(answer).some((each) => typeof each === "string" && each.length > largeChars);
+}
+
+function callOf({
+  id: _,
+  job: __,
+  execution: ___,
+  isSent,
+  repeatable,
+  ...message
+}: Extract<Job, { job: "call" }>): StoredCall {
+  const state = isSent ? "sent" : "made";
+  return { call: message.call, message: JSON.stringify(message), state, repeatable, answer: null };
+}
+
+/** Takes the value out of a large outcome, so that the thread that needs it need not parse it. */
+function splitOutcome(outcome: string | undefined): Jobs["outcome"]["output"] {
+  if (outcome === undefined || outcome.length <= largeChars) return { outcome, value: undefined };
+  const { value, ...rest } = JSON.parse(outcome) as { value?: unknown };
+  return { outcome: JSON.stringify(rest), value: JSON.stringify(value) };
+}
+
+function thrownBy(error: unknown): Thrown {
+  if (error instanceof ClaudikinsError) return { code: error.code, message: error.message, hint: error.hint };
+  return { message: messageOf(error) };
+}
