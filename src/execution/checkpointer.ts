@@ -70,7 +70,7 @@ export interface CheckpointerOptions {
   taken?: Taken | undefined;
 }
 
-/** What is stored of an execution that was taken over. */
+/** The stored state of an execution that was taken over. */
 export interface Taken {
   access: StoreAccess;
   calls: Iterable<number>;

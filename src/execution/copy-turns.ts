@@ -44,7 +44,7 @@ export class CopyTurns {
   }
 }
 
-/** What one program has written. */
+/** The amount that one program has written. */
 export class WriteBudget {
   #left = burstBytes;
   #at = performance.now();

@@ -53,7 +53,7 @@ const atStart = () => ({
   isAsleep: false,
 });
 
-/** What an execution keeps outside the engine's memory: plain data. It is saved in parts, most of which rarely change. */
+/** What an execution keeps outside the engine's memory: plain data. It is saved in parts, because most parts rarely change. */
 export interface ExecutionState extends ReturnType<typeof atStart> {
   /** The transpiled code. */
   code: string;
@@ -76,7 +76,7 @@ export interface ExecutionOptions {
   send: (message: FromWorker) => void;
   /** Called once. */
   onEnd: (ended: Ended) => void;
-  /** What the last image of it has. */
+  /** The pages of its last image. */
   pages?: Pages;
   /** The state of an execution that was parked. */
   saved?: ExecutionState | undefined;

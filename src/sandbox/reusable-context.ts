@@ -136,7 +136,7 @@ export class ReusableContext implements Disposable {
         const page = memory.subarray(start, start + pageBytes);
         const fresh = before?.subarray(start - from, start - from + pageBytes);
         image.add(start / pageBytes, page, () => {
-          // What has grown since the state was remembered was zero. Without a remembered state, everything counts as changed.
+          // Memory beyond the remembered state was zero. Without a remembered state, everything counts as changed.
           const runs = this.#fresh
             ? changedRuns(fresh?.length ? fresh : zeros, page, start)
             : [{ start, length: pageBytes }];

@@ -72,7 +72,7 @@ async function killed(code: string, ready: () => Promise<unknown>): Promise<stri
     .trim();
 }
 
-describe.if(process.platform === "linux")("what is written", () => {
+describe.if(process.platform === "linux")("the data written", () => {
   test("is what changes between the calls of a program with a memory of 40 MB, not its whole memory each time", async () => {
     await using toolbox = await folder.open();
     const executions = await toolbox.executions();
@@ -187,7 +187,7 @@ describe("when the store has no room", () => {
   const code = (until: string) => `${fill(30)} await counting.act({});
     await counting.wait({ until: ${JSON.stringify(until)} }); return sum()`;
 
-  test("a program goes on without being saved, and others can start when it has ended", async () => {
+  test("a program continues without being saved, and others can start when it has ended", async () => {
     narrow();
     const until = join(folder.path, "go");
     await using toolbox = await folder.open();

@@ -77,7 +77,7 @@ describe("after a program has ended", () => {
     await until(() => !has(secret));
   });
 
-  test("nothing of it is left while the process goes on, and the files have shrunk", async () => {
+  test("its data is removed while the process still runs, and the files have shrunk", async () => {
     const writer = new StoreWriter(file());
     await stored(writer, "one", "SECRET-OF-ONE");
     await stored(writer, "two", "SECRET-OF-TWO", 3);
@@ -126,7 +126,7 @@ describe("after a program has ended", () => {
   });
 });
 
-test("a database of an earlier version is rewritten once, so that its file shrinks, and its free pages keep nothing", async () => {
+test("a database of an earlier version is rewritten once, so that its file shrinks, and its free pages are removed", async () => {
   mkdirSync(dirname(file()), { recursive: true });
   {
     const old = new Database(file(), { create: true });
