@@ -1,4 +1,5 @@
 /** Reads a stream of server-sent events within limits. Large events are taken out, so that the SDK does not parse them. */
+import { eventLoopTurn, hasTurnTime } from "../event-loop.ts";
 import type { Chunks } from "./response-body.ts";
 import { megabytes } from "./size-limits.ts";
 
@@ -32,6 +33,8 @@ export async function* smallEvents(chunks: Chunks, options: EventOptions): Chunk
       let rest = Buffer.concat(parts);
       for (let end = endOfEvent(rest); end !== -1; end = endOfEvent(rest)) {
         const event = rest.subarray(0, end);
+        // A chunk may have thousands of events, and who reads them takes no turn between two of them.
+        if (!hasTurnTime()) await eventLoopTurn();
         if (event.length > largeBytes) await take(dataOf(event));
         else yield event;
         rest = rest.subarray(end);

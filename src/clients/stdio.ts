@@ -2,6 +2,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { collectSoon } from "../collect-soon.ts";
 import { messageOf } from "../errors.ts";
+import { eventLoopTurn, hasTurnTime } from "../event-loop.ts";
 import { atMost } from "../time-limit.ts";
 import { shownLine } from "../visible-text.ts";
 import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
@@ -19,9 +20,6 @@ const maxLineLength = 300;
 
 /** Maximum number of lines that are not messages and still reported. */
 const maxReportedLines = 100;
-
-/** Maximum time for reading one server's output before other events are handled. */
-const turnMs = 10;
 
 /**
  * Messages of more characters cause a garbage collection: bytes, text, parts and copies for the sandbox take several times
@@ -154,13 +152,14 @@ export class StdioTransport implements Transport {
     const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
     const line = new PendingLine();
     let isTooMuch = false;
-    let turnStart = performance.now();
     for await (const chunk of group.stdout) {
       // The rest is read and dropped, or the server's last output would be about a broken pipe.
       if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         line.add(chunk.subarray(start, end));
+        // A chunk may have thousands of messages.
+        if (!hasTurnTime()) await eventLoopTurn();
         const receiving = this.#receive(line);
         // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
         if (receiving) await receiving;
@@ -177,10 +176,8 @@ export class StdioTransport implements Transport {
         void group.stop();
         collectSoon();
       }
-      // A server that writes without pause must not block timers and other callers.
-      if (performance.now() - turnStart < turnMs) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      turnStart = performance.now();
+      // A long line comes in many chunks.
+      if (!hasTurnTime()) await eventLoopTurn();
     }
   }
 

@@ -12,6 +12,9 @@ import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
 const goodbyeMs = 1_000;
 const inquiryMs = 3_000;
 
+/** Maximum size of messages that wait to be handled. A single one may have half of it. */
+const maxWaitingBytes = 2 * maxSocketMessageBytes;
+
 export class WebSocketTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -94,7 +97,12 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(data: unknown): void {
-    this.#received.add(receive(Buffer.from(data as string | Buffer)));
+    const bytes = Buffer.from(data as string | Buffer);
+    this.#received.add(() => receive(bytes), bytes.length);
+    if (this.#received.waitingSize <= maxWaitingBytes) return;
+    // The socket cannot be told to pause.
+    this.failure ??= broken(`it sent more than ${megabytes(maxWaitingBytes)} of messages at once`);
+    this.#socket?.terminate();
   }
 
   /** A refused WebSocket does not say why. A plain request to the same URL does. */

@@ -209,13 +209,13 @@ test("messages are delivered in order, even if a large one takes longer to decod
   const heard: number[] = [];
   const received = new InOrder<number>((value) => void heard.push(value));
   const { promise, resolve } = Promise.withResolvers<number>();
-  received.add(1);
-  received.add(promise);
-  received.add(3);
+  received.add(() => 1);
+  received.add(() => promise);
+  received.add(() => 3);
   expect(heard).toEqual([1]);
   resolve(2);
   await Bun.sleep(0);
-  received.add(4);
+  received.add(() => 4);
   await Bun.sleep(0);
   expect(heard).toEqual([1, 2, 3, 4]);
 });

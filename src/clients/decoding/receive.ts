@@ -1,6 +1,6 @@
 /** Receives messages of servers: small ones are parsed at once, large ones in a worker thread. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { eventLoopTurn } from "../../event-loop.ts";
+import { eventLoopTurn, hasTurnTime } from "../../event-loop.ts";
 import { OffThread } from "../../off-thread.ts";
 import { assemble, decode, type Packed, unpack } from "./decode.ts";
 
@@ -33,25 +33,36 @@ export async function receiveLarge(parts: Uint8Array<ArrayBuffer>[]): Promise<JS
   }
 }
 
-/** Passes on values in the order in which they were added, although some of them are promises. */
+/** Passes on values in the order in which they were added, and only some in each turn of the event loop. */
 export class InOrder<T> {
   readonly #hand: (value: T) => void;
-  #last: Promise<void> | undefined;
+  readonly #waiting: { make: () => T | Promise<T>; size: number }[] = [];
+  #isHanding = false;
+  /** The sizes of the values that wait, together. */
+  waitingSize = 0;
 
   constructor(hand: (value: T) => void) {
     this.#hand = hand;
   }
 
-  /** Passes on a value at once if nothing before it is pending. */
-  add(value: T | Promise<T>): void {
-    if (this.#last === undefined && !(value instanceof Promise)) {
-      this.#hand(value);
-      return;
+  /** `make` returns the value when it is its turn: at once, if nothing before it waits. */
+  add(make: () => T | Promise<T>, size = 0): void {
+    this.#waiting.push({ make, size });
+    this.waitingSize += size;
+    if (!this.#isHanding) void this.#handAll();
+  }
+
+  async #handAll(): Promise<void> {
+    this.#isHanding = true;
+    try {
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+        if (!hasTurnTime()) await eventLoopTurn();
+        this.waitingSize -= next.size;
+        const value = next.make();
+        this.#hand(value instanceof Promise ? await value : value);
+      }
+    } finally {
+      this.#isHanding = false;
     }
-    const last = (this.#last ?? Promise.resolve()).then(async () => {
-      this.#hand(await value);
-      if (this.#last === last) this.#last = undefined;
-    });
-    this.#last = last;
   }
 }

@@ -120,11 +120,11 @@ function opened(
       resolve({ channel: sharedChannel(transport, () => pid) });
     }
   });
-  socket.onmessage = ({ data }) => received.add(fromDaemon(String(data)));
+  socket.onmessage = ({ data }) => received.add(() => fromDaemon(String(data)));
   socket.onclose = () => {
     if (isOpen) reject(new Error("the daemon ended"));
     else resolve(undefined);
-    received.add({ end: gone });
+    received.add(() => ({ end: gone }));
   };
   return promise;
 }
