@@ -20,6 +20,7 @@ import { DirectAnswers } from "./direct-answers.ts";
 import { HostLog, listenerWith } from "./notices.ts";
 import { withoutOwnMeta } from "./own-meta.ts";
 import type { AskOptions } from "./resources.ts";
+import { Unsent } from "./unsent.ts";
 
 /** The servers have not answered when the agent asks, so all capabilities are declared. */
 export const directCapabilities = {
@@ -42,7 +43,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
   const send = (notification: Notification, about?: string) => {
     const related = about === undefined ? undefined : requests.latestOf(about);
     const options = related === undefined ? {} : { relatedRequestId: related };
-    void server.notification(notification, options).catch(() => {});
+    return server.notification(notification, options).catch(() => {});
   };
   const log = new HostLog(send);
   const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, instructions), listenerWith(send), closing);
@@ -98,9 +99,10 @@ export function askOptions(
   notify: (notification: Notification) => unknown,
 ): AskOptions {
   const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
+  const unsent = new Unsent();
   const onProgress = (progress: Progress) => {
     const notice = { method: "notifications/progress", params: { ...withoutOwnMeta({ ...progress }), progressToken } };
-    void Promise.resolve(notify(notice as Notification)).catch(() => {});
+    unsent.send(() => notify(notice as Notification));
   };
   return {
     toolbox,

@@ -3,9 +3,13 @@ import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json-object.ts";
 import { withoutOwnMeta } from "./own-meta.ts";
+import { Unsent } from "./unsent.ts";
 
-/** Sends a notification to the agent, if possible with the answer to a request that `server` works for. */
-type Send = (notification: Notification, server?: string) => void;
+/**
+ * Sends a notification to the agent, if possible with the answer to a request that `server` works for. A promise that is returned
+ * resolves when the notification is written.
+ */
+type Send = (notification: Notification, server?: string) => unknown;
 
 /** Is told what changes. */
 export interface Listener {
@@ -29,6 +33,10 @@ const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level
 export class HostLog {
   readonly #sendTo: Send;
   readonly #named = new Map<string, string>();
+  readonly #unsent = new Unsent((count) => {
+    const data = `${count} log messages were left out: they came faster than they could be sent`;
+    this.#send({ level: "warning", logger: "claudikins", data }, undefined);
+  });
   /** Undefined leaves the level to the servers. */
   level: LoggingLevel | undefined;
 
@@ -56,9 +64,9 @@ export class HostLog {
     }
   }
 
-  #send(params: LoggingMessageNotification["params"], server: string): void {
+  #send(params: LoggingMessageNotification["params"], server: string | undefined): void {
     if (this.level !== undefined && severity.get(params.level)! < severity.get(this.level)!) return;
-    this.#sendTo({ method: "notifications/message", params }, server);
+    this.#unsent.send(() => this.#sendTo({ method: "notifications/message", params }, server));
   }
 }
 
