@@ -37,8 +37,8 @@ interface IdleWorker {
   timer: ReturnType<typeof setTimeout>;
 }
 
-/** Maximum number of concurrent workers of one kind. Further jobs wait. */
-const maxWorkers = 2;
+/** Maximum number of concurrent workers of one kind, by default. Further jobs wait. */
+const usualWorkers = 2;
 
 /** Time after which a worker without work is terminated. */
 const idleMs = 10_000;
@@ -46,13 +46,18 @@ const idleMs = 10_000;
 /** A pool of workers that all run the same file. Workers are started on demand and do not keep the process alive. */
 export class OffThread<Input, Output> {
   readonly #path: string;
+  readonly #maxWorkers: number;
   readonly #waiting: Job<Input, Output>[] = [];
   readonly #idle: IdleWorker[] = [];
   #busy = 0;
 
-  /** `path` is the path of the worker in `src`, such as `./server/content/worker.ts`. The worker answers with `answerJobs`. */
-  constructor(path: string) {
+  /**
+   * `path` is the path of the worker in `src`, such as `./server/content/worker.ts`. The worker answers with `answerJobs`. With one worker,
+   * jobs are done in their order.
+   */
+  constructor(path: string, { maxWorkers = usualWorkers } = {}) {
     this.#path = path;
+    this.#maxWorkers = maxWorkers;
   }
 
   /** Throws TookTooLong, and errors of the worker: a ClaudikinsError unchanged, other errors with their message only. */
@@ -64,7 +69,7 @@ export class OffThread<Input, Output> {
   }
 
   #next(): void {
-    if (this.#busy >= maxWorkers) return;
+    if (this.#busy >= this.#maxWorkers) return;
     const job = this.#waiting.shift();
     if (!job) return;
     this.#busy += 1;

@@ -37,7 +37,8 @@ interface Changed {
   rows: string;
 }
 
-const workers = new OffThread<ChangeJob, Changed>("./approvals/worker.ts");
+/** One, so that the calls of a program are asked about in their order. The database has one writer at a time anyway. */
+const workers = new OffThread<ChangeJob, Changed>("./approvals/worker.ts", { maxWorkers: 1 });
 
 /** Longer than all waits for locks together. A worker that is ended within a transaction would keep its lock. */
 const limitMs = 120_000;

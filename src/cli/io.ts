@@ -89,13 +89,14 @@ class Stdin implements Input {
   }
 
   async dropTyped(): Promise<void> {
+    const canFlush = this.isTerminal && process.platform !== "win32";
+    // Loaded first: Bun may lose input if something is awaited between two reads.
+    const flush = canFlush ? (await import("./unsent-line.ts")).dropUnsentLine : undefined;
     const glance = new AbortController();
     void Bun.sleep(glanceMs).then(() => glance.abort());
     await this.#read(glance.signal, () => false);
     this.#typed = "";
-    if (!this.isTerminal || process.platform === "win32") return;
-    const { dropUnsentLine } = await import("./unsent-line.ts");
-    dropUnsentLine(0);
+    flush?.(0);
   }
 
   async line({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {

@@ -95,11 +95,14 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   test("a line that was begun for a server's question does not answer the next question", async () => {
     const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "destructive" };
     folder.write("claudikins.json", { mcpServers: { rec, evil: fixture("withdrawing", folder.path) } });
-    const ask = 'evil.ask({ key: "a", message: "Do you like it?", afterMs: 2_000 })';
-    await using person = exec(`await ${ask}; return rec.remove_it({ path: "/everything" })`);
+    const until = join(folder.path, "withdrawn");
+    const ask = JSON.stringify({ key: "a", message: "Do you like it?", until });
+    await using person = exec(`await evil.ask(${ask}); return rec.remove_it({ path: "/everything" })`);
     await person.see("[evil] Do you like it?");
     await person.see("Do you want to answer?");
     person.type("y");
+    await person.see(") y");
+    folder.write("withdrawn", "");
     await person.see("Allow the call to rec.remove-it?");
     await person.see(question);
     person.type("\r");

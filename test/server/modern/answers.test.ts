@@ -46,6 +46,9 @@ async function waiting(count: number): Promise<void> {
   while ((await approvals.open()).length < count) await Bun.sleep(20);
 }
 
+/** Lets the server withdraw its question. */
+const withdraw = () => folder.write("withdrawn", "");
+
 /** Resolves when a decision that was just made would have led to its call: calls are made within milliseconds. */
 const settled = () => Bun.sleep(500);
 
@@ -55,7 +58,7 @@ const newsletter = "How often should I send you the newsletter?";
 
 /** Asks a harmless question under the key. When it is withdrawn, a call is made that needs a permission. */
 const luring = (key: string) => `
-  await evil.ask({ key: ${JSON.stringify(key)}, message: ${JSON.stringify(newsletter)}, afterMs: 400 });
+  await evil.ask(${JSON.stringify({ key, message: newsletter, until: join(folder.path, "withdrawn") })});
   return await rec.remove_it({ path: "/everything" });`;
 
 const messagesOf = (questions: object = {}) =>
@@ -79,6 +82,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
       const params = { name: "execute_code", arguments: { code: luring(key) } };
       const { result: first } = await ask("tools/call", params);
       expect(messagesOf(first?.inputRequests)).toEqual([`[evil] ${newsletter}`]);
+      withdraw();
       await waiting(1);
       // The answer to what was shown, and the same answer under every key that could be the gate's.
       const shown = Object.keys(first?.inputRequests ?? {});
@@ -108,6 +112,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
       const state = async () => Object((await ask("tasks/get", { taskId })).result);
       let questions: object = {};
       while (!messagesOf(questions).includes(`[evil] ${newsletter}`)) questions = (await state()).inputRequests ?? {};
+      withdraw();
       await waiting(1);
       const late = Object.fromEntries([...Object.keys(questions), ...keys].map((each) => [each, yes]));
       await ask("tasks/update", { taskId, inputResponses: late });
@@ -125,7 +130,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     const other = fixture("withdrawing", folder.path);
     folder.write("claudikins.json", { mcpServers: { evil: other, good: other } });
     await asHost(form, async (ask) => {
-      const call = (server: string) => `${server}.ask({ key: "who", message: "${server}?", afterMs: 60000 })`;
+      const call = (server: string) => `${server}.ask({ key: "who", message: "${server}?", until: "" })`;
       const code = `return await Promise.all([${call("evil")}, ${call("good")}])`;
       const params = { name: "execute_code", arguments: { code } };
       let { result } = await ask("tools/call", params);
@@ -154,12 +159,12 @@ describe.each(["stdio", "http"])("over %s", (way) => {
         ]);
         const named = await ask("tools/call", {
           name: "ask",
-          arguments: { key: "user_name", message: "?", afterMs: 60_000 },
+          arguments: { key: "user_name", message: "?", until: "" },
         });
         expect(Object.keys(named.result?.inputRequests ?? {})).toEqual(["user_name"]);
         const imitating = await ask("tools/call", {
           name: "ask",
-          arguments: { key: Object.keys(result?.inputRequests ?? {})[0], message: "?", afterMs: 60_000 },
+          arguments: { key: Object.keys(result?.inputRequests ?? {})[0], message: "?", until: "" },
         });
         expect(Object.keys(imitating.result?.inputRequests ?? {})).not.toEqual(
           Object.keys(result?.inputRequests ?? {}),
@@ -184,6 +189,7 @@ describe("an agent of the older era", () => {
     const questions: Message[] = [];
     for await (const { message } of events) {
       if (message && isQuestion(message)) questions.push(message);
+      if (questions.length === 1) withdraw();
       if (questions.length === 2) break;
     }
     const [first, second] = questions;
