@@ -12,6 +12,7 @@ const files = [
   "server/content/worker.ts",
   "approvals/worker.ts",
   "store/worker.ts",
+  "trace/page/worker.ts",
   "cli/signal-guard/worker.ts",
 ];
 

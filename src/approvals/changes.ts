@@ -2,6 +2,7 @@
  * Changes of approvals, which a worker makes: it may have to wait for other processes and for the disk. The audit log has every decision
  * before it counts.
  */
+import type { Database } from "bun:sqlite";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { auditing, type Write } from "../audit/log.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -59,13 +60,32 @@ async function rowsOf({ change, file, log, by, now }: ChangeJob): Promise<Approv
     await auditing(log, (write) => write(change.event, by));
     return [];
   }
-  const store = new ApprovalStore(await openDatabase(file));
+  const database = await openDatabase(file, true);
+  const store = new ApprovalStore(database);
   try {
     return await changedRows(change, store, now, (work) =>
       auditing(log, (write) => store.atomically(() => recorded(work(), by, write))),
     );
   } finally {
+    if (closing.has(change.type)) leaveNothing(database);
     store.close();
+  }
+}
+
+/** Changes after which arguments are no longer kept. */
+const closing: ReadonlySet<Change["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
+
+/** Free pages that are given back at once. */
+const pagesGivenBack = 4_000;
+
+/** Makes the files smaller, and removes from the log what was deleted. */
+function leaveNothing(database: Database): void {
+  try {
+    database.run("PRAGMA busy_timeout = 100");
+    database.run(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // Another process reads or writes. The next change tries again.
   }
 }
 

@@ -7,7 +7,7 @@ import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import type { StoredExecution } from "../store/executions.ts";
+import type { BriefExecution, StoredExecution } from "../store/executions.ts";
 import { newId } from "../trace/id.ts";
 import { type Asker, mayAsk } from "./asker.ts";
 import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
@@ -128,7 +128,7 @@ export class Executions implements AsyncDisposable {
   }
 
   /** How far a stored execution is. */
-  async progressOf(row: StoredExecution): Promise<Progress> {
+  async progressOf(row: BriefExecution): Promise<Progress> {
     const running = this.#running.get(row.id);
     if (running) return running.progress();
     if (row.state === "ended") return { state: "ended", ok: row.isOk };

@@ -7,7 +7,7 @@ import type { Log } from "../log.ts";
 import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { openDatabase } from "../store/database.ts";
-import { ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
+import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
 import { StoreWriter } from "../store/writer.ts";
 import type { HostIdentity } from "../trace/record.ts";
@@ -36,7 +36,10 @@ export interface OtherBuilds {
 }
 
 /** Whether a build has saved the program that cannot continue in this engine. The versions in the marks do not matter. */
-export function isOfOtherBuild({ isSaved, engine: savedBy }: StoredExecution, engine: string): boolean {
+export function isOfOtherBuild(
+  { isSaved, engine: savedBy }: Pick<StoredExecution, "isSaved" | "engine">,
+  engine: string,
+): boolean {
   return isSaved && savedBy?.split(" ").at(-1) !== engine.split(" ").at(-1);
 }
 
@@ -106,6 +109,19 @@ export class StoredExecutions {
     return store.list(this.#options.config);
   }
 
+  /** The newest of them, without their requests, which may be long. */
+  async newest(count: number, parts: ExecutionParts): Promise<BriefExecution[]> {
+    if (!this.exist) return [];
+    return (await this.open(parts)).store.newest(this.#options.config, count);
+  }
+
+  /** The beginning of a program's source, at most `chars` characters. */
+  async beginningOf(id: string, chars: number, parts: ExecutionParts): Promise<string> {
+    const { store } = await this.open(parts);
+    const { source } = JSON.parse(store.get(id)?.request ?? '{"source":""}') as Pick<StoredRequest, "source">;
+    return source.slice(0, chars);
+  }
+
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
   async look(id: string, parts: ExecutionParts): Promise<{ row: StoredExecution; calls: OpenCallState[] }> {
     const { store } = await this.open(parts);
@@ -130,12 +146,12 @@ export class StoredExecutions {
   }
 
   /** Whether the process that runs the execution is alive. */
-  async isAlive({ owner }: StoredExecution): Promise<boolean> {
+  async isAlive({ owner }: Pick<StoredExecution, "owner">): Promise<boolean> {
     return owner !== null && (await isOwnerAlive(ownersFolder(this.#options.env), owner));
   }
 
   /** Whether only another build can continue the program, and its executable is gone. */
-  async isOfLostBuild(row: StoredExecution): Promise<boolean> {
+  async isOfLostBuild(row: Pick<StoredExecution, "isSaved" | "engine">): Promise<boolean> {
     const access = await this.#access;
     if (row.engine === null || !access || !isOfOtherBuild(row, access.engine)) return false;
     return this.#options.otherBuilds?.has(row.engine) !== true;

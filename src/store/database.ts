@@ -112,7 +112,7 @@ const checkpointPages = 8_000;
 
 /**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
- * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for the store's own thread.
+ * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for threads that only write.
  */
 export async function openDatabase(file: string, isWriter = false): Promise<Database> {
   const sqlite = await import("bun:sqlite");

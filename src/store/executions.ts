@@ -32,6 +32,9 @@ export interface StoredExecution {
   isOk: boolean;
 }
 
+/** An execution without its request. */
+export type BriefExecution = Omit<StoredExecution, "request">;
+
 export interface StoredCall {
   call: number;
   /** JSON. */
@@ -64,11 +67,14 @@ export interface WaitingPrograms {
   count: number;
 }
 
-const columns =
-  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, request, program IS NOT NULL AS isSaved, unsaved, ok AS isOk";
+/** Without the request, which has the whole source of the program. */
+const briefColumns =
+  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, program IS NOT NULL AS isSaved, unsaved, ok AS isOk";
+const columns = `${briefColumns}, request`;
 
 type Flag = "isCancelled" | "isWanted" | "isSaved" | "isOk";
-type Row = Omit<StoredExecution, Flag> & Record<Flag, number>;
+type Flagged<Execution> = Omit<Execution, Flag> & Record<Flag, number>;
+type Row = Flagged<StoredExecution>;
 
 export class ExecutionStore {
   readonly #database: Database;
@@ -199,6 +205,16 @@ export class ExecutionStore {
       .map(executionOf);
   }
 
+  /** Newest first, at most `count`. */
+  newest(config: string | null, count: number): BriefExecution[] {
+    return this.#database
+      .query<Flagged<BriefExecution>, [string | null, number]>(
+        `SELECT ${briefColumns} FROM executions WHERE config IS ? ORDER BY startedAt DESC LIMIT ?`,
+      )
+      .all(config, count)
+      .map(executionOf);
+  }
+
   /** What the pages of its program are. */
   program(id: string): Uint8Array | undefined {
     const row = this.#database
@@ -326,7 +342,10 @@ export class ExecutionStore {
   }
 }
 
-function executionOf({ isCancelled, isWanted, isSaved, isOk, ...row }: Row): StoredExecution {
+function executionOf<Execution extends Record<Flag, number>>(
+  row: Execution,
+): Omit<Execution, Flag> & Record<Flag, boolean> {
+  const { isCancelled, isWanted, isSaved, isOk } = row;
   const flags = { isCancelled: isCancelled === 1, isWanted: isWanted === 1, isSaved: isSaved === 1, isOk: isOk === 1 };
   return { ...row, ...flags };
 }

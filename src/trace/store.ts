@@ -60,9 +60,9 @@ function idsIn(names: string[]): string[] {
     .reverse();
 }
 
-/** All readable summaries, newest first. Throws FILE_NOT_FOUND if the folder cannot be read. */
-export function readSummaries(folder: string): Summary[] {
-  return idsIn(namesIn(folder)).flatMap((id) => summaryIn(fileOf(folder, id)) ?? []);
+/** All readable summaries, newest first. Those in `known` are not read again. Throws FILE_NOT_FOUND if the folder cannot be read. */
+export function readSummaries(folder: string, known: ReadonlyMap<string, Summary> = new Map()): Summary[] {
+  return idsIn(namesIn(folder)).flatMap((id) => known.get(id) ?? summaryIn(fileOf(folder, id)) ?? []);
 }
 
 /** Undefined if the file is gone, damaged or of another version. */

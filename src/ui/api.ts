@@ -11,8 +11,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { changePolicy } from "../settings/change-policy.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { isId } from "../trace/id.ts";
-import { pageOf } from "../trace/page/page.ts";
-import { readRecord } from "../trace/store.ts";
+import { tracePageOf } from "../trace/page/off-thread.ts";
 import { version } from "../version.ts";
 import { type Continued, UiApprovals } from "./approvals.ts";
 import type { State } from "./contract.ts";
@@ -72,10 +71,10 @@ export class UiApi {
   }
 
   /** The page of one recorded execution. Throws if there is none. */
-  tracePage(id: string): string {
-    const record = isId(id) ? readRecord(executionsFolder(this.#options.env), id) : undefined;
-    if (!record) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
-    return pageOf(record);
+  async tracePage(id: string): Promise<string> {
+    const page = isId(id) ? await tracePageOf(executionsFolder(this.#options.env), id) : undefined;
+    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    return page;
   }
 
   /** Answers every other request. Throws RefusedRequest and errors of what it does. */

@@ -2,10 +2,11 @@
 
 import type { Environment } from "../config/environment.ts";
 import { executionsFolder, storeFile } from "../config/locations.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import type { Executions } from "../execution/executions.ts";
 import { stampOf } from "../files.ts";
 import { configOwner } from "../logs/place.ts";
-import type { StoredExecution } from "../store/executions.ts";
+import type { BriefExecution } from "../store/executions.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import type { Summary } from "../trace/record.ts";
 import { keptOut, outcomeWord } from "../trace/record-text.ts";
@@ -22,6 +23,10 @@ export class ExecutionsReader {
   readonly #toolbox: Toolbox;
   readonly #env: Environment;
   readonly #recorded = new Cached<Execution[]>();
+  /** What was read of records, which never change, by their ids. */
+  #summaries: ReadonlyMap<string, Summary> = new Map();
+  /** The beginnings of stored programs by their ids. */
+  #codes = new Map<string, string>();
   readonly #stored = new Cached<Promise<Execution[]>>();
 
   constructor(toolbox: Toolbox, env: Environment) {
@@ -50,7 +55,9 @@ export class ExecutionsReader {
   #readRecorded(): Execution[] {
     const owner = configOwner(this.#toolbox.config.origin);
     try {
-      return readSummaries(executionsFolder(this.#env))
+      const summaries = readSummaries(executionsFolder(this.#env), this.#summaries);
+      this.#summaries = new Map(summaries.map((each) => [each.id, each]));
+      return summaries
         .filter(({ config }) => config === owner)
         .slice(0, maxListed)
         .map(recorded);
@@ -63,12 +70,21 @@ export class ExecutionsReader {
   async #readStored(): Promise<Execution[]> {
     try {
       const executions = await this.#toolbox.executions();
-      const rows = (await executions.stored.list(this.#toolbox)).slice(0, maxListed);
-      return await Promise.all(rows.map((row) => stored(row, executions)));
+      const rows = await executions.stored.newest(maxListed, this.#toolbox);
+      const codes = new Map<string, string>();
+      for (const { id } of rows) codes.set(id, this.#codes.get(id) ?? (await this.#codeOf(id, executions)));
+      this.#codes = codes;
+      return await Promise.all(rows.map((row) => stored(row, codes.get(row.id) ?? "", executions)));
     } catch {
       // The store may belong to a newer claudikins.
       return [];
     }
+  }
+
+  /** Programs may be long, so each is read in a turn of its own. */
+  async #codeOf(id: string, executions: Executions): Promise<string> {
+    await eventLoopTurn();
+    return executions.stored.beginningOf(id, maxCode, this.#toolbox);
   }
 }
 
@@ -93,10 +109,9 @@ function recorded(summary: Summary): Execution {
   };
 }
 
-async function stored(row: StoredExecution, executions: Executions): Promise<Execution> {
-  const { id, startedAt, changedAt, request } = row;
-  const { source } = JSON.parse(request) as { source: string };
-  const common = { id, startedAt, code: source.slice(0, maxCode), isRecorded: false };
+async function stored(row: BriefExecution, code: string, executions: Executions): Promise<Execution> {
+  const { id, startedAt, changedAt } = row;
+  const common = { id, startedAt, code, isRecorded: false };
   const progress = await executions.progressOf(row);
   switch (progress.state) {
     case "asleep":

@@ -134,7 +134,7 @@ export class PageServer {
     if (route === "POST api/session") return this.#begin(request);
     const session = cookieIn(request, cookie);
     if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, door);
-    if (isTrace) return tracePage(this.#options.api.tracePage(path.slice("trace/".length)));
+    if (isTrace) return tracePage(await this.#options.api.tracePage(path.slice("trace/".length)));
     if (route === "GET api/events") return this.#events(request, server, session);
     if (route === "GET api/state") return this.#state(request);
     const answer = await this.#options.api.answer(route, request, searchParams);
