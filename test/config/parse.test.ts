@@ -66,7 +66,7 @@ describe("accepted configs", () => {
       keepAlive: true,
       maxCallsInFlight: 1_000,
     };
-    const executions = { answerAfterMs: false, keepDays: 1, maxMb: 1, totalMb: 1 };
+    const executions = { answerAfterMs: false, keepDays: 1, maxMb: 1, totalMb: 16 };
     const limits = {
       timeoutMs: 600_000,
       cpuMs: 1,
