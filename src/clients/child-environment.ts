@@ -3,7 +3,7 @@
  * that it inherits. Everything else stays here, because the user's shell may contain tokens.
  */
 import type { Environment } from "../config/environment.ts";
-import { matches } from "../config/policy.ts";
+import { matches } from "../config/pattern.ts";
 
 /** What a server gets beside the usual variables: names, in which `*` matches any text. Or only what every program needs. */
 export type Inherit = readonly string[] | "minimal";

@@ -3,7 +3,9 @@
  * `confirm` of a server's entry use the names of its tools. The same keys in `policy` use `server.tool`. Both readers of the config
  * check the rules here.
  */
+
 import { misspelling } from "../near-names.ts";
+import { matches } from "./pattern.ts";
 
 /** From the mildest to the strictest. */
 export const confirmModes = ["never", "destructive", "always"] as const;
@@ -185,28 +187,6 @@ function isMode(value: unknown): value is ConfirmMode {
 function modeProblem(value: unknown): string {
   const meant = typeof value === "string" ? misspelling(value, confirmModes) : undefined;
   return `expected ${modesText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
-}
-
-/** Returns whether the name matches the pattern: `*` matches any text, including none, and all other characters match themselves. */
-export function matches(pattern: string, name: string): boolean {
-  const [first = "", ...others] = pattern.split("*");
-  const last = others.pop();
-  if (last === undefined) return pattern === name;
-  const end = name.length - last.length;
-  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return at <= end;
-}
-
-/** Returns how specific a pattern is. If several patterns match a name, the most specific one counts. */
-export function exactness(pattern: string): number {
-  const letters = pattern.replaceAll("*", "").length;
-  return letters === pattern.length ? Number.POSITIVE_INFINITY : letters;
 }
 
 /** Writes the path of a value in a config file as text, for example `mcpServers["my server"].args[0]`. */

@@ -1,13 +1,6 @@
 /** Decides by the config whether a tool is denied, or needs a person's permission. Patterns match original names. */
-import {
-  type ConfirmLine,
-  type ConfirmMode,
-  confirmModes,
-  exactness,
-  matches,
-  pathText,
-  type ServerPolicy,
-} from "../config/policy.ts";
+import { exactness, matches } from "../config/pattern.ts";
+import { type ConfirmLine, type ConfirmMode, confirmModes, pathText, type ServerPolicy } from "../config/policy.ts";
 
 /** The line of the config that denies the tool. Undefined if the tool may be called. */
 export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | undefined {

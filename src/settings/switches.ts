@@ -1,6 +1,6 @@
 /** Switches servers and tools on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
 import type { Config } from "../config/load.ts";
-import { matches } from "../config/policy.ts";
+import { matches } from "../config/pattern.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { objectAt, stringsIn } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";

@@ -1,5 +1,6 @@
 /** The tools of one server with what the config says about them. */
-import { matches, pathText, type ServerPolicy } from "../config/policy.ts";
+import { matches } from "../config/pattern.ts";
+import { pathText, type ServerPolicy } from "../config/policy.ts";
 import { confirmationOf, denialOf, isDestructive } from "../policy/decision.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { firstSentence } from "../registry/signature.ts";

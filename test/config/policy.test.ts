@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseConfig } from "../../src/config/parse.ts";
+import { exactness, matches } from "../../src/config/pattern.ts";
 import { readPlainConfig } from "../../src/config/plain-config.ts";
-import { exactness, matches, policyOf } from "../../src/config/policy.ts";
+import { policyOf } from "../../src/config/policy.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
