@@ -108,6 +108,8 @@ async function build(folder: string, besides: string): Promise<void> {
   const built = join(besides, platform.executable);
   await Bun.build({
     entrypoints: entries,
+    // Workers are started by their paths in it.
+    root: join(root, "src"),
     compile: {
       outfile: built,
       // Files in the working directory must not run or change the program: see src/config/environment.ts.
