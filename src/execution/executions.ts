@@ -44,7 +44,7 @@ export class Executions implements AsyncDisposable {
   readonly #left: string[] = [];
   readonly #turns = new CopyTurns();
   /** Executions that are being taken over. */
-  readonly #taking = new Set<Promise<unknown>>();
+  readonly #taking = new Map<string, Promise<RunningExecution | undefined>>();
   /** Parts whose executions have been ended. */
   readonly #ended = new WeakSet<ExecutionParts>();
   #isClosing = false;
@@ -179,6 +179,8 @@ export class Executions implements AsyncDisposable {
     const { store, engine } = await this.stored.open(parts);
     for (const row of store.open(this.#options.config)) {
       const isFit = row.isWanted || asked.includes(row.id);
+      // Another request may take it over at this moment.
+      if (isFit) await this.#taking.get(row.id)?.catch(() => {});
       if (!isFit || this.#running.has(row.id) || (await this.stored.isAlive(row))) continue;
       if (isOfOtherBuild(row, engine)) {
         await this.#leaveToOtherBuild(row);
@@ -207,7 +209,7 @@ export class Executions implements AsyncDisposable {
   /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
   async endOf(parts: ExecutionParts): Promise<void> {
     this.#ended.add(parts);
-    await Promise.allSettled(this.#taking);
+    await Promise.allSettled(this.#taking.values());
     await this.#end([...this.#running.values()].filter((each) => each.parts === parts));
   }
 
@@ -229,16 +231,17 @@ export class Executions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    await Promise.allSettled(this.#taking);
+    await Promise.allSettled(this.#taking.values());
     await this.#end([...this.#running.values()]);
     await this.stored.close();
   }
 
   /** Undefined if another process was first. Throws CANCELLED if executions end here. */
   async #take(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
-    const taking = this.#takeOver(row, parts);
-    this.#taking.add(taking);
-    return taking.finally(() => this.#taking.delete(taking));
+    const { id } = row;
+    const taking = this.#taking.get(id) ?? this.#takeOver(row, parts).finally(() => this.#taking.delete(id));
+    this.#taking.set(id, taking);
+    return taking;
   }
 
   async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
