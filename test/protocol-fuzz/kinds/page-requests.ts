@@ -33,8 +33,8 @@ async function withExecutions(run: Run, agent: Agent): Promise<string[]> {
   const { random } = run;
   const calls = random.pick([1, 100, 3_000]);
   const code = `for (let i = 0; i < ${calls}; i++) await old_left.ask().catch(() => 0); console.log("x".repeat(10_000)); return 1`;
-  const gated = `return await ${gatedCall(run, random.chance(0.3) ? largeArgument(run, 500_000) : "")}`;
-  return await inBackground(agent, [code, gated, gated.replace("return", "return 1 +")]);
+  const gated = () => `return await ${gatedCall(run, random.chance(0.3) ? largeArgument(run, 500_000) : "")}`;
+  return await inBackground(agent, [code, gated(), gated()]);
 }
 
 /** Some streams are not read. */
