@@ -1,6 +1,7 @@
 /** Approvals as the page shows and decides them. */
 
 import type { Approvals } from "../approvals/approvals.ts";
+import { runJob } from "../registry/work/run.ts";
 import type * as stored from "../store/approval.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Approval, Decided, Decision } from "./contract.ts";
@@ -10,6 +11,10 @@ import { RefusedRequest } from "./guard.ts";
 const maxCode = 2_000;
 
 const maxDecided = 10;
+
+/** Longer arguments are indented in a worker, within this time in milliseconds. */
+const largeChars = 2_000;
+const limitMs = 10_000;
 
 /** How long decided approvals stay on the page. */
 const decidedMs = 60 * 60_000;
@@ -58,7 +63,10 @@ export class UiApprovals {
   async whole(id: string): Promise<Approval> {
     const found = shown(await this.#find(id));
     const json = await this.#approvals.argumentsOf(id);
-    return json === undefined ? found : { ...found, args: JSON.stringify(JSON.parse(json), null, 2) };
+    if (json === undefined) return found;
+    // Deep arguments become much longer.
+    const args = json.length > largeChars ? await runJob({ work: "indented", json }, limitMs) : indented(json);
+    return { ...found, args };
   }
 
   /** Decides an open approval. Throws if somebody else has decided it, or if its time is over. */
@@ -128,4 +136,8 @@ function shown(approval: stored.Approval): Approval {
     decidedAt: approval.decidedAt ?? undefined,
     decidedBy: approval.decidedBy ?? undefined,
   };
+}
+
+function indented(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2);
 }

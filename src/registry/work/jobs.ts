@@ -1,4 +1,4 @@
-/** The jobs of the registry that may take long and run in a worker thread. */
+/** Jobs that may take long and run in a worker thread: those of the registry, and what its callers show of JSON. */
 import type { JsonObject } from "../../json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
@@ -16,6 +16,8 @@ export interface Jobs {
   files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
   /** Observes the shape of a result, which is JSON or text. */
   shape: { input: { text: string; given: GivenWords }; output: Observed | undefined };
+  /** Indents a JSON text, for a person to read. */
+  indented: { input: { json: string }; output: string };
   /** Writes changes into the index. */
   index: { input: { folder: string; names: string[]; ours: string[] }; output: undefined };
 }
@@ -33,6 +35,8 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
       return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
     case "shape":
       return shapeOfText(job.text, isGivenBy(job.given));
+    case "indented":
+      return JSON.stringify(JSON.parse(job.json), null, 2);
     case "index":
       return void updateIndex(job.folder, job.names, job.ours.map(serverOf));
   }
