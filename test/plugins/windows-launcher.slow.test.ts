@@ -19,7 +19,8 @@ describe.skipIf(noWine !== undefined)(`the launcher on Windows${note}`, () => {
     Object.assign(env, { WINEDLLOVERRIDES: "mscoree,mshtml=" });
     await runProgram(["wine", "wineboot", "-i"], { env });
     // Otherwise it ends when no program runs, and a program that starts at this moment fails.
-    await runProgram(["wineserver", "-p"], { env });
+    const all = { PATH: process.env["PATH"] ?? "", ...env };
+    await Bun.spawn(["wineserver", "-p"], { env: all, stdio: ["ignore", "ignore", "ignore"] }).exited;
     // This program refuses all arguments.
     const program = join(folder.path, "prefix", "drive_c", "windows", "system32", "hostname.exe");
     for (const name of ["installed here", "project"]) {
