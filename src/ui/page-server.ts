@@ -1,5 +1,6 @@
 /** Serves the page of `claudikins ui` on a port of this machine, to whoever has exchanged a token for a session. */
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import type { Log } from "../log.ts";
 import { RedirectFile } from "../redirect-file.ts";
 import type { UiApi } from "./api.ts";
@@ -49,6 +50,8 @@ export class PageServer {
    */
   readonly #path = `/${secret().slice(0, 22)}/`;
   readonly #live: Live;
+  /** The state that is being read, for all who want it. */
+  #reading: Promise<string> | undefined;
   /** By their tokens. */
   readonly #files = new Map<string, RedirectFile>();
   #closing: Promise<void> | undefined;
@@ -57,7 +60,7 @@ export class PageServer {
   constructor(options: PageServerOptions) {
     this.#options = options;
     this.#sessions = new UiSessions(options.times);
-    this.#live = new Live({ read: async () => JSON.stringify(await options.api.state()), everyMs: lookMs });
+    this.#live = new Live({ read: () => this.#readState(), everyMs: lookMs });
     this.#server = Bun.serve({
       hostname,
       port: 0,
@@ -100,6 +103,8 @@ export class PageServer {
   }
 
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    // Many requests at once must not block the process together.
+    await eventLoopTurn();
     const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(error));
     for (const [name, value] of Object.entries(headers)) {
       if (!response.headers.has(name)) response.headers.set(name, value);
@@ -138,8 +143,11 @@ export class PageServer {
     if (route === "GET api/events") return this.#events(request, server, session);
     if (route === "GET api/state") return this.#state(request);
     const answer = await this.#options.api.answer(route, request, searchParams);
-    // Other pages see the change at once.
-    if (request.method !== "GET") void this.#live.look();
+    if (request.method !== "GET") {
+      // What is being read may be from before the change. Other pages see it at once.
+      this.#reading = undefined;
+      void this.#live.look();
+    }
     return Response.json(answer ?? {});
   }
 
@@ -177,8 +185,18 @@ export class PageServer {
     });
   }
 
+  #readState(): Promise<string> {
+    const reading = this.#reading ?? this.#options.api.state().then((state) => JSON.stringify(state));
+    this.#reading = reading;
+    const done = () => {
+      if (this.#reading === reading) this.#reading = undefined;
+    };
+    reading.then(done, done);
+    return reading;
+  }
+
   async #state(request: Request): Promise<Response> {
-    const text = JSON.stringify(await this.#options.api.state());
+    const text = await this.#readState();
     const etag = `"${Bun.hash(text).toString(36)}"`;
     if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: { etag } });
     return new Response(text, { headers: { "content-type": "application/json", etag } });
