@@ -268,7 +268,7 @@ function isReservedKey(key: string): boolean {
   return key === "progressToken" || /^(?:claudikins|[^./]+\.(?:modelcontextprotocol|mcp)(?:\.[^/]*)?)\//.test(key);
 }
 
-/** Hosts see names of servers, so only plain ones are used, and none that could be one of our keys. */
+/** Hosts see this name, so it must be plain. It must not look like one of our keys. */
 function usableName(name: string | undefined): string | undefined {
   return name !== undefined && /^(?!claudikins)[\w.-]{1,64}$/i.test(name) ? name : undefined;
 }

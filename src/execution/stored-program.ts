@@ -14,7 +14,7 @@ type Entry =
   | { place: number; noted: Noted }
   | "new timeline";
 
-/** What is read first of a stored program. */
+/** The first part of a stored program. It says which pages and records belong to it. */
 export interface StoredHead {
   image: Omit<ProgramImage, "batches" | "isWhole">;
   recorder: RecorderState;

@@ -68,7 +68,7 @@ export class SeenCalls {
   }
 
   /**
-   * What is saved with a program: as much as the advice needs, within a size. Long texts are left out, because they would be written again
+   * The values that are saved with a program for the advice, up to a limited size. Long texts are left out, because they would be written again
    * with every call.
    */
   get saved(): ReturnType<typeof atStart> {

@@ -112,7 +112,7 @@ export function valueProblem({ choices, format, isInMount }: Wanted, text: strin
   return undefined;
 }
 
-/** What is wrong with a value in `-v` or `--mount`; undefined if nothing is. */
+/** The problem with a value in `-v` or `--mount`. Undefined if it has none. */
 export function mountProblem(text: string): string | undefined {
   const rest = process.platform === "win32" ? text.replace(/^[A-Za-z]:(?=[\\/])/, "") : text;
   if (rest === "") return "must not be empty";

@@ -1,4 +1,4 @@
-/** What is stored of an approval, and what a person can decide about it. */
+/** Stored approvals, and the decisions that a person can make about them. */
 
 /**
  * `open` waits for a person. `withdrawn`: nobody needs to decide any more, or what was asked about has changed since. A row leaves

@@ -5,7 +5,7 @@
 import type { ErrorCode } from "../errors.ts";
 import type { Batch } from "./pages.ts";
 
-/** What is stored of an execution that is new. */
+/** The stored fields of a new execution. */
 export interface NewExecution {
   config: string | null;
   startedAt: number;
