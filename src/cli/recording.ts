@@ -4,7 +4,6 @@ import { openLog } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
-import type { Door } from "../trace/record.ts";
 import { type Args, flag } from "./command.ts";
 import type { Io } from "./io.ts";
 
@@ -13,12 +12,7 @@ export const recordArgs = {
 } as const satisfies Args;
 
 /** Starts recording. Call it before the first execution. Loads nothing if the config turns records off. */
-export async function recordTo(
-  toolbox: Toolbox,
-  door: Door,
-  args: { record?: boolean | undefined },
-  { env }: Io,
-): Promise<void> {
+export async function recordTo(toolbox: Toolbox, args: { record?: boolean | undefined }, { env }: Io): Promise<void> {
   const { record, origin } = toolbox.config;
   const mode = args.record ? "contents" : record;
   if (mode === false) return;
@@ -27,7 +21,6 @@ export async function recordTo(
   toolbox.recorder = new ExecutionRecorder({
     folder: executionsFolder(env),
     mode,
-    door,
     config: configOwner(origin),
     log,
   });

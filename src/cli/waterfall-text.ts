@@ -6,6 +6,7 @@ import {
   callsText,
   configText,
   durationText,
+  failureOf,
   keptOut,
   leftText,
   outcomeWord,
@@ -55,11 +56,11 @@ function head(record: ExecutionRecord): string[] {
   ];
 }
 
-function failure({ error }: ExecutionRecord): string[] {
+function failure(record: ExecutionRecord): string[] {
+  const { error } = record;
   if (!error) return [];
-  const { name, message, code, line } = error;
-  const what = message === undefined ? (code ?? "The code failed") : `${name}: ${message}`;
-  return ["", red(`${oneLine(what, maxChars)}${line === undefined ? "" : ` (line ${line})`}`)];
+  const { line } = error;
+  return ["", red(`${oneLine(failureOf(record), maxChars)}${line === undefined ? "" : ` (line ${line})`}`)];
 }
 
 /** Maximum length of a message or a name, in characters. */

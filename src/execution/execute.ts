@@ -49,12 +49,17 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const { id = newId(Date.now()), source, host, checkpointer } = request;
-  const recording = parts.recorder?.begin({ id, source, parts, host });
+  const { id = newId(Date.now()), source, isForAgent, host, checkpointer } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
   if (checkpointer && recording) checkpointer.timeline = recording;
   const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
-  recording?.ended(outcome);
+  recordEnd(outcome, recording, checkpointer);
   return outcome;
+}
+
+/** A program that was given up here has not ended: the process that continues it writes its record. */
+function recordEnd(outcome: Outcome, recording: Recording | undefined, checkpointer?: ExecutionCheckpointer): void {
+  if (checkpointer?.isReleased !== true) recording?.ended(outcome);
 }
 
 /** An execution that was saved, perhaps by another process. */
@@ -71,12 +76,12 @@ export async function continueExecution(
   { program, open, limits }: SavedRun,
   parts: ExecutionParts,
 ): Promise<Outcome> {
-  const { id, source, host, checkpointer } = request;
-  const recording = parts.recorder?.begin({ id, source, parts, host, timeline: program.timeline });
+  const { id, source, isForAgent, host, checkpointer } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program.timeline });
   if (checkpointer && recording) checkpointer.timeline = recording;
   const options = await optionsOf(request, limits, parts, recording);
   const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
-  recording?.ended(outcome);
+  recordEnd(outcome, recording, checkpointer);
   return outcome;
 }
 

@@ -9,6 +9,7 @@ import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../store/executions.ts";
 import { newId } from "../trace/id.ts";
+import type { FailureReason } from "../trace/record.ts";
 import { type Asker, mayAsk } from "./asker.ts";
 import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
@@ -131,7 +132,7 @@ export class Executions implements AsyncDisposable {
   async progressOf(row: BriefExecution): Promise<Progress> {
     const running = this.#running.get(row.id);
     if (running) return running.progress();
-    if (row.state === "ended") return { state: "ended", ok: row.isOk };
+    if (row.state === "ended") return { state: "ended", ok: row.isOk, reason: row.reason as FailureReason | undefined };
     if (!(await this.stored.isAlive(row))) {
       if (await this.stored.isOfLostBuild(row)) return { state: "lost", why: otherBuild };
       return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };

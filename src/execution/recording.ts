@@ -8,7 +8,15 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { withoutBase64 } from "../media.ts";
 import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
-import type { Door, Excerpt, ExecutionRecord, HostIdentity, RecordedCall, RecordedError } from "../trace/record.ts";
+import {
+  type Door,
+  doorOf,
+  type Excerpt,
+  type ExecutionRecord,
+  type HostIdentity,
+  type RecordedCall,
+  type RecordedError,
+} from "../trace/record.ts";
 import { writeRecord } from "../trace/store.ts";
 import { usedNames } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
@@ -16,7 +24,6 @@ import type { Parts } from "./parts.ts";
 export interface RecordingOptions {
   folder: string;
   mode: RecordMode;
-  door: Door;
   /** The config file; null for the demo. */
   config: string | null;
   log: Log;
@@ -76,7 +83,9 @@ export interface Recorded {
   id: string;
   source: string;
   parts: Parts;
-  /** The agent that wrote the code, if an agent did. */
+  /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
+  isForAgent?: boolean | undefined;
+  /** The agent, as it names itself. */
   host?: HostIdentity | undefined;
   /** Recorded before the execution was saved. */
   timeline?: Timeline | undefined;
@@ -116,6 +125,7 @@ export class Recording {
   readonly #at: number;
   readonly #begunAt: number;
   readonly #source: string;
+  readonly #door: Door;
   readonly #parts: Parts;
   readonly #recorder: ExecutionRecorder;
   readonly #host: HostIdentity | undefined;
@@ -127,9 +137,10 @@ export class Recording {
   #isRenumbered = true;
   #made: number;
 
-  constructor({ id, source, parts, host, timeline }: Recorded, recorder: ExecutionRecorder) {
+  constructor({ id, source, parts, isForAgent = false, host, timeline }: Recorded, recorder: ExecutionRecorder) {
     this.id = id;
     this.#source = source;
+    this.#door = doorOf(isForAgent);
     this.#parts = parts;
     this.#recorder = recorder;
     this.#host = host;
@@ -203,7 +214,7 @@ export class Recording {
   }
 
   async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
-    const { door, config, mode } = this.#recorder.options;
+    const { config, mode } = this.#recorder.options;
     const { receipt, logs, ok } = outcome;
     const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
     const source = this.#source;
@@ -212,7 +223,7 @@ export class Recording {
       version: 1,
       id: this.id,
       at: this.#at,
-      door,
+      door: this.#door,
       config,
       ok,
       reason: ok ? undefined : outcome.reason,

@@ -3,6 +3,7 @@ import { continuesElsewhere } from "../policy/desk.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { atMost } from "../time-limit.ts";
+import type { FailureReason } from "../trace/record.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
@@ -16,7 +17,7 @@ export type Progress =
   | { state: "stopped" }
   /** Its process has died, and it cannot be continued. */
   | { state: "lost"; why: string }
-  | { state: "ended"; ok: boolean };
+  | { state: "ended"; ok: boolean; reason?: FailureReason | undefined };
 
 /** An execution that somebody follows. */
 export interface FollowedExecution {

@@ -10,7 +10,7 @@ import { openDatabase } from "../store/database.ts";
 import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
 import { StoreWriter } from "../store/writer.ts";
-import type { HostIdentity } from "../trace/record.ts";
+import { type Door, doorOf, type HostIdentity } from "../trace/record.ts";
 import { type Asker, mayAsk, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
@@ -109,17 +109,22 @@ export class StoredExecutions {
     return store.list(this.#options.config);
   }
 
+  /** The stored executions of this config that have not ended and are not lost. */
+  async unfinished(parts: ExecutionParts): Promise<StoredExecution[]> {
+    if (!this.exist) return [];
+    return (await this.open(parts)).store.open(this.#options.config);
+  }
+
   /** The newest of them, without their requests, which may be long. */
   async newest(count: number, parts: ExecutionParts): Promise<BriefExecution[]> {
     if (!this.exist) return [];
     return (await this.open(parts)).store.newest(this.#options.config, count);
   }
 
-  /** The beginning of a program's source, at most `chars` characters. */
-  async beginningOf(id: string, chars: number, parts: ExecutionParts): Promise<string> {
+  /** What a stored execution runs: the beginning of its source, at most `chars` characters, and the front door by which it came. */
+  async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
     const { store } = await this.open(parts);
-    const { source } = JSON.parse(store.get(id)?.request ?? '{"source":""}') as Pick<StoredRequest, "source">;
-    return source.slice(0, chars);
+    return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
   }
 
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
@@ -211,6 +216,17 @@ export class StoredExecutions {
     const access = await this.#access?.catch(() => undefined);
     await access?.end();
   }
+}
+
+export interface AboutProgram {
+  code: string;
+  door: Door;
+}
+
+/** `request` is the stored JSON. */
+export function aboutRequest(request: string, chars?: number): AboutProgram {
+  const { source, isForAgent = false } = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
+  return { code: source.slice(0, chars), door: doorOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {

@@ -30,6 +30,8 @@ export interface StoredExecution {
   unsaved: string | null;
   /** Whether an ended one succeeded. */
   isOk: boolean;
+  /** Why an ended one failed. */
+  reason: string | undefined;
 }
 
 /** An execution without its request. */
@@ -69,11 +71,12 @@ export interface WaitingPrograms {
 
 /** Without the request, which has the whole source of the program. */
 const briefColumns =
-  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, program IS NOT NULL AS isSaved, unsaved, ok AS isOk";
+  "id, config, state, owner, startedAt, changedAt, wakeAt, isCancelled, isWanted, engine, program IS NOT NULL AS isSaved, unsaved, ok AS isOk, " +
+  "CASE WHEN ok = 0 THEN substr(outcome, 1, 60) END AS ending";
 const columns = `${briefColumns}, request`;
 
 type Flag = "isCancelled" | "isWanted" | "isSaved" | "isOk";
-type Flagged<Execution> = Omit<Execution, Flag> & Record<Flag, number>;
+type Flagged<Execution> = Omit<Execution, Flag | "reason"> & Record<Flag, number> & { ending: string | null };
 type Row = Flagged<StoredExecution>;
 
 export class ExecutionStore {
@@ -342,10 +345,17 @@ export class ExecutionStore {
   }
 }
 
-function executionOf<Execution extends Record<Flag, number>>(
+function executionOf<Execution extends Flagged<object>>(
   row: Execution,
-): Omit<Execution, Flag> & Record<Flag, boolean> {
+): Omit<Execution, Flag | "ending"> & Record<Flag, boolean> & Pick<StoredExecution, "reason"> {
+  const { ending, ...rest } = row;
   const { isCancelled, isWanted, isSaved, isOk } = row;
   const flags = { isCancelled: isCancelled === 1, isWanted: isWanted === 1, isSaved: isSaved === 1, isOk: isOk === 1 };
-  return { ...row, ...flags };
+  return { ...rest, ...flags, reason: reasonIn(ending) };
+}
+
+/** The reason in the beginning of a failed outcome. The rest may be long, because it has the logs. */
+function reasonIn(ending: string | null): string | undefined {
+  const [, reason] = /^\{"ok":false,"reason":"([a-z]+)"/.exec(ending ?? "") ?? [];
+  return reason;
 }

@@ -1,7 +1,7 @@
 /** Describes records in words, for the terminal and the page. */
 import { counted, grouped } from "../outcome-text.ts";
 import { mostAtOnce } from "./overlap.ts";
-import type { ExecutionRecord, RecordedCall, Summary } from "./record.ts";
+import type { ExecutionRecord, FailureReason, RecordedCall, Summary } from "./record.ts";
 
 export function durationText(ms: number): string {
   if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
@@ -21,6 +21,23 @@ const reasonTexts: Record<string, string> = {
 /** `ok`, or the reason in a few words. */
 export function outcomeWord({ ok, reason = "threw" }: Pick<Summary, "ok" | "reason">): string {
   return ok ? "ok" : (reasonTexts[reason] ?? reason);
+}
+
+const failureSentences: Partial<Record<FailureReason, string>> = {
+  check: "The code was refused before it ran",
+  timeout: "The code did not end in time",
+  cpu: "The code used up its CPU time",
+  memory: "The code used up its memory",
+  stack: "The code used up its stack",
+  cancelled: "The execution was cancelled",
+  crashed: "The worker of the code crashed",
+};
+
+/** The failure as a sentence, without the message if contents were not recorded. */
+export function failureOf({ reason = "threw", error }: ExecutionRecord): string {
+  const { name, message, code } = error ?? {};
+  if (message !== undefined) return `${name}: ${message}`;
+  return failureSentences[reason] ?? code ?? "The code failed";
 }
 
 export function keptOut({ charsIn, charsOut }: Pick<Summary, "charsIn" | "charsOut">): number {

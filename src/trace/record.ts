@@ -17,20 +17,26 @@ import {
 } from "../json-shape.ts";
 
 /** The front doors that run code. */
-const door = oneOf("exec", "serve");
-export type Door = ValueOf<typeof door>;
+export const doorShape = oneOf("exec", "serve");
+export type Door = ValueOf<typeof doorShape>;
+
+/** The front door by which a program came, whatever process runs it now. */
+export function doorOf(isForAgent: boolean): Door {
+  return isForAgent ? "serve" : "exec";
+}
+
+/** Why a program failed. */
+export const failureReason = oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed");
+export type FailureReason = ValueOf<typeof failureReason>;
 
 const summary = {
   version: exactly(1),
   id: text,
   at: about("The start, in milliseconds since 1970", time),
-  door,
+  door: doorShape,
   config: about("The config file; null for the demo", either(text, nothing)),
   ok: yesOrNo,
-  "reason?": about(
-    "Why it failed",
-    oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed"),
-  ),
+  "reason?": about("Why it failed", failureReason),
   durationMs: number,
   beforeMs: about("Time spent fetching tools from servers before the code ran", number),
   calls: number,

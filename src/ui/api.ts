@@ -64,7 +64,7 @@ export class UiApi {
       configText: origin.kind === "demo" ? "the built-in demo" : inHome(origin.file, env),
       problem: toolbox.reload?.problem,
       ...listed,
-      executions: await this.#executions.read(new Set(listed.approvals.map(({ execution }) => execution))),
+      executions: await this.#executions.read(listed.approvals),
       servers,
       savings: this.#savings.read(),
     };

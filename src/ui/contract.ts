@@ -58,21 +58,19 @@ export interface Decided {
 
 export interface Execution {
   id: string;
-  state: "running" | "waiting" | "ended";
-  /** How it ended, in a few words. */
-  outcome?: string | undefined;
+  kind: "running" | "waiting" | "good" | "bad";
+  /** Its state in a few words, the same as in the lists of commands. */
+  stateText: string;
+  isOver: boolean;
   /** The beginning of its program. */
   code?: string | undefined;
-  ok?: boolean | undefined;
-  door?: string | undefined;
+  door: string;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
   failures?: number | undefined;
   /** Characters that did not go to the agent. */
   keptOut?: number | undefined;
-  /** What it waits for: a decision, a time in milliseconds since 1970, or a process that continues it. */
-  waits?: "approval" | "process" | number | undefined;
   /** Whether it has a page of its own. */
   isRecorded: boolean;
 }

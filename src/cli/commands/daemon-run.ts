@@ -54,7 +54,7 @@ export default command({
     await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel });
     held.toolsOf = (name) => toolbox.catalog.toolNames(name);
     toolbox.waitsForApprovals = true;
-    await recordTo(toolbox, "exec", {}, io);
+    await recordTo(toolbox, {}, io);
     const result = await runDaemon(toolbox, {
       place,
       held,

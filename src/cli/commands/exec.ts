@@ -74,7 +74,7 @@ export default command({
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
     toolbox.waitsForApprovals = true;
     toolbox.pool.trace = wire?.trace;
-    await recordTo(toolbox, "exec", args, io);
+    await recordTo(toolbox, args, io);
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
     askAtTerminal(toolbox, activity, io);

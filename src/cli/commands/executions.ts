@@ -1,9 +1,11 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
 import { ClaudikinsError } from "../../errors.ts";
-import type { Progress } from "../../execution/running-execution.ts";
-import { about, list as listOf, number, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
-import type { StoredExecution } from "../../store/executions.ts";
+import { stateKeys, stateText } from "../../execution/execution-state.ts";
+import { type ListedExecution, storedExecution, withApprovals } from "../../execution/listed-executions.ts";
+import { aboutRequest } from "../../execution/stored-executions.ts";
+import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../json-shape.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { doorShape } from "../../trace/record.ts";
 import { visibleText } from "../../visible-text.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
@@ -20,25 +22,14 @@ import { openToolbox } from "../session.ts";
 /** Characters of a program in the list. */
 const maxCode = 60;
 
-const states = ["running", "asleep", "stopped", "lost", "ended"] as const;
-
-/** An execution, how far it is, and the ids of the approvals that it waits for. */
-interface Found {
-  row: StoredExecution;
-  progress: Progress;
-  approvals: string[];
-}
+/** Characters of a program that are read for the list, because white space is shortened. */
+const maxRead = 2_000;
 
 const listed = {
   id: text,
-  state: about(
-    "stopped: its process has ended, and wait continues it. lost: its process has ended, and it cannot be continued",
-    oneOf(...states),
-  ),
   startedAt: time,
-  "until?": about("When it wakes up", time),
-  approvals: about("Ids of the approvals that it waits for", texts),
-  "ok?": about("Whether an ended one succeeded", yesOrNo),
+  door: about("serve: an agent sent it. exec: it was run from a shell", doorShape),
+  ...stateKeys,
 };
 
 const executionArg = place("Id of an execution, or the beginning or the end of its id", {
@@ -60,21 +51,18 @@ export const list = command({
     const executions = await toolbox.executions();
     const stored = await executions.stored.list(toolbox);
     const open = stored.length === 0 ? [] : await toolbox.approvals.open();
-    const found = await Promise.all(
-      stored.map(async (row): Promise<Found> => {
-        const approvals = open.filter(({ execution }) => execution === row.id).map(({ id }) => id);
-        return { row, progress: await executions.progressOf(row), approvals };
-      }),
-    );
-    const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each.row) })) };
+    const rows = stored.map((row) => storedExecution(row, aboutRequest(row.request, maxRead), executions));
+    const found = withApprovals(await Promise.all(rows), open);
+    const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
-    const rows = found.map((each) => [
-      each.row.id,
-      ageText(Date.now() - each.row.startedAt),
-      stateText(each),
-      codeOf(each.row),
+    const cells = found.map((each) => [
+      each.id,
+      ageText(Date.now() - each.startedAt),
+      each.door,
+      stateText(each.state),
+      codeOf(each),
     ]);
-    return { json, text: table(["id", "started", "state", "code"], rows, io.stdout.columns) };
+    return { json, text: table(["id", "started", "by", "state", "code"], cells, io.stdout.columns) };
   },
 });
 
@@ -96,19 +84,19 @@ export const show = command({
     const executions = await toolbox.executions();
     const id = await idOf(args.execution, toolbox);
     const { row, calls } = await executions.stored.look(id, toolbox);
-    const approvals = (await toolbox.approvals.open({ execution: id })).map((each) => each.id);
-    const found: Found = { row, progress: await executions.progressOf(row), approvals };
-    const { source } = JSON.parse(row.request) as { source: string };
-    const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: source };
+    const approvals = await toolbox.approvals.open({ execution: id });
+    const program = aboutRequest(row.request);
+    const [found] = withApprovals([await storedExecution(row, program, executions)], approvals) as [ListedExecution];
+    const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
     const lines = [
-      `${id}: ${stateText(found)}`,
-      `started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+      `${id}: ${stateText(found.state)}`,
+      `by ${found.door}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
       ...calls.map(
         ({ tool, line, state }) =>
           `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
       ),
       "",
-      visibleText(source).trimEnd(),
+      visibleText(program.code).trimEnd(),
     ];
     return { json, text: `${lines.join("\n")}\n` };
   },
@@ -136,7 +124,7 @@ export const wait = command({
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });
     toolbox.waitsForApprovals = true;
-    await recordTo(toolbox, "exec", {}, io);
+    await recordTo(toolbox, {}, io);
     const executions = await toolbox.executions();
     const activity = new Activity(io.stderr, "Waiting");
     askAtTerminal(toolbox, activity, io);
@@ -173,35 +161,12 @@ async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
   return executionNamed(wanted, all) ?? wanted;
 }
 
-function jsonOf({ row, progress, approvals }: Found) {
-  return {
-    id: row.id,
-    state: progress.state,
-    startedAt: row.startedAt,
-    ...(progress.state === "asleep" ? { until: progress.until } : {}),
-    ...(progress.state === "ended" ? { ok: progress.ok } : {}),
-    approvals,
-  };
+function jsonOf({ id, startedAt, door, state }: ListedExecution) {
+  return { id, startedAt, door, ...state };
 }
 
-function stateText({ progress, approvals }: Found): string {
-  const waits = approvals.length === 0 ? "" : `waits for approval ${approvals.join(", ")}`;
-  switch (progress.state) {
-    case "asleep":
-      return `sleeps until ${new Date(progress.until).toLocaleString()}`;
-    case "stopped":
-      return `${waits === "" ? "stopped" : waits}; wait continues it`;
-    case "lost":
-      return `lost: ${progress.why}`;
-    case "ended":
-      return progress.ok ? "done" : "failed";
-    default:
-      return waits === "" ? "running" : waits;
-  }
-}
-
-function codeOf({ request }: StoredExecution): string {
-  const { source } = JSON.parse(request) as { source: string };
-  const line = visibleText(source).replace(/\s+/g, " ").trim();
+/** The beginning of the program on one line. */
+function codeOf({ code = "" }: ListedExecution): string {
+  const line = visibleText(code).replace(/\s+/g, " ").trim();
   return line.length <= maxCode ? line : `${line.slice(0, maxCode - 1)}…`;
 }

@@ -56,7 +56,7 @@ export default command({
       opened.whenLeft = (ids) => continuedInDaemon(ids, file, args, io);
       config.mode = args.mode ?? config.mode;
       config.prefix = args.prefix ?? config.prefix;
-      await recordTo(opened, "serve", args, io);
+      await recordTo(opened, args, io);
       opened.reload = new ConfigReload(opened, { choice: place, load: () => openConfig(args, io, false) }, mark);
       return opened;
     };

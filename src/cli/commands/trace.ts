@@ -1,14 +1,24 @@
 /** `claudikins trace`: executions as a list, as a waterfall in the terminal, or as an HTML page. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { discoverConfig } from "../../config/discover.ts";
-import { executionsFolder } from "../../config/locations.ts";
-import { ClaudikinsError } from "../../errors.ts";
+import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { stateKeys, stateText } from "../../execution/execution-state.ts";
+import {
+  isOpen,
+  joined,
+  type ListedExecution,
+  storedExecution,
+  withApprovals,
+} from "../../execution/listed-executions.ts";
+import { aboutRequest } from "../../execution/stored-executions.ts";
 import { writeWhenChanged } from "../../files.ts";
-import { about, either, list, named, record, text, texts } from "../../json-shape.ts";
+import { about, either, list, named, record, text, texts, time } from "../../json-shape.ts";
 import { configOwner } from "../../logs/place.ts";
 import { counted, grouped } from "../../outcome-text.ts";
-import { type ExecutionRecord, executionShape, type Summary, summaryShape } from "../../trace/record.ts";
-import { configText, durationText, keptOut, outcomeWord } from "../../trace/record-text.ts";
+import { doorShape, type ExecutionRecord, executionShape, type Summary, summaryShape } from "../../trace/record.ts";
+import { configText, durationText, keptOut } from "../../trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -19,7 +29,16 @@ import { ageText, table } from "../layout.ts";
 import { waterfallText } from "../waterfall-text.ts";
 
 const traceShape = either(
-  named("Executions", record({ executions: list(summaryShape) })),
+  named(
+    "Executions",
+    record({
+      open: about(
+        "Stored programs that run or wait",
+        list(record({ id: text, at: time, door: doorShape, ...stateKeys })),
+      ),
+      executions: about("Recorded executions, which have ended", list(summaryShape)),
+    }),
+  ),
   executionShape,
   named("Written", about("With --html", record({ written: text }))),
   named("Cleared", about("With --clear", record({ cleared: texts }))),
@@ -59,10 +78,14 @@ export default command({
   json: traceShape,
   async run(args, io) {
     checkTogether(args);
-    const executions = executionsOf(args, io);
+    const recorded = executionsOf(args, io);
     const { execution: wanted, html, limit } = args;
-    if (args.clear) return clear(executions, wanted);
-    if (wanted === undefined) return listed(executions, limit ?? defaultListed, args.all === true, io);
+    if (args.clear) return clear(recorded, wanted);
+    const stored = await storedExecutions(args, io);
+    const isOver = ({ id }: Summary) => !stored.open.some((each) => each.id === id);
+    const executions = { ...recorded, own: recorded.own.filter(isOver) };
+    if (wanted === undefined) return listed(executions, stored, limit ?? defaultListed, args.all === true, io);
+    refuseOpen(wanted, stored.open);
     const id = idOf(wanted, executions);
     const record = readRecord(executions.folder, id);
     if (!record) throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${wanted}" cannot be read`);
@@ -128,33 +151,75 @@ function idOf(wanted: string, { all, own, none }: Executions): string {
   });
 }
 
-function listed({ own, none }: Executions, most: number, isAll: boolean, { stdout: { columns } }: Io): Answer {
-  const found = own.slice(0, most);
-  const json = { executions: found };
-  if (found.length === 0) return { json, note: `${none}: exec and serve record every execution.\n` };
+/** The programs of this config that run or wait: they are in the store, and recorded when they have ended. */
+interface Stored {
+  open: ListedExecution[];
+  /** A line that says why they are not known. */
+  note: string;
+}
+
+async function storedExecutions({ config }: Args, io: Io): Promise<Stored> {
+  if (!existsSync(storeFile(io.env))) return { open: [], note: "" };
+  try {
+    const { openToolbox } = await import("../session.ts");
+    await using toolbox = await openToolbox(io, { config }, { asks: false });
+    const executions = await toolbox.executions();
+    const rows = await executions.stored.unfinished(toolbox);
+    if (rows.length === 0) return { open: [], note: "" };
+    const stored = rows.map((row) => storedExecution(row, aboutRequest(row.request, 0), executions));
+    return { open: withApprovals(await Promise.all(stored), await toolbox.approvals.open()).filter(isOpen), note: "" };
+  } catch (error) {
+    return { open: [], note: `warning: programs that run or wait are not listed: ${messageOf(error)}\n` };
+  }
+}
+
+/** Throws USAGE if the record is not written yet. */
+function refuseOpen(wanted: string, open: readonly ListedExecution[]): void {
+  const ids = open.map(({ id }) => id);
+  const id = executionNamed(wanted, ids);
+  const found = open.find((each) => each.id === id);
+  if (!found) return;
+  throw new ClaudikinsError("USAGE", `The execution ${id} has not ended, and is recorded when it has`, {
+    hint: `Its state is "${stateText(found.state)}". For more: claudikins executions show ${id}`,
+  });
+}
+
+function listed(
+  { own, none }: Executions,
+  { open, note }: Stored,
+  most: number,
+  isAll: boolean,
+  { stdout: { columns } }: Io,
+): Answer {
+  const all = joined(open, own).slice(0, most);
+  const json = {
+    open: all.filter(isOpen).map(({ id, startedAt, door, state }) => ({ id, at: startedAt, door, ...state })),
+    executions: all.flatMap(({ summary }) => summary ?? []),
+  };
+  if (all.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
   const isWide = columns === undefined || columns >= wideTable;
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
   const head = [
     "id",
     "when",
     ...only(isWide, "by"),
-    "outcome",
+    "state",
     "calls",
     "time",
     ...only(isWide, "kept out"),
     ...only(isAll, "config"),
   ];
-  const rows = found.map((each) => [
-    each.id,
-    ageText(Date.now() - each.at),
-    ...only(isWide, each.door),
-    outcomeWord(each),
-    `${grouped(each.calls)}${each.failures > 0 ? ` (${grouped(each.failures)} failed)` : ""}`,
-    durationText(each.durationMs),
-    ...only(isWide, grouped(keptOut(each))),
-    ...only(isAll, configText(each.config)),
+  const rows = all.map(({ id, startedAt, door, config, state, durationMs, summary }) => [
+    id,
+    ageText(Date.now() - startedAt),
+    ...only(isWide, door),
+    stateText(state),
+    summary ? `${grouped(summary.calls)}${summary.failures > 0 ? ` (${grouped(summary.failures)} failed)` : ""}` : "",
+    durationMs === undefined ? "" : durationText(durationMs),
+    ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
+    ...only(isAll, configText(config)),
   ]);
-  return { json, text: table(head, rows, columns, [head.indexOf("time"), head.indexOf("kept out")]) };
+  return { json, note, text: table(head, rows, columns, [head.indexOf("time"), head.indexOf("kept out")]) };
 }
 
 /** Throws FILE_NOT_WRITABLE. */

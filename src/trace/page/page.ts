@@ -7,7 +7,17 @@ import frame from "./frame.css" with { type: "text" };
 import { Html, html, jsonIn } from "./html.ts";
 import media from "./media.css" with { type: "text" };
 import script from "./script.js" with { type: "text" };
-import { codeOf, failureOf, figuresOf, headerOf, logsOf, receiptOf, returnedOf, section, titleOf } from "./sections.ts";
+import {
+  codeOf,
+  failureSection,
+  figuresOf,
+  headerOf,
+  logsOf,
+  receiptOf,
+  returnedOf,
+  section,
+  titleOf,
+} from "./sections.ts";
 import texts from "./texts.css" with { type: "text" };
 import { waterfallOf } from "./waterfall.ts";
 
@@ -40,7 +50,7 @@ export function pageOf(record: ExecutionRecord): string {
 <body>
 <main>
 ${headerOf(record)}
-${failureOf(record)}
+${failureSection(record)}
 ${figuresOf(record)}
 ${section("Calls", calls)}
 ${codeOf(record, byLine)}

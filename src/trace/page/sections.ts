@@ -2,7 +2,16 @@
 import { counted, grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
-import { configText, durationText, keptOut, outcomeWord, protocolsText, timeText, toolOf } from "../record-text.ts";
+import {
+  configText,
+  durationText,
+  failureOf,
+  keptOut,
+  outcomeWord,
+  protocolsText,
+  timeText,
+  toolOf,
+} from "../record-text.ts";
 import { escaped, Html, html } from "./html.ts";
 import { indented } from "./waterfall.ts";
 
@@ -39,12 +48,12 @@ ${figure("Code", counted(code.lines, "line"), `${grouped(code.chars)} characters
 </dl>`;
 }
 
-export function failureOf({ error }: ExecutionRecord): Html {
+export function failureSection(record: ExecutionRecord): Html {
+  const { error } = record;
   if (!error) return html``;
-  const { name, message, code, line, hint } = error;
-  const what = message === undefined ? (code ?? "The code failed") : `${name}: ${message}`;
+  const { line, hint } = error;
   const where = line === undefined ? html`` : html` <a href="#L${line}">line ${line}</a>`;
-  return html`<section class="failure" aria-label="Failure"><p><strong>${what}</strong>${where}</p>${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}</section>`;
+  return html`<section class="failure" aria-label="Failure"><p><strong>${failureOf(record)}</strong>${where}</p>${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}</section>`;
 }
 
 const notRecorded = "Only sizes were recorded. With --record, exec and serve also record contents.";

@@ -32,14 +32,13 @@ interface RowProps {
 }
 
 function Row({ execution, item }: RowProps) {
-  const { id, state, ok, isRecorded, startedAt, code, calls, failures, door, keptOut } = execution;
-  const kind = state === "ended" ? (ok ? "good" : "bad") : state;
+  const { id, kind, stateText, isOver, isRecorded, startedAt, code, calls, failures, door, keptOut } = execution;
   const content = (
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />
       <span class="row-text">
         <span>
-          <span class={`outcome ${kind}`}>{wordOf(execution)}</span>
+          <span class={`outcome ${kind}`}>{stateText}</span>
           {calls !== undefined && ` · ${counted(calls, "call")}`}
           {failures ? `, ${grouped(failures)} failed` : ""}
         </span>
@@ -73,7 +72,7 @@ function Row({ execution, item }: RowProps) {
   return (
     <li class="row" title={id} {...item}>
       {content}
-      {state !== "ended" && <Cancel id={id} tabIndex={item.tabIndex} />}
+      {!isOver && <Cancel id={id} tabIndex={item.tabIndex} />}
     </li>
   );
 }
@@ -104,19 +103,8 @@ function Cancel({ id, tabIndex }: { id: string; tabIndex: number }) {
   );
 }
 
-function wordOf({ state, outcome = "", waits }: Execution): string {
-  if (state === "ended") return outcome;
-  if (waits === "approval") return "waits for approval";
-  if (waits === "process") return "stopped: it continues when it is asked for";
-  return waits === undefined ? "running" : `sleeps until ${timeText(waits)}`;
-}
-
-function timeText(at: number): string {
-  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-}
-
-function Duration({ execution: { state, startedAt, durationMs } }: { execution: Execution }) {
+function Duration({ execution: { isOver, startedAt, durationMs } }: { execution: Execution }) {
   const now = useNow();
   if (durationMs !== undefined) return <>{durationText(durationMs)}</>;
-  return <>{state === "ended" ? "" : durationText(now - startedAt)}</>;
+  return <>{isOver ? "" : durationText(now - startedAt)}</>;
 }
