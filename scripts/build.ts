@@ -20,7 +20,7 @@ import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
-import { entries, sdkShims } from "./entries.ts";
+import { entries, madeScripts, sdkShims } from "./entries.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -136,6 +136,7 @@ async function build(folder: string, besides: string): Promise<void> {
           build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: made.engine }));
         },
       },
+      madeScripts,
       sdkShims,
     ],
   });

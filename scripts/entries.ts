@@ -18,6 +18,21 @@ const files = [
 
 export const entries: string[] = files.map((file) => join(root, "src", file));
 
+/** Modules whose functions make a script while the source is loaded. */
+const scriptMakers = /[\\/]src[\\/](?:sandbox[\\/]guest[\\/]bundle|ui[\\/]bundle|registry[\\/]bridge-code)\.ts$/;
+
+/** Puts the scripts in the place of the functions that make them. Bun's macros would do it, but not in a folder with a quote in its name. */
+export const madeScripts: Bun.BunPlugin = {
+  name: "made-scripts",
+  setup(build) {
+    build.onLoad({ filter: scriptMakers }, async ({ path }) => {
+      const makers = Object.entries((await import(path)) as Record<string, () => string>);
+      const made = makers.map(([name, make]) => `export const ${name} = () => ${JSON.stringify(make())};`);
+      return { contents: made.join("\n"), loader: "js" };
+    });
+  },
+};
+
 /** Puts sdk-shims.ts in the place of a part of the SDK. */
 export const sdkShims: Bun.BunPlugin = {
   name: "sdk-shims",

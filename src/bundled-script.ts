@@ -1,4 +1,4 @@
-/** Bundles sources into one script for another engine. Macros call it, so it runs during the build, or when the source is loaded. */
+/** Bundles sources into one script for another engine, during the build or when the source is loaded. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { dirname, join } from "node:path";
@@ -34,6 +34,9 @@ export function bundledScript(bundling: Bundling): string {
 
 function bundled({ name, entry, options = [] }: Bundling): string {
   const usual = ["--target=browser", "--format=iife", "--minify", "--no-env-file", `--config=${devNull}`];
+  // The bundler matches the patterns in the "sideEffects" of a package.json with whole paths. A checkout in a folder with a bracket in its
+  // name would lose files of core-js.
+  usual.push("--ignore-dce-annotations");
   // The script must not depend on the working directory or the environment of the build.
   const built = Bun.spawnSync([process.execPath, "build", entry, ...usual, ...options], {
     cwd: dirname(entry),

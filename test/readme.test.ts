@@ -7,7 +7,7 @@ import { agents } from "../src/agents/supported/agents.ts";
 import { commands } from "../src/cli/command-table.ts";
 import { root } from "./support/claudikins.ts";
 import { claudikinsCommand } from "./support/command.ts";
-import { runProgram } from "./support/process.ts";
+import { runProgram, shellLine } from "./support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "./support/temporary.ts";
 
 setDefaultTimeout(60_000);
@@ -49,7 +49,7 @@ test("every claudikins command of the shell blocks succeeds", async () => {
   const commands = blocks("sh").flatMap((block) => block.split("\n").filter((line) => line.startsWith("claudikins ")));
   expect(commands.length).toBeGreaterThanOrEqual(2);
   for (const command of commands) {
-    const script = `claudikins() { ${claudikinsCommand.map((part) => `'${part}'`).join(" ")} "$@"; }\n${command}`;
+    const script = `claudikins() { ${shellLine(claudikinsCommand)} "$@"; }\n${command}`;
     const { exitCode, stdout, stderr } = await runProgram(["sh", "-c", script], { cwd: folder.path });
     expect({ command, exitCode, stderr: exitCode === 0 ? "" : stderr }).toEqual({ command, exitCode: 0, stderr: "" });
     expect(stdout).not.toBe("");

@@ -9,8 +9,8 @@ import { lockedPackage } from "./runtimes.ts";
 const root = join(import.meta.dir, "..", "..");
 const engine = "@jitl/quickjs-wasmfile-release-sync";
 
-/** Macros bundle scripts of their own into the program: for Node, and for the sandbox and the browser. */
-const macroEntries = { bun: ["cli/bridge.ts"], browser: ["sandbox/guest/main.ts", "ui/browser/main.tsx"] };
+/** Scripts that are bundled into the program as texts: for Node, and for the sandbox and the browser. */
+const scriptEntries = { bun: ["cli/bridge.ts"], browser: ["sandbox/guest/main.ts", "ui/browser/main.tsx"] };
 
 export interface Manifest {
   name: string;
@@ -55,11 +55,11 @@ export async function bundledPackages(): Promise<string[]> {
   const builds = await Promise.all([
     Bun.build({
       ...usual,
-      entrypoints: [...entries, ...below(macroEntries.bun)],
+      entrypoints: [...entries, ...below(scriptEntries.bun)],
       target: "bun",
       plugins: [made, sdkShims],
     }),
-    Bun.build({ ...usual, entrypoints: below(macroEntries.browser), target: "browser" }),
+    Bun.build({ ...usual, entrypoints: below(scriptEntries.browser), target: "browser" }),
   ]);
   const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
   const found = inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);

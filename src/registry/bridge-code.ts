@@ -1,4 +1,7 @@
-/** Bundles the module through which generated files make calls. It is imported as a macro, so it runs during the build, or when the source is loaded. */
+/**
+ * Bundles the module through which generated files make calls. It runs when the source is loaded; an executable contains the module
+ * instead: see `madeScripts` in scripts/entries.ts.
+ */
 import { devNull } from "node:os";
 import { join } from "node:path";
 

@@ -1,7 +1,7 @@
 /** Writes the shared files of a registry: `_runtime/bridge.ts`, through which its files make calls, and a README. */
 import { join } from "node:path";
 import { writeWhenChanged } from "../files.ts";
-import { bridgeCode } from "./bridge-code.ts" with { type: "macro" };
+import { bridgeCode } from "./bridge-code.ts";
 import { hookTexts, readmeMark } from "./hook-texts.ts";
 import { type Difference, differenceOf } from "./store.ts";
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Outcome } from "./contract.ts";
 import { buildMark } from "./engine/build-mark.ts";
-import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
+import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
 import { Places } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type Shared } from "./program-run.ts";

@@ -1,4 +1,4 @@
-/** Bundles the script of the page. It is imported as a macro, so it runs during the build, or when the source is loaded. */
+/** Bundles the script of the page. It runs when the source is loaded; an executable contains the script instead: see `madeScripts` in scripts/entries.ts. */
 import { join } from "node:path";
 import { bundledScript } from "../bundled-script.ts";
 

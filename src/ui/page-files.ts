@@ -6,7 +6,7 @@ import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
-import { browserScript } from "./bundle.ts" with { type: "macro" };
+import { browserScript } from "./bundle.ts";
 
 const script = browserScript();
 const style = [common, base, frame, lists, savings, narrow].join("\n");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, shellLine } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type AtTerminal, atTerminal } from "../support/terminal.ts";
 import { cli } from "./in-memory.ts";
@@ -75,7 +75,7 @@ beforeAll(async () => {
   };
   folder.write(".claudikins/registry/index.json", { version: 1, servers: [server] });
   // Prints its arguments, except while it answers a completion.
-  const real = claudikinsCommand.map((word) => `'${word}'`).join(" ");
+  const real = shellLine(claudikinsCommand);
   const program = folder.write(
     "bin/claudikins",
     `#!/bin/sh\n[ "$1" = complete ] && exec ${real} "$@"\nfor word; do printf '<%s>' "$word"; done; echo .\n`,
@@ -204,7 +204,7 @@ describe.skipIf(!isHere("bash"))("bash, with the variables that readline sets", 
     const script =
       'COMP_WORDBREAKS=$BREAKS; source completions.bash; COMP_POINT=${#COMP_LINE}; _claudikins claudikins; printf "%s\\n" "${COMPREPLY[@]}"';
     const env = { ...environment(), COMP_LINE: words.join(" ").replace(/ ([:=]) /g, "$1"), BREAKS: breaks };
-    const full = `COMP_WORDS=(${words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")}); ${script}`;
+    const full = `COMP_WORDS=(${shellLine(words)}); ${script}`;
     const { stdout, stderr } = await runProgram(["bash", "--norc", "-c", full], { cwd: folder.path, env });
     expect(stderr).toBe("");
     return stdout.split("\n").filter((each) => each !== "");

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { claudikinsCommand } from "../support/command.ts";
-import { processesLeft } from "../support/process.ts";
+import { processesLeft, shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   });
 
   test("nobody can be asked if the code comes from standard input", async () => {
-    const command = `echo 'return rec.remove_it({})' | ${claudikinsCommand.map((word) => `'${word}'`).join(" ")} exec -`;
+    const command = `echo 'return rec.remove_it({})' | ${shellLine(claudikinsCommand)} exec -`;
     await using person = atTerminal(["sh", "-c", command], { cwd: folder.path, env: { HOME: folder.path } });
     await person.see("waits until you approve or deny rec.remove-it");
     expect(await person.exited).toBe(7);

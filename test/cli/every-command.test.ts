@@ -20,6 +20,7 @@ import { type Llm, startLlm } from "../support/llm.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { runProgram } from "../support/process.ts";
 import { fixturePrograms } from "../support/servers.ts";
+import { withName } from "../support/shown-paths.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Case, keptId, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
@@ -110,7 +111,8 @@ function waitingCall() {
 
 async function prepare(words: string[], folder: TemporaryFolder): Promise<void> {
   const [first, name = "", from = "", to = "\n"] = words;
-  if (first === "CHANGE") {
+  if (first === "WRITE") folder.write(name, from);
+  else if (first === "CHANGE") {
     const file = join(folder.path, name);
     const text = readFileSync(file, "utf8");
     // A file is appended to if no text to replace is given.
@@ -122,12 +124,16 @@ type Ended = CliResult & { argv: string[]; folder: string; id: string };
 
 /** The output as one text, with names in place of everything that differs between runs and machines. */
 function shown({ argv, folder, id, ...result }: Ended): string {
+  const text = page(argv, result, folder);
+  const named = [
+    [fixturePrograms(), "FIXTURES"],
+    [process.execPath, "BUN"],
+    [root, "ROOT"],
+  ] as const;
   return (
-    page(argv, result, folder)
+    named
+      .reduce((all, [path, name]) => withName(all, path, name), text)
       .replaceAll(id, "APPROVAL")
-      .replaceAll(fixturePrograms(), "FIXTURES")
-      .replaceAll(process.execPath, "BUN")
-      .replaceAll(root, "ROOT")
       .replace(new RegExp(`\\b${basename(process.execPath)}\\b *`, "g"), "BUN ")
       .replace(/\bfixtures\b */g, "FIXTURES ")
       .replaceAll(version, "VERSION")

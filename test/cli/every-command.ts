@@ -1,5 +1,6 @@
 /** For every command, a call that succeeds, one with wrong usage, and one that fails. `every-command.test.ts` runs them. */
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { fixture } from "../support/servers.ts";
 import type { CliOptions } from "./in-memory.ts";
 
@@ -8,7 +9,7 @@ export interface Case {
   argv: string[];
   /** Relative to the folder, which is HOME and the working directory. */
   files?: Record<string, object | string>;
-  /** Calls that run first. */
+  /** Calls that run first. CHANGE replaces one text of a file by another, and WRITE replaces the whole file. */
   before?: string[][];
   options?: Pick<CliOptions, "env" | "stdin" | "interrupted" | "answers" | "terminal">;
   /** A call waits for approval. APPROVAL is replaced by its id. */
@@ -47,7 +48,7 @@ const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fi
 const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
 /** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
-const newerRelease = { CLAUDIKINS_BASE_URL: `file://${join(import.meta.dir, "../fixtures/release")}` };
+const newerRelease = { CLAUDIKINS_BASE_URL: pathToFileURL(join(import.meta.dir, "../fixtures/release")).href };
 const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
 const crash = fixture("crash-on-start");
@@ -84,10 +85,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["--force", "--servers-only"] },
     failure: {
       argv: ["--host", "cursor"],
-      files: cursor,
+      // The length of a path would decide how the lines of the difference are laid out.
+      files: { ".cursor/mcp.json": { mcpServers: { odd: { command: "odd-server", args: ["odd"] } } } },
       before: [
         ["init", "--apply", "--no-start"],
-        ["CHANGE", ".cursor/mcp.json", '"claudikins": {', '"newer": { "command": "x" }, "claudikins": {'],
+        ["WRITE", ".cursor/mcp.json", '{ "mcpServers": { "newer": { "command": "x" } } }\n'],
       ],
     },
     json: [{ argv: ["--dry-run"], files: cursor, before: [["init", "--apply", "--no-start"]] }, { argv: [] }],

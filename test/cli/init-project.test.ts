@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
@@ -105,10 +106,7 @@ test("no personal path, value or choice is written to files that a project share
 
 test("a program of the project starts from any folder in which an agent runs", async () => {
   const { command, args } = fixture("odd");
-  folder.write(
-    "code/shop/bin/server.sh",
-    `#!/bin/sh\nexec ${[command, ...(args ?? [])].map((word) => `'${word}'`).join(" ")}\n`,
-  );
+  folder.write("code/shop/bin/server.sh", `#!/bin/sh\nexec ${shellLine([command, ...(args ?? [])])}\n`);
   chmodSync(join(cwd, "bin", "server.sh"), 0o755);
   folder.write("code/shop/.cursor/mcp.json", { mcpServers: { odd: { command: "${workspaceFolder}/bin/server.sh" } } });
   await run(["--project", "--apply", "--host", "cursor", "--config", "claudikins.json"]);

@@ -4,7 +4,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
@@ -18,7 +18,7 @@ beforeEach(async () => {
   }));
   env = { ...project.env, CLAUDIKINS_DAEMON: "on" };
   const { command, args = [] } = fixture("seen");
-  const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+  const words = shellLine([command, ...args]);
   chmodSync(project.write("bin/late-server", `#!/bin/sh\nexec ${words} "$@"\n`), 0o755);
 });
 afterEach(() => project[Symbol.asyncDispose]());

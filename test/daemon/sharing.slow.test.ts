@@ -9,7 +9,7 @@ import { entryMark } from "../../src/daemon/protocol.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
-import { processesWith, runProgram } from "../support/process.ts";
+import { processesWith, runProgram, shellLine } from "../support/process.ts";
 import { filesystem, fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
@@ -122,7 +122,7 @@ describe("a private server", () => {
   test("is recognised without a setting: a browser is one process for each host, and memory is shared", async () => {
     const program = (name: string) => {
       const { command, args = [] } = fixture("seen", `${project.path}/${name.replaceAll("/", "-")}`);
-      const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+      const words = shellLine([command, ...args]);
       const file = project.write(`node_modules/${name}/cli.sh`, `#!/bin/sh\nexec ${words} "$@"\n`);
       chmodSync(file, 0o755);
       return { command: file };

@@ -8,12 +8,12 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { Machine, Release } from "../install/harness.ts";
 import { claudikinsCommand } from "../support/command.ts";
-import { processesLeft, runProgram } from "../support/process.ts";
+import { processesLeft, runProgram, shellLine } from "../support/process.ts";
 import { everything, filesystem, fixture, memory, sequentialThinking } from "../support/servers.ts";
 
 setDefaultTimeout(120_000);
 
-const words = (...command: string[]) => command.map((word) => `'${word}'`).join(" ");
+const words = (...command: string[]) => shellLine(command);
 
 /** The settings files of four agents, as the agents or people write them. */
 function writeAgents(home: string, project: string): Record<string, string> {

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { execute } from "../../src/execution/execute.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { fixture } from "../support/servers.ts";
@@ -57,7 +58,7 @@ test("a generated file can be imported with any form of its path", async () => {
 
 test("a generated file can be imported by the path that a program on disk uses, relative or absolute", async () => {
   const { registry } = toolbox.config.folders;
-  for (const base of ["./.claudikins/registry", "../../.claudikins/registry", registry, `file://${registry}`]) {
+  for (const base of ["./.claudikins/registry", "../../.claudikins/registry", registry, pathToFileURL(registry).href]) {
     const source = `import { wait } from "${base}/test/seen/index.ts";
       import { structured } from "${base}/test/seen/structured.ts";
       console.log(JSON.stringify([await wait({ ms: 1 }), await structured({})]));`;

@@ -10,7 +10,7 @@ import { bundleName, hasBundle } from "../../scripts/plugins/bundle.ts";
 import { packageName, platformPackage } from "../../scripts/release/npm-packages.ts";
 import { platformOf, platforms } from "../../src/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
-import { type Ended, runProgram } from "../support/process.ts";
+import { type Ended, runProgram, shellLine } from "../support/process.ts";
 import { Container, containerNote } from "./container.ts";
 import { Machine, scriptText } from "./harness.ts";
 import { Registry } from "./registry.ts";
@@ -122,7 +122,7 @@ describe("with a local npm registry", () => {
   const publish = (home: string, ...options: string[]) =>
     runIn(
       home,
-      `'${process.execPath}' '${join(root, "scripts", "release", "publish-npm.ts")}' --folder '${join(built, "npm")}' ${options.join(" ")}`,
+      `${shellLine([process.execPath, join(root, "scripts", "release", "publish-npm.ts"), "--folder", join(built, "npm")])} ${options.join(" ")}`,
     );
 
   beforeAll(async () => {
@@ -171,7 +171,10 @@ describe("with a local npm registry", () => {
   });
 
   test("bunx claudikins runs a program in an empty home", async () => {
-    const { exitCode, stdout, stderr } = await runIn("bunx", `'${process.execPath}' x claudikins exec -e '${program}'`);
+    const { exitCode, stdout, stderr } = await runIn(
+      "bunx",
+      `${shellLine([process.execPath])} x claudikins exec -e '${program}'`,
+    );
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: `${total}\n` });
   });
 

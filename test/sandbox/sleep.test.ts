@@ -5,7 +5,7 @@ import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
-import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { Harness } from "./harness.ts";
 import { someLimits } from "./some-limits.ts";

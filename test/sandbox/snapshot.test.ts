@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -1,5 +1,6 @@
 /** Runs programs as a user would, and returns everything about how they ended. */
 import { readdirSync, readFileSync } from "node:fs";
+import { posixWord } from "../../src/shell-word.ts";
 
 export interface Ended {
   exitCode: number | null;
@@ -11,6 +12,11 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
+}
+
+/** The command as a POSIX shell reads it. The folder of the checkout can have any name. */
+export function shellLine(words: readonly string[]): string {
+  return words.map(posixWord).join(" ");
 }
 
 /** Starts a program with exactly this environment, and waits for its end. */

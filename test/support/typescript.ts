@@ -1,4 +1,5 @@
 /** The errors that TypeScript's compiler reports for a text or for files. */
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./claudikins.ts";
 import { temporaryFolder } from "./temporary.ts";
@@ -16,7 +17,11 @@ export function typeErrors(text: string): string[] {
 
 /** The errors in these files and everything they import, which Node must be able to run directly. */
 export function errorsInFiles(files: string[], cwd: string): string[] {
-  const types = ["--typeRoots", join(root, "node_modules", "@types"), "--types", "node"];
+  // The option takes several paths with commas between them, so the path itself must have none.
+  using roots = temporaryFolder();
+  const typeRoot = join(roots.path, "types");
+  symlinkSync(join(root, "node_modules", "@types"), typeRoot);
+  const types = ["--typeRoots", typeRoot, "--types", "node"];
   const asNodeRunsThem = ["--erasableSyntaxOnly", "--verbatimModuleSyntax", "--isolatedModules"];
   const modules = ["--module", "nodenext", "--allowImportingTsExtensions", "--moduleDetection", "force"];
   return compile([...types, ...asNodeRunsThem, ...modules, "--noUnusedLocals", ...files], cwd);

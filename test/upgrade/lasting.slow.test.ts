@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ownPlatform } from "../../src/upgrade/platforms.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -56,7 +57,7 @@ test("init out of npx's cache installs the executable, names its path to the age
   expect([readFileSync(npx.settings, "utf8"), existsSync(npx.installed)]).toEqual([npx.original, false]);
 });
 
-const release = { CLAUDIKINS_BASE_URL: `file://${join(import.meta.dir, "../fixtures/release")}` };
+const release = { CLAUDIKINS_BASE_URL: pathToFileURL(join(import.meta.dir, "../fixtures/release")).href };
 
 test("an installed executable that is not older is used, an older one is replaced, and another program is in the way", async () => {
   using npx = machine(".npm/_npx/0a1b2c");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { launcherPackage, platformPackage } from "../../scripts/release/npm-packages.ts";
 import { ownPlatform } from "../../src/upgrade/platforms.ts";
 import { Registry } from "../install/registry.ts";
-import { type Ended, runProgram } from "../support/process.ts";
+import { type Ended, runProgram, shellLine } from "../support/process.ts";
 import { old, released } from "./machine.ts";
 
 // Building executables takes long on a small machine.
@@ -53,14 +53,14 @@ test("a global package of npm is upgraded, and the path that agents have stays t
   const { path, ...answer } = JSON.parse(upgraded.stdout);
   expect(answer).toMatchObject({ from: old, to: next, installed: "package", upgraded: true });
   expect((await run("./prefix/bin/claudikins --version")).stdout).toBe(`${next}\n`);
-  expect((await run(`'${path}' --version`)).stdout).toBe(`${next}\n`);
+  expect((await run(`${shellLine([path])} --version`)).stdout).toBe(`${next}\n`);
   expect(readdirSync(join(registry.home("npm"), ".local", "share", "claudikins", "upgrade"))).not.toContain(
     "claudikins.before",
   );
 });
 
 test("a global package of Bun is upgraded", async () => {
-  const bun = `'${process.execPath}'`;
+  const bun = shellLine([process.execPath]);
   const run = (script: string) =>
     runIn("bun", `mkdir -p bin && ln -sf ${bun} bin/bun && export PATH="$PWD/bin:$PATH" && ${script}`);
   const installed = await run(`bun add --global claudikins@${old}`);
