@@ -6,7 +6,7 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
-import { Folder, LinkRefused, namesBelow } from "./open-folder.ts";
+import { Folder, LinkRefused, makeBelow, namesBelow } from "./open-folder.ts";
 
 /** An open folder. Its path leads to the same folder as long as it is open. */
 export interface OpenFolder {
@@ -51,7 +51,10 @@ export function openGuarded(folder: string, base: string, create: boolean): Open
 function lookedAt(folder: string, base: string, create: boolean): OpenFolder & Disposable {
   const link = linkOnTheWay(folder, base);
   if (link !== undefined) throw linkInTheWay(link);
-  if (create) mkdirSync(folder, { recursive: true });
+  if (create) {
+    mkdirSync(base, { recursive: true });
+    makeBelow(base, folder);
+  }
   return unguarded(folder);
 }
 

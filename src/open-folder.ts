@@ -21,8 +21,9 @@ import {
   openSync,
   realpathSync,
   type Stats,
+  writeFileSync,
 } from "node:fs";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { systemCodeOf } from "./errors.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -31,6 +32,9 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 export const noFollow = process.platform === "darwin" ? 0x2000_0000 : O_NOFOLLOW;
 
 export const descriptorsHaveNames = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/** The folder in a project that has the registry and the workspace. */
+export const projectDataFolder = ".claudikins";
 
 /** A link was found where links are refused. `path` is the path of the link. */
 export class LinkRefused extends Error {
@@ -82,8 +86,10 @@ export class Folder implements Disposable {
     } catch (error) {
       const code = systemCodeOf(error);
       if (code === "ENOENT" && create) {
-        makeOrFind(this.at(name));
-        return this.enter(name);
+        const isNew = makeOrFind(this.at(name));
+        const made = this.enter(name);
+        if (isNew && name === projectDataFolder) ignoreItself(made);
+        return made;
       }
       if ((code === "ENOTDIR" || code === "ELOOP") && lstatSync(this.at(name)).isSymbolicLink())
         throw new LinkRefused(`${this.#found}/${name}`);
@@ -117,12 +123,39 @@ export class Folder implements Disposable {
   }
 }
 
-/** Creates a folder, or accepts one that another process has just created. */
-function makeOrFind(path: string): void {
+/** Creates a folder, or accepts one that another process has just created. Returns whether it is new. */
+function makeOrFind(path: string): boolean {
   try {
     mkdirSync(path);
+    return true;
   } catch (error) {
     if (systemCodeOf(error) !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Hides a new folder from git. A file that a person has changed or removed stays so, because the folder is then no longer new. */
+function ignoreItself(folder: { at(name: string): string }): void {
+  try {
+    writeFileSync(
+      folder.at(".gitignore"),
+      "# Made by claudikins. To commit the registry, replace the next line by: /workspace/\n*\n",
+      {
+        flag: "wx",
+      },
+    );
+  } catch {
+    // Whatever the folder is made for is tried next, and fails with a better error.
+  }
+}
+
+/** As for a guarded folder: makes all folders on the way, for systems where they cannot be held open. `base` must exist. */
+export function makeBelow(base: string, path: string): void {
+  let at = base;
+  for (const name of namesBelow(base, path)) {
+    at = join(at, name);
+    const made = at;
+    if (makeOrFind(made) && name === projectDataFolder) ignoreItself({ at: (file) => join(made, file) });
   }
 }
 

@@ -75,6 +75,8 @@ function checkWish(inventories: readonly Inventory[], name: string, origin: stri
 export function chooseOne(inventory: Inventory, conflict: Conflict, chosen: Choice, why: string): void {
   const others = conflict.choices.filter((choice) => choice !== chosen);
   const ours = others.filter(({ isThere }) => isThere);
+  const left = others.filter(({ isThere }) => !isThere).map(({ entry }) => entry);
+  inventory.decided.push({ name: conflict.name, left });
   inventory.servers.push(...named(inventory, conflict.name, [chosen, ...ours]));
   for (const choice of others) if (!choice.isThere) leave(inventory, choice, why);
 }

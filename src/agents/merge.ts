@@ -1,6 +1,8 @@
 /** Joins the servers of many agents into one list without duplicates, and finds the conflicts that a person has to settle. */
 import { networkTypeOf } from "../config/address.ts";
+import { isObject } from "../json-object.ts";
 import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
+import { sha256 } from "../sha256.ts";
 import type { FoundFile, FoundServer } from "./find-servers.ts";
 import type { Supplied } from "./supported/model.ts";
 
@@ -37,6 +39,8 @@ export interface Inventory {
   files: FoundFile[];
   /** All server names in the files. */
   names: ReadonlySet<string>;
+  /** Names that one server got, with the entries of those that stay in their files. */
+  decided: { name: string; left: PortableEntry[] }[];
 }
 
 /** The `host` of servers that come from the existing config. They are the first choice. */
@@ -87,6 +91,18 @@ export function isSame(one: PortableEntry, other: PortableEntry): boolean {
   return Bun.deepEquals(essence(one), essence(other));
 }
 
+/** Equal for entries that start or reach the same server in the same way. Nothing of the entry can be read from it. */
+export function digestOf(entry: PortableEntry): string {
+  return sha256(JSON.stringify(sorted(essence(entry))));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([key, member]) => [key, sorted(member)]));
+}
+
 /** Whether the config has this entry from an earlier run, with values that the person entered for variables. */
 function isFilledIn(
   { entry: own, isThere }: Conflict["choices"][number],
@@ -100,6 +116,7 @@ function isFilledIn(
   return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
 }
 
+/** What is not about how the server is started or reached, and what only a config of claudikins has: a person may have added it there. */
 const besideThePoint = [
   "disabled",
   "description",
@@ -108,9 +125,14 @@ const besideThePoint = [
   "callTimeoutMs",
   "idleTimeoutMs",
   "keepAlive",
+  "session",
+  "inherit",
+  "confirm",
+  "maxCallsInFlight",
 ];
 
-function essence(entry: PortableEntry): object {
+/** The part of the entry that decides how the server is started or reached. */
+export function essence(entry: PortableEntry): PortableEntry {
   const { type, command, args = [], env = {}, headers = {}, url, serverUrl, httpUrl, ...rest } = entry;
   for (const key of besideThePoint) delete rest[key];
   if (command !== undefined && url === undefined) return { ...rest, command, args, env };

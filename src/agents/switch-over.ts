@@ -17,6 +17,7 @@ import {
 import { shellWord } from "../shell-word.ts";
 import { lastingCommand } from "../upgrade/lasting.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
+import { settleAsBefore } from "./decisions.ts";
 import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
 import { withKnownVariables } from "./inherited.ts";
 import { type Inventory, merge } from "./merge.ts";
@@ -55,6 +56,7 @@ export async function takeSurvey(agents: readonly Agent[], options: SurveyOption
     inventories.push(inventoryOf(files, openConfigFile({ ...options, flag: path })));
   }
   settleByWishes(inventories, options.wishes);
+  settleAsBefore(inventories, options.env);
   return { found, inventories };
 }
 
@@ -113,7 +115,7 @@ function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
     isShared && folder !== undefined ? fromConfig(entry, folder, dirname(configFile.file)) : entry;
   const servers = files.flatMap((file) => file.servers);
   const merged = merge(servers, configFile.entries, configFile.file, entryOf);
-  return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)) };
+  return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)), decided: [] };
 }
 
 /** The user's servers keep the variables that they are known to read. Others who work on a project may have set other variables. */

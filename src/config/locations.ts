@@ -5,6 +5,7 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { projectDataFolder } from "../open-folder.ts";
 import { sha256 } from "../sha256.ts";
 import type { Environment } from "./environment.ts";
 
@@ -89,7 +90,7 @@ export function foldersOf(origin: Origin, chosen: Chosen, { env, cwd }: { env: E
     }
     if (origin.kind === "project") {
       const project = dirname(origin.file);
-      return { path: join(project, ".claudikins", name), base: project };
+      return { path: join(project, projectDataFolder, name), base: project };
     }
     const data = userDataFolder(env);
     const home = origin.kind === "demo" ? join(data, "demo") : data;

@@ -6,6 +6,7 @@ import { keyFor } from "../../src/cli/from-registry/add-published.ts";
 import { registriesFor, wishOf } from "../../src/cli/from-registry/find-server.ts";
 import { visibleText } from "../../src/visible-text.ts";
 import { type Published, type RegistryOptions, StandInRegistry } from "../support/mcp-registry.ts";
+import { shellLine } from "../support/process.ts";
 import { everything } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page, testIo } from "./in-memory.ts";
@@ -97,7 +98,7 @@ const wroteNothing = () => expect(existsSync(usersFile())).toBe(false);
 /** An npx that starts the everything server, whatever package it is asked for, and no other runtime. */
 function withNpx(): Record<string, string> {
   const { command, args } = everything();
-  const npx = folder.write("bin/npx", `#!/bin/sh\nexec ${Bun.which(command)} ${args.join(" ")}\n`);
+  const npx = folder.write("bin/npx", `#!/bin/sh\nexec ${shellLine([Bun.which(command) ?? command, ...args])}\n`);
   chmodSync(npx, 0o755);
   return { PATH: `${join(folder.path, "bin")}:/bin` };
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { StandInRegistry } from "../support/mcp-registry.ts";
+import { shellLine } from "../support/process.ts";
 import { everything } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli } from "./in-memory.ts";
@@ -32,7 +33,10 @@ const named = (name: string, value?: string, more: object = {}) => ({ type: "nam
 function runtimes(): Record<string, string> {
   const { command, args } = everything();
   for (const name of ["npx", "docker"]) {
-    const file = folder.write(`bin/${name}`, `#!/bin/sh\nexec ${Bun.which(command)} ${args.join(" ")}\n`);
+    const file = folder.write(
+      `bin/${name}`,
+      `#!/bin/sh\nexec ${shellLine([Bun.which(command) ?? command, ...args])}\n`,
+    );
     chmodSync(file, 0o755);
   }
   return { PATH: `${join(folder.path, "bin")}:/bin` };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { CredentialStore } from "../../src/clients/auth/credentials.ts";
 import { credentialsFile } from "../../src/config/locations.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { shellLine } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
@@ -28,7 +29,7 @@ const registry = () => join(folder.path, ".local", "share", "claudikins", "regis
 /** An npx that starts the everything server, whatever package it is asked for. */
 function withNpx(): Record<string, string> {
   const { command, args } = everything();
-  const npx = folder.write("bin/npx", `#!/bin/sh\n[ -n "$REFUSE" ] && exit 3\nexec ${command} ${args.join(" ")}\n`);
+  const npx = folder.write("bin/npx", `#!/bin/sh\n[ -n "$REFUSE" ] && exit 3\nexec ${shellLine([command, ...args])}\n`);
   chmodSync(npx, 0o755);
   return { PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` };
 }

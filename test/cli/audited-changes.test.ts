@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AuditLine } from "../../src/audit/event.ts";
 import { trustFile } from "../../src/config/locations.ts";
 import { policyChanges, recordedChange } from "../../src/settings/policy-changes.ts";
+import { scriptOf } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
@@ -60,7 +61,9 @@ test("remove records the server and the rules that go with it, and an editor wha
   const written = JSON.stringify({ mcpServers: {}, policy: { confirm: "always" } });
   const editor = folder.write("editor.ts", `await Bun.write(process.argv[2], ${JSON.stringify(written)});`);
   await run(["remove", "odd"]);
-  await run(["config", "edit"], { env: { EDITOR: `${process.execPath} ${editor}` } });
+  await run(["config", "edit"], {
+    env: { EDITOR: scriptOf([process.execPath, editor], join(folder.path, "editor.sh")) },
+  });
   expect(await recorded()).toEqual([
     changed(
       { at: "mcpServers.odd", before: expect.stringMatching(digest) },
@@ -118,7 +121,7 @@ describe("with a log that cannot be written, nothing is changed by", () => {
   ])("%s", async (_, argv) => {
     const env = {
       CI: argv[0] === "add" ? "true" : "",
-      EDITOR: `${process.execPath} ${folder.write("editor.ts", never)}`,
+      EDITOR: scriptOf([process.execPath, folder.write("editor.ts", never)], join(folder.path, "editor.sh")),
     };
     if (argv.at(-1) === "--revoke") await run(["trust", "--yes"], { env });
     const audit = join(folder.path, ".local/share/claudikins/audit");

@@ -1,6 +1,6 @@
 /** Different servers of the same name are never lost. Also: the output of a dry run, and values that an agent supplied. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
@@ -85,6 +85,90 @@ describe("init with two agents that define a server differently", () => {
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
     expect(existsSync(join(folder.path, ".config"))).toBe(false);
+  });
+});
+
+describe("a name that was decided", () => {
+  const asked = "refers to different servers";
+  const atTerminal = (...answers: string[]) => ({ terminal: true, answers, env: { NO_COLOR: "1" } });
+  beforeEach(twoMemories);
+
+  test.each([["1"], ["2"], ["3"]])(
+    "is not asked about again, with --apply and without a terminal either: answer %s",
+    async (answer) => {
+      const first = await run(["init", "--no-start"], atTerminal(answer, "n"));
+      expect([first.exitCode, first.stderr.includes(asked)]).toEqual([0, true]);
+      const written = config();
+      for (const [argv, options] of [
+        [["init", "--no-start"], atTerminal("n")],
+        [["init", "--no-start", "--apply"], {}],
+        [["init", "--no-start", "--apply"], atTerminal()],
+      ] as const) {
+        const again = await run([...argv], options);
+        expect([again.exitCode, again.stderr.includes(asked), config()]).toEqual([0, false, written]);
+      }
+    },
+  );
+
+  test("can be decided again, as the note about the other server says", async () => {
+    await run(["init", "--no-start"], atTerminal("1", "y"));
+    const { stderr } = await run(["init", "--no-start", "--apply"]);
+    const [, wish = ""] = /another server of this name was chosen before; .*: --prefer (\S+)/.exec(stderr) ?? [];
+    expect(wish).toBe("memory=cursor");
+    await init("--prefer", wish);
+    expect(config()).toMatchObject({ memory: memories.cursor, "memory-claudikins": memories.claude });
+  });
+
+  test("is asked about again if an agent's server has changed", async () => {
+    await run(["init", "--no-start"], atTerminal("1", "y"));
+    folder.write(".cursor/mcp.json", { mcpServers: { memory: { command: "memory", args: ["new"] } } });
+    const { exitCode, stderr } = await run(["init", "--no-start", "--apply"]);
+    expect([exitCode, stderr.includes(asked)]).toEqual([2, true]);
+  });
+
+  test("is kept without any setting of the servers, in a file that only the user can read", async () => {
+    await run(["init", "--no-start"], atTerminal("1", "y"));
+    const file = join(folder.path, ".local/share/claudikins/hosts/decisions.json");
+    expect(readFileSync(file, "utf8")).not.toContain('"cursor"');
+    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+    folder.write(".local/share/claudikins/hosts/decisions.json", '{ "left": [7] ');
+    expect((await run(["init", "--no-start", "--apply"])).stderr).toContain(asked);
+  });
+});
+
+test("an entry of the config stays the agent's server if a person adds settings of claudikins to it", async () => {
+  folder.write(".cursor/mcp.json", { mcpServers: { memory: memories.cursor } });
+  const added = { session: "private", inherit: ["EDITOR"], confirm: "never", maxCallsInFlight: 2, keepAlive: true };
+  folder.write(".config/claudikins/claudikins.json", { mcpServers: { memory: { ...memories.cursor, ...added } } });
+  const { servers } = await init();
+  expect(servers).toEqual([expect.objectContaining({ server: "memory", new: false })]);
+});
+
+describe("choices that look the same", () => {
+  const withEnv = (path: string, token: string) => ({
+    command: "memory",
+    env: { MEMORY_FILE_PATH: path, API_TOKEN: token },
+  });
+
+  test("show the settings that differ, and hide only secrets", async () => {
+    folder.write(".claude.json", { mcpServers: { memory: withEnv("/data/a.json", "t0k3n-one-1") } });
+    folder.write(".cursor/mcp.json", { mcpServers: { memory: withEnv("/data/b.json", "s3cr3t-two-2") } });
+    const { stderr } = await run(["init", "--no-start", "--apply"]);
+    expect(stderr).toContain("claude-code: memory (with MEMORY_FILE_PATH=/data/a.json, API_TOKEN=***)\n");
+    expect(stderr).toContain("cursor: memory (with MEMORY_FILE_PATH=/data/b.json, API_TOKEN=***)\n");
+    expect(stderr).not.toContain("a hidden value differs");
+  });
+
+  test.each([
+    ["a folder", { cwd: "/one" }, { cwd: "/two" }, ["cwd=/one", "cwd=/two"]],
+    ["a variable that one lacks", { env: { REGION: "eu-west-1" } }, { env: {} }, ["(with REGION)", "cursor: memory\n"]],
+    ["a short secret", { env: { PASSWORD: "abc" } }, { env: { PASSWORD: "xyz" } }, ["a hidden value differs"]],
+  ])("are told apart by %s", async (_, one, other, texts) => {
+    folder.write(".claude.json", { mcpServers: { memory: { command: "memory", ...one } } });
+    folder.write(".cursor/mcp.json", { mcpServers: { memory: { command: "memory", ...other } } });
+    const { stderr } = await run(["init", "--no-start", "--apply"]);
+    for (const text of texts) expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(/abc|xyz/);
   });
 });
 

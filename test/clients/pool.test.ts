@@ -7,7 +7,7 @@ import { wholeOf } from "../../src/clients/decoding/large-json.ts";
 import type { Pool } from "../../src/clients/pool.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, failureText, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
-import { processesLeft, processesWith } from "../support/process.ts";
+import { processesLeft, processesWith, shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 
 // Processes start slowly on a small machine.
@@ -54,7 +54,7 @@ describe("a start", () => {
   });
 
   test("resolves a relative command against the server's cwd, or the caller's", async () => {
-    const script = own.folder.write("bin/serve.sh", `#!/bin/sh\nexec '${odd().command}' "$@"\n`);
+    const script = own.folder.write("bin/serve.sh", `#!/bin/sh\nexec ${shellLine([odd().command])} "$@"\n`);
     chmodSync(script, 0o755);
     open({
       here: { ...odd(), command: "./bin/serve.sh" },
@@ -284,7 +284,7 @@ describe("a server that does not start", () => {
     const file = join(own.folder.path, "tools.json");
     open({ file: fixture("from-file", file), late: { ...odd(), command: "./late.sh" } });
     expect(await failure(own.pool.listTools("late"))).toContain("command not found: ./late.sh");
-    const script = own.folder.write("late.sh", `#!/bin/sh\nexec '${odd().command}' "$@"\n`);
+    const script = own.folder.write("late.sh", `#!/bin/sh\nexec ${shellLine([odd().command])} "$@"\n`);
     chmodSync(script, 0o755);
     expect((await own.pool.listTools("late")).length).toBe(14);
     expect(await failure(own.pool.listTools("file"))).toContain("there is no such file");

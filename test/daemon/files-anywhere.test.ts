@@ -7,7 +7,7 @@ import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostileFolder, hostileFolder } from "../support/hostile-folder.ts";
 import { strippingNode } from "../support/node.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, shellLine } from "../support/process.ts";
 
 setDefaultTimeout(120_000);
 
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === "win32")("a Node without TypeScript support
   *) echo "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension .ts" >&2; exit 1 ;;
 esac`;
   // As if claudikins contained Bun.
-  const claudikins = `case "$1" in --config=*) exec ${process.execPath} "$@" ;; *) exec ${claudikinsCommand.join(" ")} "$@" ;; esac`;
+  const claudikins = `case "$1" in --config=*) exec ${shellLine([process.execPath])} "$@" ;; *) exec ${shellLine(claudikinsCommand)} "$@" ;; esac`;
   const withNode = (version: string, programs: Record<string, string> = {}) => {
     const bin = `node-${version}-${Object.keys(programs).length}`;
     for (const [name, script] of Object.entries({ node: old(version), ...programs })) {

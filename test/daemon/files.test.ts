@@ -7,7 +7,7 @@ import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { strippingNode } from "../support/node.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, shellLine } from "../support/process.ts";
 
 setDefaultTimeout(60_000);
 
@@ -178,7 +178,7 @@ describe("the executable", () => {
   /** A claudikins that notes that it was started. */
   function wrapper(name: string): { path: string; started: () => Promise<boolean> } {
     const note = join(project.path, `${name.replaceAll("/", "-")}-started`);
-    const words = claudikinsCommand.map((word) => `"${word}"`).join(" ");
+    const words = shellLine(claudikinsCommand);
     const path = project.write(name, `#!/bin/sh\n: > "${note}"\nexec ${words} "$@"\n`);
     chmodSync(path, 0o755);
     return { path, started: () => Bun.file(note).exists() };

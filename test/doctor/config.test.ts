@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { spaceFindings } from "../../src/doctor/folders.ts";
+import { shellWord } from "../../src/shell-word.ts";
 import { version } from "../../src/version.ts";
 import { root } from "../support/claudikins.ts";
 import { patient } from "./patient.ts";
@@ -19,7 +20,7 @@ describe("the executable", () => {
     expect(none.of("executable.path")).toEqual({
       state: "warning",
       message: "claudikins is not on the PATH: agents' project files, skills and shells cannot find it",
-      repair: `sh ${join(root, "install.sh")}`,
+      repair: `sh ${shellWord(join(root, "install.sh"))}`,
     });
 
     program("bin/claudikins", version);
@@ -44,7 +45,7 @@ describe("the executable", () => {
     expect(before.of("executable.path")).toEqual({
       state: "warning",
       message: "Another claudikins (0.0.9) comes first on the PATH: FOLDER/old/claudikins",
-      repair: `sh ${join(root, "install.sh")}`,
+      repair: `sh ${shellWord(join(root, "install.sh"))}`,
     });
     expect(behind.of("executable.path")?.message).toBe("On the PATH: FOLDER/bin/claudikins (the same version)");
   });

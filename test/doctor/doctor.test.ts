@@ -7,6 +7,7 @@ import { page } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { fixture } from "../support/servers.ts";
+import { withName } from "../support/shown-paths.ts";
 import { patient } from "./patient.ts";
 
 const home = patient();
@@ -29,7 +30,7 @@ test("doctor prints findings grouped by area, with their fixes", async () => {
   const options = { env: { PATH: at("empty") } };
   const text = page(argv, await run(argv, options), home.folder.path);
   expect(
-    text.replaceAll(root, "SOURCE").replace(/claudikins \d\S+, from source \(.*?\)/, "claudikins VERSION"),
+    withName(text, root, "SOURCE").replace(/claudikins \d\S+, from source \(.*?\)/, "claudikins VERSION"),
   ).toMatchInlineSnapshot(`
     "$ claudikins doctor
     --- stdout

@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { posixWord } from "../../src/shell-word.ts";
 import { platforms } from "../../src/upgrade/platforms.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -107,7 +108,7 @@ export class Machine implements Disposable {
     for (const name of names) {
       const found = Bun.which(name, { PATH: process.env["PATH"] ?? "" });
       // Not a link: some tools of macOS depend on their own location.
-      if (found) this.write(join(folder, name), `#!/bin/sh\nexec '${found}' "$@"\n`);
+      if (found) this.write(join(folder, name), `#!/bin/sh\nexec ${posixWord(found)} "$@"\n`);
     }
     this.path = `${this.tools}:${folder}`;
     return this;

@@ -1,5 +1,6 @@
 /** Runs programs as a user would, and returns everything about how they ended. */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { posixWord } from "../../src/shell-word.ts";
 
 export interface Ended {
@@ -17,6 +18,13 @@ export interface RunOptions {
 /** The command as a POSIX shell reads it. The folder of the checkout can have any name. */
 export function shellLine(words: readonly string[]): string {
   return words.map(posixWord).join(" ");
+}
+
+/** Writes a script that runs the command. It is for $BROWSER and $EDITOR, which are split at spaces. Returns its path. */
+export function scriptOf(words: readonly string[], path: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\nexec ${shellLine(words)} "$@"\n`, { mode: 0o755 });
+  return path;
 }
 
 /** Starts a program with exactly this environment, and waits for its end. */

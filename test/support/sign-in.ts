@@ -1,10 +1,11 @@
 /** People who sign in, for tests: with a browser that is started for them, or by hand. */
 import { join } from "node:path";
 import { root } from "./claudikins.ts";
+import { scriptOf } from "./process.ts";
 
 /** A $BROWSER that follows every redirect, and stores the last page in the file. */
 export function browserCommand(page: string): string {
-  return `${process.execPath} ${join(root, "test", "fixtures", "browser.ts")} ${page}`;
+  return scriptOf([process.execPath, join(root, "test", "fixtures", "browser.ts"), page], `${page}.browser.sh`);
 }
 
 /** The redirect of the authorization server for a browser that opens this address. */

@@ -83,7 +83,7 @@ describe("pages of the program", () => {
 
   const unmapped = `
     import { readFileSync } from "node:fs";
-    import { giveBackMemory } from "${join(root, "src", "give-back-memory.ts")}";
+    import { giveBackMemory } from ${JSON.stringify(join(root, "src", "give-back-memory.ts"))};
     const mapped = () => Number(/^RssFile:\\s+(\\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]);
     const before = mapped();
     await giveBackMemory(() => ISOVER);

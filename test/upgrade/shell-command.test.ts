@@ -4,6 +4,7 @@ import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { selfCommand } from "../../src/config/self.ts";
 import { shellCommand } from "../../src/upgrade/shell-command.ts";
+import { shellLine } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 test("is claudikins if that is on the PATH, but not the copy of npx", () => {
@@ -13,7 +14,7 @@ test("is claudikins if that is on the PATH, but not the copy of npx", () => {
     chmodSync(file, 0o755);
     return dirname(file);
   };
-  const own = selfCommand().join(" ");
+  const own = shellLine(selfCommand());
   expect(shellCommand({})).toBe(own);
   const copy = program(".npm/_npx/0123/node_modules/.bin/claudikins");
   expect(shellCommand({ PATH: copy })).toBe(own);

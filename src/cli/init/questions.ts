@@ -1,11 +1,11 @@
 /** Finds the servers for init, and asks the person: which of several gets a name, and what an agent has asked the person for. */
 import { chooseOne, keepAll, leaveAll, wishesOf } from "../../agents/choices.ts";
-import { type Conflict, configOrigin, type Inventory, type MergedServer } from "../../agents/merge.ts";
+import { type Conflict, configOrigin, essence, type Inventory, type MergedServer } from "../../agents/merge.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { chosenAgents } from "../../agents/supported/agents.ts";
 import type { Supplied } from "../../agents/supported/model.ts";
 import { isEmpty, nothingFound, type Survey, takeSurvey } from "../../agents/switch-over.ts";
-import type { Redact } from "../../clients/secrets.ts";
+import { type Redact, speaksOfSecret } from "../../clients/secrets.ts";
 import { variablesIn } from "../../config/expand.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
@@ -125,9 +125,15 @@ export function conflictLines(conflicts: readonly Conflict[]): string {
     .join("\n");
 }
 
-/** One line per choice: its origin and what it starts. */
+/** One line per choice: its origin and what it starts. If that looks the same, the line shows the settings that differ. */
 export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
-  const ways = choices.map(({ entry }) => mask(entryText(entry)));
+  const short = choices.map(({ entry }) => mask(entryText(entry)));
+  const isUnique = (way: string) => short.filter((other) => other === way).length === 1;
+  const differing = differingSettings(choices.filter((_, place) => !isUnique(short[place] ?? "")));
+  const ways = choices.map(({ entry }, place) => {
+    const way = short[place] ?? "";
+    return isUnique(way) ? way : mask(entryText(entry, differing));
+  });
   return choices.map(({ from }, place) => {
     const where = from.map(({ host, folder }) => (folder === undefined ? host : `${host} (${folder})`));
     const way = ways[place] ?? "";
@@ -136,12 +142,33 @@ export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
   });
 }
 
-function entryText(entry: PortableEntry): string {
-  const { command, args, url, serverUrl, httpUrl, env, headers } = entry;
-  const names = Object.keys({ ...(env as object), ...(headers as object) });
+/** What the entry starts or reaches, with the names of its variables and headers, and the values of these settings. */
+function entryText(entry: PortableEntry, shown: ReadonlySet<string> = new Set()): string {
+  const { command, args, url, serverUrl, httpUrl } = entry;
   const way =
     command === undefined ? String(url ?? serverUrl ?? httpUrl) : [command, ...((args as string[]) ?? [])].join(" ");
-  return names.length === 0 ? way : `${way} (with ${names.join(", ")})`;
+  const settings = settingsOf(entry);
+  const named = Object.keys({ ...(entry["env"] as object), ...(entry["headers"] as object) });
+  const names = new Set([...named, ...[...shown].filter((name) => settings.has(name))]);
+  const texts = [...names].map((name) => {
+    if (!shown.has(name)) return name;
+    return `${name}=${speaksOfSecret(name) ? "***" : settings.get(name)}`;
+  });
+  return texts.length === 0 ? way : `${way} (with ${texts.join(", ")})`;
+}
+
+/** The names of the settings in which the choices differ. */
+function differingSettings(choices: Conflict["choices"]): Set<string> {
+  const all = choices.map(({ entry }) => settingsOf(entry));
+  const names = all.flatMap((settings) => [...settings.keys()]);
+  return new Set(names.filter((name) => new Set(all.map((settings) => settings.get(name))).size > 1));
+}
+
+/** Everything that distinguishes the entry but its command and its address, as texts by name. */
+function settingsOf(entry: PortableEntry): Map<string, string> {
+  const { command, args, url, env, headers, ...others } = essence(entry);
+  const all = Object.entries({ ...others, ...(env as object), ...(headers as object) });
+  return new Map(all.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]));
 }
 
 /** Explains the flags that decide the first conflict. */

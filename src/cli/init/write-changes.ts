@@ -1,5 +1,6 @@
 /** Writes what init has planned: first the configs, and then the agents' files if the person agrees. */
 import { type Applied, apply } from "../../agents/apply.ts";
+import { remember } from "../../agents/decisions.ts";
 import { haveSecrets } from "../../agents/secrets.ts";
 import { commandFor, type SwitchPlan } from "../../agents/switch-over.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
@@ -19,6 +20,10 @@ export async function writeChanges(
 ): Promise<Applied[]> {
   const { io, say } = setting;
   for (const one of started) await writeConfig(one, setting);
+  remember(
+    started.map(({ plan }) => plan.inventory),
+    io.env,
+  );
   const changed = started.map(({ plan }) => plan).filter(({ plans }) => plans.length > 0);
   if (changed.length === 0) {
     await say("No agent's settings need to change.\n");

@@ -7,6 +7,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
 import { parsedJson } from "../../json-object.ts";
+import { projectDataFolder } from "../../open-folder.ts";
 import type { Environment } from "../environment.ts";
 import { type Folders, realOf, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 
@@ -15,7 +16,7 @@ export function writtenFolderAround(file: string, env: Environment): string | un
   const folders = [realOf(userDataFolder(env)), ...rememberedFolders(env)];
   for (const path of new Set([file, join(realOf(dirname(file)), basename(file))])) {
     for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-      if (basename(folder).toLowerCase() === ".claudikins") return folder;
+      if (basename(folder).toLowerCase() === projectDataFolder) return folder;
     }
     const found = folders.find((folder) => isWithin(path, folder));
     if (found !== undefined) return found;
@@ -28,7 +29,7 @@ export function writtenFolderAround(file: string, env: Environment): string | un
  * can append concurrently. If it cannot be written, nothing happens: configs in these folders must still be trusted.
  */
 export function rememberFolders({ registry, workspace }: Folders, file: string, env: Environment): void {
-  const usual = [`${sep}.claudikins${sep}`, `${realOf(userDataFolder(env))}${sep}`];
+  const usual = [`${sep}${projectDataFolder}${sep}`, `${realOf(userDataFolder(env))}${sep}`];
   const chosen = [registry, workspace]
     .map(realOf)
     // The registry may be the project's own folder. The config in it must stay valid.
