@@ -4,8 +4,18 @@ import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 /** Fewer characters are not worth mentioning. They may be quotes and line breaks alone. */
 export const notableChars = 1_000;
 
+/**
+ * Characters that a program kept out of the context: those of the results that it received, without those that it returned. A part
+ * that our own limits cut from an answer counts as returned.
+ */
+export function keptOut({ charsIn, charsOut }: Pick<Receipt, "charsIn" | "charsOut">): number {
+  return Math.max(0, charsIn - charsOut);
+}
+
 /** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
-export function receiptText({ calls, failures, tools, durationMs, charsIn, charsOut }: Receipt): string {
+export function receiptText(receipt: Receipt): string {
+  const { calls, failures, tools, durationMs } = receipt;
+  const kept = keptOut(receipt);
   const failing = Object.entries(tools).flatMap(([tool, { failures: failed, hiddenFailure }]) => {
     return failed > 0 ? [hiddenFailure === undefined ? tool : `${tool}: ${hiddenFailure}`] : [];
   });
@@ -14,8 +24,7 @@ export function receiptText({ calls, failures, tools, durationMs, charsIn, chars
     `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
     `${grouped(Math.round(durationMs))} ms`,
   ];
-  if (charsIn - charsOut >= notableChars)
-    parts.push(`${grouped(charsIn - charsOut)} characters kept out of the context`);
+  if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);
   return `[${parts.join(" · ")}]`;
 }
 

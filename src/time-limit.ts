@@ -78,6 +78,35 @@ export class TimeLimit implements Clock {
   }
 }
 
+/** Measures how long one call's time limit is held. It passes everything on to the limit, if there is one. */
+export class HeldTime implements Clock {
+  readonly #clock: Clock | undefined;
+  #holds = 0;
+  #since = 0;
+  #heldMs = 0;
+
+  constructor(clock?: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The time in which somebody held it, in milliseconds. */
+  get ms(): number {
+    return this.#heldMs + (this.#holds > 0 ? performance.now() - this.#since : 0);
+  }
+
+  hold(): void {
+    this.#clock?.hold();
+    this.#holds += 1;
+    if (this.#holds === 1) this.#since = performance.now();
+  }
+
+  release(): void {
+    this.#clock?.release();
+    this.#holds -= 1;
+    if (this.#holds === 0) this.#heldMs += performance.now() - this.#since;
+  }
+}
+
 /** Resolves with the promise, or after `ms` if that is earlier. */
 export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();

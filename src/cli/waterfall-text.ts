@@ -1,5 +1,5 @@
 /** An execution as text: its facts, and one line per call with a bar over time. */
-import { counted, grouped, notableChars } from "../outcome-text.ts";
+import { counted, grouped, keptOut, notableChars } from "../outcome-text.ts";
 import { mostTelling, ticks } from "../trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";
 import {
@@ -7,11 +7,11 @@ import {
   configText,
   durationText,
   failureOf,
-  keptOut,
   leftText,
   outcomeWord,
   protocolsText,
   timeText,
+  tookMs,
   toolOf,
 } from "../trace/record-text.ts";
 import { oneLine } from "../visible-text.ts";
@@ -97,8 +97,10 @@ function waterfall(calls: RecordedCall[], durationMs: number, { columns = 80, is
 
 const lineOf = ({ line }: RecordedCall) => (line === undefined ? "" : `:${line}`);
 
-function textOf({ startMs, endMs, outcome, code, resultChars }: RecordedCall): string {
-  const time = durationText(endMs - startMs);
+function textOf(call: RecordedCall): string {
+  const { outcome, code, resultChars, waitedMs = 0 } = call;
+  const waited = waitedMs > 0 ? ` and ${durationText(waitedMs)} of waiting for a person` : "";
+  const time = `${durationText(tookMs(call))}${waited}`;
   if (outcome === "ok") return `${time}, ${grouped(resultChars)} chars`;
   return `${time}, ${outcome === "failed" ? (code ?? "failed") : "cancelled"}`;
 }

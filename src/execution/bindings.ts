@@ -5,6 +5,7 @@ import type { RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { isSearchQuick, search } from "../search/search.ts";
+import type { Clock } from "../time-limit.ts";
 import { callForValue } from "./call-tool.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import { counted } from "./counted-call.ts";
@@ -54,21 +55,24 @@ export async function bindingsFor(
     suggest: (words, limit) => suggestions(words, limit, parts),
     async call(call, callSignal, clock, made) {
       const { namespace, group, name, args } = call;
-      const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const onSend =
-          checkpointer && made ? (repeatable: boolean) => checkpointer.sending(made.call, repeatable) : undefined;
+      let hasLeft = false;
+      const onSend = async (repeatable: boolean) => {
+        if (checkpointer && made) await checkpointer.sending(made.call, repeatable);
+        hasLeft = true;
+      };
+      const make = async (limit?: Clock, onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
         const placed = made && { ...made, code: lineOf(source, made.line) };
-        const options = { signal: callSignal, clock, origin, made: placed, onSend, onProgress };
+        const options = { signal: callSignal, clock: limit, origin, made: placed, onSend, onProgress };
         if (group === "tools") return callForValue(call, parts, options);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
         return { json: JSON.stringify(value ?? null) };
       };
       if (namespace !== "") {
-        const around = { parts, signal: callSignal, taken: isForAgent };
-        return counted(call, around, () => tellingEnd(call, tell, make));
+        const around = { parts, signal: callSignal, clock, hasLeft: () => hasLeft, taken: isForAgent };
+        return counted(call, around, (limit) => tellingEnd(call, tell, (onProgress) => make(limit, onProgress)));
       }
       // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
-      if (group !== "tools") return make();
+      if (group !== "tools") return make(clock);
       return { json: JSON.stringify(await registryFunction(name, args, parts, callSignal)) };
     },
   };

@@ -48,7 +48,6 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
   const options: CallToolOptions = {
     signal: limit ? AbortSignal.any([signal, late.signal]) : signal,
     timeoutMs,
-    clock: limit,
     argumentsFor: (schema) => argumentsOf(wanted.given, schema),
     onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
   };
@@ -57,9 +56,9 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
   try {
     const result = await countedResult(
       () => usedNames(naming, parts),
-      { parts, signal },
-      async () => {
-        const called = await callTool({ ...naming, args: {} }, parts, options);
+      { parts, signal, clock: limit },
+      async (clock) => {
+        const called = await callTool({ ...naming, args: {} }, parts, { ...options, clock });
         tool = called.tool.name;
         return called.result;
       },

@@ -2,25 +2,34 @@
 import { entryKeyOf } from "../catalog/config-entry.ts";
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { objectsOf } from "../clients/result.ts";
+import { charsOfBlocks, shownChars } from "../context-characters.ts";
 import type { JsonObject } from "../json-object.ts";
-import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type ToolUse, unknownTool } from "../ledger/counts.ts";
+import { continuesElsewhere } from "../policy/desk.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
-import { textOf } from "../sandbox/binding-value.ts";
+import { contextChars, textOf } from "../sandbox/binding-value.ts";
 import type { BindingCall, BindingValue } from "../sandbox/contract.ts";
+import { type Clock, HeldTime } from "../time-limit.ts";
 import type { Parts } from "./parts.ts";
 import { isServerFunction } from "./server-functions.ts";
 
 interface Surroundings {
   parts: Parts;
   signal: AbortSignal;
+  /** The time limit of the caller. */
+  clock?: Clock | undefined;
+  /** Whether the call was sent to its server. */
+  hasLeft?: (() => boolean) | undefined;
 }
+
+/** `clock` is held while a person is asked: that is not time in the tool. */
+type Make<T> = (clock: Clock) => Promise<T>;
 
 /** Makes and counts a call. `taken`: a program of an agent makes it, so its result does not enter the context by itself. */
 export function counted(
   call: BindingCall,
   { taken, ...around }: Surroundings & { taken: boolean },
-  make: () => Promise<BindingValue>,
+  make: Make<BindingValue>,
 ): Promise<BindingValue> {
   return measured(
     make,
@@ -29,18 +38,14 @@ export function counted(
     (value) => ({
       isFailure: value === undefined,
       resultChars: value ? textOf(value).length : 0,
-      takenChars: taken && value ? Math.min(charsOf(value, call), shownChars) : 0,
+      takenChars: taken && value ? contextChars(value, call, shownChars) : 0,
       argumentChars: taken ? (call.argsJson ?? JSON.stringify(call.args)).length : 0,
     }),
   );
 }
 
 /** Makes and counts a call whose whole result is passed on. Names are the server's own. */
-export function countedResult(
-  names: () => Used,
-  around: Surroundings,
-  make: () => Promise<JsonObject>,
-): Promise<JsonObject> {
+export function countedResult(names: () => Used, around: Surroundings, make: Make<JsonObject>): Promise<JsonObject> {
   return measured(make, around, names, (result) => ({
     isFailure: result === undefined || result["isError"] === true,
     resultChars: charsOfResult(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
@@ -64,41 +69,33 @@ interface Measure extends Pick<ToolUse, "resultChars" | "takenChars" | "argument
 
 /** `measure` gets undefined if the call threw. */
 async function measured<T>(
-  make: () => Promise<T>,
-  { parts, signal }: Surroundings,
+  make: Make<T>,
+  { parts, signal, clock, hasLeft = () => true }: Surroundings,
   names: () => Used,
   measure: (result: T | undefined) => Measure,
 ): Promise<T> {
-  if (!parts.ledger.isOn) return make();
+  const held = new HeldTime(clock);
+  if (!parts.ledger.isOn) return make(held);
   const startedAt = performance.now();
   let result: T | undefined;
   try {
-    result = await make();
+    result = await make(held);
     return result;
   } finally {
+    // Another process makes a call that has not left, and counts it.
+    if (signal.reason !== continuesElsewhere || hasLeft()) count(result);
+  }
+
+  function count(known: T | undefined): void {
     const used = names();
     const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
     const entry = config && entryKeyOf(parts.config.origin, config);
-    const { isFailure, ...chars } = measure(result);
-    const durationMs = performance.now() - startedAt;
+    const { isFailure, ...chars } = measure(known);
+    const durationMs = performance.now() - startedAt - held.ms;
     // A cancelled call has no answer, so it did not fail.
     const failures = isFailure && !signal.aborted ? 1 : 0;
     parts.ledger.called({ ...used, entry }, { calls: 1, failures, durationMs, ...chars });
   }
-}
-
-/** Longer JSON is not parsed for counting. */
-const longJson = 500_000;
-
-/** Characters that a model would have read. Content blocks count by their texts, unless their JSON is too long to parse. */
-function charsOf(value: BindingValue, { group, raw }: BindingCall): number {
-  const text = textOf(value);
-  const areBlocks = "blocks" in value || ("json" in value && (raw || group !== "tools"));
-  if (!areBlocks) return text.length;
-  if (text.length > longJson) return 0;
-  if ("blocks" in value) return charsOfBlocks(JSON.parse(text));
-  const { content, contents } = (JSON.parse(text) ?? {}) as { content?: unknown; contents?: unknown };
-  return Array.isArray(content ?? contents) ? charsOfBlocks(content ?? contents) : text.length;
 }
 
 /** The own names of a server and its tool, or a placeholder for names that do not exist. */

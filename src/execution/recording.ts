@@ -273,6 +273,7 @@ export class Recording {
       startMs: rounded(startMs),
       // A call that was cancelled with the execution may end a moment after it.
       endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
+      waitedMs: end.outcome !== "cancelled" && end.waitedMs ? rounded(end.waitedMs) : undefined,
       outcome: end.outcome,
       argumentChars,
       resultChars,

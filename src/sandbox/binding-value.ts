@@ -1,5 +1,7 @@
 /** Reads the value of a binding outside the program. */
-import type { BindingValue } from "./contract.ts";
+import { charsOfBlocks, jsonAtStart, readJson } from "../context-characters.ts";
+import { eventLoopTurn } from "../event-loop.ts";
+import type { BindingCall, BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
 import { answerKind } from "./guest/kinds.ts";
 
@@ -8,6 +10,47 @@ export function textOf(value: BindingValue): string {
   if ("json" in value) return value.json;
   if ("blocks" in value) return value.blocks;
   return "text" in value ? value.text : value.jsonOrText;
+}
+
+/** Longer JSON of content blocks is not parsed for counting. */
+const longBlocks = 500_000;
+
+type Counted = Pick<BindingCall, "group" | "raw">;
+
+/** Characters that a model would have read, at most `most`. */
+export function contextChars(value: BindingValue, call: Counted, most: number): number {
+  const text = textOf(value);
+  const counted = charsOfOthers(value, text, call);
+  if (counted !== undefined) return Math.min(counted, most);
+  const reading = jsonAtStart();
+  readJson(text, reading, text.length, most);
+  return Math.min(reading.chars, most);
+}
+
+/** Characters of JSON that are read in one turn of the event loop. */
+const charsInTurn = 1_000_000;
+
+/** All characters that a model would have read. Other events are handled while a large result is read. */
+export async function allContextChars(value: BindingValue, call: Counted): Promise<number> {
+  const text = textOf(value);
+  const counted = charsOfOthers(value, text, call);
+  if (counted !== undefined) return counted;
+  const reading = jsonAtStart();
+  while (reading.at < text.length) {
+    if (reading.at > 0) await eventLoopTurn();
+    readJson(text, reading, reading.at + charsInTurn);
+  }
+  return reading.chars;
+}
+
+/** Content blocks count by their texts, and images by their cost. Undefined for JSON, which is counted as programs return it. */
+function charsOfOthers(value: BindingValue, text: string, { group, raw }: Counted): number | undefined {
+  if ("text" in value || ("jsonOrText" in value && !/^\s*[[{]/.test(text))) return text.length;
+  if (!("blocks" in value) && !("json" in value && (raw || group !== "tools"))) return undefined;
+  if (text.length > longBlocks) return 0;
+  if ("blocks" in value) return charsOfBlocks(JSON.parse(text));
+  const { content, contents } = (JSON.parse(text) ?? {}) as { content?: unknown; contents?: unknown };
+  return Array.isArray(content ?? contents) ? charsOfBlocks(content ?? contents) : undefined;
 }
 
 /** The value as the program sees it. */

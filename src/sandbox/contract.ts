@@ -27,7 +27,7 @@ export interface OutcomeError {
 export interface ToolUse {
   calls: number;
   failures: number;
-  /** Sum over all calls; concurrent calls count individually. */
+  /** Sum over all calls, without the time in which a person was asked; concurrent calls count individually. */
   durationMs: number;
   /** Characters of the results, which stayed out of the model's context. */
   resultChars: number;
@@ -43,7 +43,7 @@ export interface Receipt {
   failures: number;
   /** Sorted by tool id. */
   tools: Record<string, ToolUse>;
-  /** Characters of tool results that the program received. */
+  /** Characters of tool results that the program received. An image counts by its cost in a context. */
   charsIn: number;
   /** Characters of the output: the value or the failure, the logs, and displayed texts. */
   charsOut: number;
@@ -182,10 +182,10 @@ export interface WatchedCall extends Omit<BindingCall, "args" | "raw"> {
   args: string;
 }
 
-/** How a call ended: the text of its result, or why there is none. */
+/** How a call ended: the text of its result, or why there is none. `waitedMs` is the time in which a person was asked. */
 export type WatchedEnd =
-  | { outcome: "ok"; text: string }
-  | { outcome: "failed"; code: string | undefined; message: string }
+  | { outcome: "ok"; text: string; waitedMs?: number }
+  | { outcome: "failed"; code: string | undefined; message: string; waitedMs?: number }
   /** Cancelled with the execution. */
   | { outcome: "cancelled" };
 

@@ -1,9 +1,12 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
+import { charsOfBlocks } from "../context-characters.ts";
 import { eventLoopTurn } from "../event-loop.ts";
-import type { Clock } from "../time-limit.ts";
-import { textOf } from "./binding-value.ts";
+import { displayedBlocks, shownValue } from "../media.ts";
+import { type Clock, HeldTime } from "../time-limit.ts";
+import { allContextChars, textOf } from "./binding-value.ts";
 import type {
   Bindings,
+  BindingValue,
   CallWatcher,
   FailureReason,
   Limits,
@@ -55,6 +58,8 @@ const atStart = () => ({
   /** The message of the first failure of each tool. */
   failures: new Map<string, string>(),
   registry: undefined as string | undefined,
+  /** Characters of all results, with images counted by their cost in a context. */
+  charsIn: 0,
 });
 
 /** What was counted so far: plain data of bounded size. */
@@ -120,7 +125,7 @@ export class Recorder {
     const displayed: unknown =
       json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
     this.#display.push(displayed);
-    this.#displayedChars += textChars(displayed);
+    this.#displayedChars += charsOfBlocks(displayedBlocks(displayed));
   }
 
   /** Notes the first access to the registry. */
@@ -133,6 +138,7 @@ export class Recorder {
     const { call, namespace, group, name, raw, line } = message;
     const tool = toolId(message);
     const startedAt = performance.now();
+    const held = new HeldTime(clock);
     // Questions about the tools do not count as calls.
     if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
@@ -148,17 +154,17 @@ export class Recorder {
       const value = await bindings.call(
         { namespace, group, name, args, argsJson: message.args, raw },
         signal,
-        clock,
+        held,
         made,
       );
       const text = textOf(value);
       if (text.length > largeChars) await eventLoopTurn();
-      use.resultChars += text.length;
+      await this.#received(use, value, message);
       const { resultBytes } = this.#limits;
       // A UTF-16 unit has at most three bytes in UTF-8.
       const bytes = text.length * 3 > resultBytes ? Buffer.byteLength(text) : 0;
       if (bytes > resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
-      ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
+      ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text, waitedMs: held.ms });
       return { type: "settle", call, ...value };
     } catch (error) {
       const shape = errorShape(error);
@@ -166,11 +172,11 @@ export class Recorder {
       if (signal.aborted) ended?.({ outcome: "cancelled" });
       else {
         this.#failed(tool, use, shape);
-        ended?.({ outcome: "failed", code: shape.code, message: shape.message });
+        ended?.({ outcome: "failed", code: shape.code, message: shape.message, waitedMs: held.ms });
       }
       return { type: "settle", call, error: shape };
     } finally {
-      use.durationMs += performance.now() - startedAt;
+      use.durationMs += performance.now() - startedAt - held.ms;
       this.#state.open.delete(call);
     }
   }
@@ -185,10 +191,17 @@ export class Recorder {
       this.#failed(toolId(message), use, answer.error);
       ended?.({ outcome: "failed", code: answer.error.code, message: answer.error.message });
     } else {
-      const text = textOf(answer);
-      use.resultChars += text.length;
-      ended?.({ outcome: "ok", text });
+      void this.#received(use, answer, message);
+      ended?.({ outcome: "ok", text: textOf(answer) });
     }
+  }
+
+  /** Counts a result. Answers to questions about the tools do not count. */
+  async #received(use: ToolUse, value: BindingValue, message: CallMessage): Promise<void> {
+    use.resultChars += textOf(value).length;
+    if (message.namespace === "") return;
+    const chars = await allContextChars(value, message);
+    this.#state.charsIn += chars;
   }
 
   #failed(tool: string, use: ToolUse, { message }: ErrorShape): void {
@@ -203,8 +216,7 @@ export class Recorder {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
     }
     const value: unknown = json === undefined ? undefined : JSON.parse(json);
-    const shown = typeof value === "string" ? value.length : (json?.length ?? 0);
-    return { ok: true, value, ...common, receipt: this.#receipt(shown) };
+    return { ok: true, value, ...common, receipt: this.#receipt(json === undefined ? 0 : returnedChars(value, json)) };
   }
 
   failure(reason: FailureReason, error: OutcomeError): Outcome {
@@ -242,7 +254,7 @@ export class Recorder {
       calls: sum((use) => use.calls),
       failures: sum((use) => use.failures),
       tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
-      charsIn: sum((use) => use.resultChars),
+      charsIn: this.#state.charsIn,
       charsOut:
         resultChars + this.#displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
       ...(registry === undefined ? {} : { registry }),
@@ -250,12 +262,11 @@ export class Recorder {
   }
 }
 
-/** Images do not count as text. */
-function textChars(displayed: unknown): number {
-  if (typeof displayed === "string") return displayed.length;
-  if (Array.isArray(displayed)) return displayed.reduce((sum: number, each) => sum + textChars(each), 0);
-  const { text, content } = (displayed ?? {}) as { text?: unknown; content?: unknown };
-  return textChars(text ?? content ?? "");
+/** Images count by their cost in a context, as in results. */
+function returnedChars(value: unknown, json: string): number {
+  if (typeof value === "string") return value.length;
+  const { value: rest, media } = shownValue(value);
+  return media.length === 0 ? json.length : (JSON.stringify(rest)?.length ?? 0) + charsOfBlocks(media);
 }
 
 function newUse(): ToolUse {

@@ -1,10 +1,16 @@
 /** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
+import { charsOfBlocks, shownChars } from "../context-characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
 import { definitionChars } from "../registry/model.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { receiptKey } from "./content/bounded-content.ts";
+
+interface ReceiptFigures {
+  registry: string;
+  /** Characters that the program returned, also if the answer was too long to show. */
+  charsReturned: number;
+}
 
 export class SessionCount {
   readonly #toolbox: Toolbox;
@@ -39,8 +45,10 @@ export class SessionCount {
       this.#found(hookIn(query) ?? "description");
     } else if (tool === "execute_code") {
       const code = String(args["code"] ?? "");
-      ledger.add({ executions: 1, codeChars: code.length, returnedChars: chars });
-      const { registry } = (_meta?.[receiptKey] ?? {}) as { registry?: string };
+      const { registry, charsReturned = 0 } = (_meta?.[receiptKey] ?? {}) as Partial<ReceiptFigures>;
+      // An execution counts once, however often its outcome is asked for.
+      const executions = args["resume"] === undefined ? 1 : 0;
+      ledger.add({ executions, codeChars: code.length, returnedChars: Math.max(chars, charsReturned) });
       const hook = hookIn(code) ?? (registry === undefined ? undefined : hookOfAccess(registry));
       if (hook) this.#found(hook);
     }

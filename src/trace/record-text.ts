@@ -40,8 +40,9 @@ export function failureOf({ reason = "threw", error }: ExecutionRecord): string 
   return failureSentences[reason] ?? code ?? "The code failed";
 }
 
-export function keptOut({ charsIn, charsOut }: Pick<Summary, "charsIn" | "charsOut">): number {
-  return Math.max(0, charsIn - charsOut);
+/** The time that a call took, without the time in which a person was asked. In milliseconds. */
+export function tookMs({ startMs, endMs, waitedMs = 0 }: Pick<RecordedCall, "startMs" | "endMs" | "waitedMs">): number {
+  return Math.max(0, endMs - startMs - waitedMs);
 }
 
 /** `7 calls, 1 failed, 5 at once`. */
@@ -56,7 +57,7 @@ export function callsText({ calls, failures, timeline }: ExecutionRecord): strin
 
 /** Lines about calls that are not shown individually. */
 export function leftText(left: readonly RecordedCall[], moreCalls: number): string[] {
-  const sum = left.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0);
+  const sum = left.reduce((total, call) => total + tookMs(call), 0);
   return [
     ...(left.length > 0
       ? [`${counted(left.length, "more call")} that took less time: ${durationText(sum)} in total`]

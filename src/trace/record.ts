@@ -69,6 +69,7 @@ const callShape = named(
     "line?": about("Line of the code, counting from 1", number),
     startMs: about("Since the code started", number),
     endMs: number,
+    "waitedMs?": about("How much of this time a person was asked", number),
     outcome: oneOf("ok", "failed", "cancelled"),
     argumentChars: number,
     resultChars: number,

@@ -144,7 +144,9 @@ export interface Savings {
   without: number;
   with: number;
   sessions: number;
+  /** Of agents. */
   executions: number;
+  shellExecutions: number;
   searches: number;
   calls: number;
   failures: number;

@@ -9,9 +9,9 @@ import { joined, type ListedExecution, storedExecution, withApprovals } from "..
 import type { AboutProgram } from "../execution/stored-executions.ts";
 import { stampOf } from "../files.ts";
 import { configOwner } from "../logs/place.ts";
+import { keptOut } from "../outcome-text.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import type { Summary } from "../trace/record.ts";
-import { keptOut } from "../trace/record-text.ts";
 import { readSummaries } from "../trace/store.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Execution } from "./contract.ts";

@@ -2,12 +2,11 @@
 import { join } from "node:path";
 import { messageOf } from "../errors.ts";
 import { namesIn, stampOf } from "../files.ts";
-import { estimate, statisticsOf } from "../ledger/statistics.ts";
+import { defaultDays, statisticsOf } from "../ledger/statistics.ts";
 import { readCounts } from "../ledger/store.ts";
 import { Cached } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 
-const days = 30;
 const maxTools = 12;
 
 export class SavingsReader {
@@ -25,7 +24,7 @@ export class SavingsReader {
 
   #read(now: Date): Savings {
     const { periods, problems } = this.#counts();
-    const { total, periods: all, tools } = statisticsOf(periods, { days, tokenizer: estimate, now });
+    const { total, periods: all, tools } = statisticsOf(periods, { days: defaultDays, now });
     const { sessions, executions, shellExecutions, searches, calls, failures, tokens } = total;
     return {
       days: all.map(({ period, tokens, calls }) => ({ day: period, keptOut: tokens.keptOut, calls })),
@@ -33,7 +32,8 @@ export class SavingsReader {
       without: tokens.all.without,
       with: tokens.all.with,
       sessions,
-      executions: executions + shellExecutions,
+      executions,
+      shellExecutions,
       searches,
       calls,
       failures,

@@ -2,12 +2,15 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { chart } from "../../src/cli/layout.ts";
-import { o200k } from "../../src/cli/tokenizer.ts";
 import { Counts } from "../../src/ledger/counts.ts";
-import type { Statistics } from "../../src/ledger/statistics.ts";
+import { type Statistics, tokenizer } from "../../src/ledger/statistics.ts";
 import { appendCounts, dayOf } from "../../src/ledger/store.ts";
+import { definitionText } from "../../src/registry/model.ts";
+import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
@@ -47,7 +50,7 @@ const use = { calls: 1, failures: 0, durationMs: 100, resultChars: 400, takenCha
 /** Two sessions yesterday, one without any call; today, calls to two servers. */
 function writeSome(): void {
   write(1, (counts) => {
-    counts.addSums({ sessions: 2, definitionChars: 40_000, surfaceChars: 4_000 });
+    counts.addSums({ sessions: 2, definitionChars: 46_000, surfaceChars: 4_600 });
     counts.addSums({ searches: 1, queryChars: 20, foundChars: 1_180 });
     counts.addHook("serve skill", 1);
   });
@@ -85,7 +88,7 @@ describe("the page", () => {
       shop.list            12       2  1.0 min           400          25,000
       github.get-issue      1       0    1.0 h     1,234,567             100
 
-      Tokens are estimated at 4 characters per token.
+      Tokens are estimated: 4.6 characters of definitions are one token, and 4 of everything else.
       At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.
       The column "without" assumes that the agent makes the same calls itself and loads all definitions once per session.
       Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.
@@ -120,7 +123,7 @@ describe("the page", () => {
       tool              calls  failed   time  result chars  tokens to code
       github.get-issue      1       0  1.0 h     1,234,567             100
 
-      Tokens are estimated at 4 characters per token.
+      Tokens are estimated: 4.6 characters of definitions are one token, and 4 of everything else.
       At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.
       --- exit code 0
       "
@@ -158,7 +161,7 @@ describe("the page", () => {
   });
 
   test("says so if claudikins used more tokens than it saved", async () => {
-    write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 1_000, surfaceChars: 3_000 }));
+    write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 2_300, surfaceChars: 4_600 }));
     const { stdout } = await run(["--days", "1"]);
     expect(stdout).toContain("500 tokens more than without claudikins: there was little to save\n");
     expect(stdout).toContain("  -500\n");
@@ -178,7 +181,7 @@ describe("the page", () => {
       stderr:
         "warning: The ledger file totals.json was damaged or has an unknown version. It was kept as totals.damaged.json\n",
     });
-    expect(stdout).toContain("13 calls");
+    expect(stdout).toContain("14 calls");
   });
 });
 
@@ -187,7 +190,7 @@ describe("as JSON", () => {
 
   test("has every figure of every day", async () => {
     writeSome();
-    const { total, periods, tools, hooks, tokenizer } = await json("--days", "2");
+    const { total, periods, tools, hooks, tokenizer: ratios } = await json("--days", "2");
     expect(total).toEqual({
       sessions: 2,
       executions: 2,
@@ -221,44 +224,40 @@ describe("as JSON", () => {
       { hook: "readme", serve: 0, files: 0, shell: 0 },
       { hook: "none", serve: 0, files: 3, shell: 0 },
     ]);
-    expect(tokenizer).toEqual({
-      definitions: "characters / 4",
-      definitionCharsPerToken: 4,
-      others: "characters / 4",
-    });
+    expect(ratios).toEqual({ definitionCharsPerToken: 4.6, otherCharsPerToken: 4 });
   });
 
   test("has older days with --all, but only those with figures", async () => {
     writeSome();
     expect((await json("--all")).periods.map(({ period }) => period)).toEqual([daysAgo(20), daysAgo(1), daysAgo(0)]);
-    expect((await json()).periods.length).toBe(14);
+    expect((await json()).periods.length).toBe(30);
   });
 
-  test("measures definitions with o200k if they are known", async () => {
+  test("are the same in every folder, whatever tools are known there", async () => {
     writeSome();
+    const before = await json("--days", "2");
     await cli(["gen"], { cwd: folder.path });
-    const { tokenizer, total } = await json("--days", "2");
-    expect(tokenizer.definitions).toBe("o200k");
-    expect(tokenizer.definitionCharsPerToken).toBeGreaterThan(3);
-    expect(tokenizer.definitionCharsPerToken).toBeLessThan(6);
-    expect(total.tokens.definitions.without).toBe(Math.round(40_000 / tokenizer.definitionCharsPerToken));
-    expect(total.tokens.results.without).toBe(25_100);
-    expect((await run([])).stdout).toContain("Tokens of definitions are measured with the o200k tokenizer");
+    expect(await json("--days", "2")).toEqual(before);
   });
 });
 
-test("o200k counts as gpt-tokenizer does", () => {
-  const tokensOf = o200k();
-  for (const text of [
-    "",
-    "hello world",
-    '{"name":"list_orders","x":[1,2]}',
-    "日本語 émoji 👩‍👩‍👧 ﻿ é\n\t  x",
-    "a".repeat(3_000),
-  ])
-    expect(tokensOf(text)).toBe(encode(text).length);
-  expect(tokensOf("<|endoftext|>")).toBeGreaterThan(1);
+test("the ratio of definitions is that of real servers, within a tenth", async () => {
+  const { chars, tokens } = await definitionsOf([everything(), filesystem(folder.path), sequentialThinking()]);
+  expect(Math.abs(chars / tokens / tokenizer.definitionCharsPerToken - 1)).toBeLessThan(0.1);
 });
+
+/** The characters and the o200k tokens of the definitions of servers. */
+async function definitionsOf(servers: Entry[]): Promise<{ chars: number; tokens: number }> {
+  let [chars, tokens] = [0, 0];
+  for (const entry of servers) {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StdioClientTransport({ ...entry, stderr: "ignore" }));
+    const texts = (await client.listTools()).tools.map(definitionText);
+    await client.close();
+    for (const text of texts) [chars, tokens] = [chars + text.length, tokens + encode(text).length];
+  }
+  return { chars, tokens };
+}
 
 describe("stats", () => {
   test.each([

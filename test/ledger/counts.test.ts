@@ -1,6 +1,6 @@
 /** Counts add up, can be stored as JSON, and are bounded. */
 import { describe, expect, test } from "bun:test";
-import { charsOfBlocks } from "../../src/ledger/characters.ts";
+import { charsOfBlocks } from "../../src/context-characters.ts";
 import { Counts, type ToolUse } from "../../src/ledger/counts.ts";
 
 const use = (more: Partial<ToolUse> = {}): ToolUse => ({

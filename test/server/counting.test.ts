@@ -65,11 +65,15 @@ describe("figures", () => {
       return { surface: charsOf(tools) + (client.getInstructions() ?? "").length, found, executed };
     });
     const direct = await directly(async (client) => {
-      const chars = async (limit: number) => {
+      const texts = async (limit: number) => {
         const result = (await client.callTool({ name: "list_orders", arguments: { limit } })) as CallToolResult;
-        return result.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
+        return result.content.map((block) => (block.type === "text" ? block.text : ""));
       };
-      return { definitions: charsOf((await client.listTools()).tools), results: (await chars(3)) + (await chars(5)) };
+      const results = [...(await texts(3)), ...(await texts(5))];
+      const chars = results.join("").length;
+      // The server indents its JSON. Programs return it without that.
+      const withoutSpace = results.map((text) => JSON.stringify(JSON.parse(text))).join("").length;
+      return { definitions: charsOf((await client.listTools()).tools), chars, results: withoutSpace };
     });
     const counts = await ledgerOf(folder.path);
     expect(counts?.sums).toEqual({
@@ -84,7 +88,7 @@ describe("figures", () => {
       queryChars: query.length,
       foundChars: seen.found.text.length,
     });
-    const use = { durationMs: expect.any(Number), resultChars: direct.results, takenChars: direct.results };
+    const use = { durationMs: expect.any(Number), resultChars: direct.chars, takenChars: direct.results };
     expect(counts?.uses()).toEqual([
       [
         "demo",
@@ -109,6 +113,7 @@ describe("figures", () => {
       durationMs: expect.any(Number),
       charsIn: direct.results,
       charsOut: shown.length,
+      charsReturned: expect.any(Number),
       charsKept: direct.results - shown.length,
     });
     expect(seen.found.meta).toEqual({ durationMs: expect.any(Number), charsOut: seen.found.text.length });

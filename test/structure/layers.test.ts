@@ -152,6 +152,7 @@ const leaves: Record<string, string[]> = {
   "c-library.ts": [],
   "give-back-memory.ts": ["c-library.ts"],
   "rest-timer.ts": [],
+  "context-characters.ts": [],
   "event-loop.ts": [],
   "loopback.ts": [],
   "peer-owner.ts": [],

@@ -4,11 +4,13 @@ import { ClaudikinsError } from "../../errors.ts";
 import { about, either, exactly, record, texts } from "../../json-shape.ts";
 import {
   type Comparison,
+  defaultDays,
   type Figures,
   type PeriodFigures,
   type Statistics,
   statisticsKeys,
   statisticsOf,
+  tokenizer,
 } from "../../ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../ledger/store.ts";
 import { didYouMean } from "../../near-names.ts";
@@ -23,8 +25,6 @@ const statsShape = either(
   record({ ...statisticsKeys, problems: texts }),
   about("With --reset", record({ reset: exactly(true) })),
 );
-
-const defaultDays = 14;
 
 /** The ledger keeps single days for this long. */
 const maxDays = 100;
@@ -56,9 +56,7 @@ export default command({
     const { periods, problems } = await readLedger(folder, now);
     const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));
     if (server !== undefined && !servers.has(server)) throw unknownServer(server, [...servers]);
-    const { tokenizerFor } = await import("../tokenizer.ts");
-    const tokenizer = await tokenizerFor(io, args.config);
-    const statistics = statisticsOf(periods, { days, server, tokenizer, now });
+    const statistics = statisticsOf(periods, { days, server, now });
     const note = problems.map((problem) => `warning: ${problem}\n`).join("");
     const json = { ...statistics, problems };
     if (periods.size === 0) return { json, note: `${note}Nothing has been counted yet.\n` };
@@ -100,7 +98,7 @@ function statsText(statistics: Statistics, server: string | undefined, canvas: C
     ...(server === undefined && isCompared ? [comparisonText(total, canvas)] : []),
     ...(server !== undefined || isCompared ? [chartText(periods, server, canvas)] : []),
     ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
-    notesText(statistics, server, canvas),
+    notesText(server, canvas),
   ];
   return parts.join("\n");
 }
@@ -171,14 +169,10 @@ function toolsText({ tools }: Statistics, { columns }: Canvas): string {
   return `${table(head, rows, columns, [1, 2, 3, 4, 5])}${more}`;
 }
 
-function notesText({ tokenizer }: Statistics, server: string | undefined, canvas: Canvas): string {
-  const { definitions, definitionCharsPerToken } = tokenizer;
-  const measured =
-    definitions === "o200k"
-      ? `Tokens of definitions are measured with the o200k tokenizer on the currently known tools: ${definitionCharsPerToken.toFixed(2)} characters per token. All other tokens are estimated at 4 characters per token.`
-      : "Tokens are estimated at 4 characters per token.";
+function notesText(server: string | undefined, canvas: Canvas): string {
+  const { definitionCharsPerToken, otherCharsPerToken } = tokenizer;
   const notes = [
-    measured,
+    `Tokens are estimated: ${definitionCharsPerToken} characters of definitions are one token, and ${otherCharsPerToken} of everything else.`,
     "At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.",
     ...(server === undefined
       ? [

@@ -1,9 +1,9 @@
 /** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { charsOfBlocks, shownChars } from "../../context-characters.ts";
 import { messageOf } from "../../errors.ts";
-import { charsOfBlocks } from "../../ledger/characters.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
-import { failureText, receiptText } from "../../outcome-text.ts";
+import { failureText, keptOut, receiptText } from "../../outcome-text.ts";
 import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
 import { Outputs } from "../../sandbox/host/outputs.ts";
 import { abridgedJson } from "./abridged-json.ts";
@@ -56,8 +56,10 @@ function makeContent(outcome: Outcome, options: OutputOptions, keep: typeof spil
   const blocks = [...outcome.display.flatMap(displayedBlocks), ...media] as ContentBlock[];
   const displayed = fittingBlocks(blocks, outcome.receipt.id, options, keep);
   const shown = parts.join("\n\n");
-  const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
-  return withReceipt(textResult(`${shown}\n\n${receiptText(receipt)}`, !outcome.ok, displayed), receipt);
+  const charsOut = charsOfBlocks([{ type: "text", text: shown }, ...displayed]);
+  // A part that was cut from the answer counts as returned.
+  const receipt = { ...outcome.receipt, charsOut: Math.max(charsOut, outcome.receipt.charsOut) };
+  return withReceipt(textResult(`${shown}\n\n${receiptText(receipt)}`, !outcome.ok, displayed), receipt, charsOut);
 }
 
 /** Displayed texts have a limit of their own, for all of them together. A file has the whole texts. */
@@ -146,11 +148,17 @@ export function textResult(text: string, isError = false, blocks: ContentBlock[]
 /** The key of the figures of a call in `_meta`. */
 export const receiptKey = "claudikins/receipt";
 
-/** The figures of a receipt. Its `charsOut` counts what goes to the agent. */
-function withReceipt(result: CallToolResult, receipt: Receipt): CallToolResult {
-  const { id, calls, failures, durationMs, charsIn, charsOut, registry } = receipt;
-  const figures = { id, calls, failures, durationMs, charsIn, charsOut, charsKept: Math.max(0, charsIn - charsOut) };
+/** The figures of a receipt. `charsOut` counts what goes to the agent. */
+function withReceipt(result: CallToolResult, receipt: Receipt, charsOut: number): CallToolResult {
+  const { id, calls, failures, durationMs, charsIn, registry } = receipt;
+  const charsReturned = Math.min(receipt.charsOut, takenAtMost(receipt), charsIn);
+  const figures = { id, calls, failures, durationMs, charsIn, charsOut, charsReturned, charsKept: keptOut(receipt) };
   return withMeta(result, registry === undefined ? figures : { ...figures, registry });
+}
+
+/** Characters of the results that a host would have shown at most, if the model had made the calls. */
+function takenAtMost({ tools }: Receipt): number {
+  return Object.values(tools).reduce((sum, use) => sum + Math.min(use.resultChars, use.calls * shownChars), 0);
 }
 
 /** The figures of a call without a receipt. */

@@ -292,7 +292,7 @@ export function countedRequest(
   return countedResult(
     () => ({ server, tool }),
     around,
-    () => toolbox.pool.request(server, request, options),
+    (clock) => toolbox.pool.request(server, request, { ...options, clock }),
   );
 }
 

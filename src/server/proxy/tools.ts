@@ -65,7 +65,7 @@ export class ProxiedTools {
     const result = await countedResult(
       () => ({ server, tool: name }),
       around,
-      () => pool.callTool(server, name, args, { ...options, repeatable }),
+      (clock) => pool.callTool(server, name, args, { ...options, clock, repeatable }),
     );
     if (known && tool) catalog.observer.see({ server: known, tool, args, result });
     return result;

@@ -1,15 +1,15 @@
 /** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
-import { counted, grouped } from "../../outcome-text.ts";
+import { counted, grouped, keptOut } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
 import {
   configText,
   durationText,
   failureOf,
-  keptOut,
   outcomeWord,
   protocolsText,
   timeText,
+  tookMs,
   toolOf,
 } from "../record-text.ts";
 import { escaped, Html, html } from "./html.ts";
@@ -115,7 +115,7 @@ export function receiptOf({ timeline, receipt, moreCalls }: ExecutionRecord): Ht
     const sum = (pick: (call: (typeof calls)[number]) => number) =>
       calls.reduce((total, call) => total + pick(call), 0);
     const failed = calls.filter(({ outcome }) => outcome === "failed").length;
-    return html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${grouped(calls.length)}</td><td>${failed > 0 ? grouped(failed) : ""}</td><td>${durationText(sum(({ startMs, endMs }) => endMs - startMs))}</td><td>${grouped(sum(({ resultChars }) => resultChars))}</td></tr>
+    return html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${grouped(calls.length)}</td><td>${failed > 0 ? grouped(failed) : ""}</td><td>${durationText(sum(tookMs))}</td><td>${grouped(sum(({ resultChars }) => resultChars))}</td></tr>
 `;
   });
   const of =

@@ -3,7 +3,7 @@ import { parsedJson } from "../../json-object.ts";
 import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce, mostTelling, openCalls, ticks } from "../overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../record.ts";
-import { durationText, leftText, toolOf } from "../record-text.ts";
+import { durationText, leftText, tookMs, toolOf } from "../record-text.ts";
 import { type Html, html } from "./html.ts";
 
 /** Maximum number of rows. */
@@ -60,7 +60,7 @@ ${leftText(left, moreCalls).map((text) => html`<p class="left">… ${text}</p>`)
 function rowOf(call: RecordedCall, row: number, count: number, colour: number): Html {
   const { line, startMs, endMs, outcome, code, resultChars } = call;
   const name = toolOf(call);
-  const took = durationText(endMs - startMs);
+  const took = durationText(tookMs(call));
   const result =
     outcome === "ok"
       ? `${grouped(resultChars)} characters`
@@ -72,6 +72,7 @@ function rowOf(call: RecordedCall, row: number, count: number, colour: number): 
     ...(line === undefined ? [] : [`line ${line}`]),
     result,
     `took ${took}`,
+    ...(call.waitedMs ? [`after ${durationText(call.waitedMs)} of waiting for a person`] : []),
     `from ${durationText(startMs)} to ${durationText(endMs)}`,
   ];
   return html`<li><button type="button" class="call ${outcome}" id="c${row}" data-row="${row}" data-line="${line ?? ""}" aria-label="${words.join(", ")}"><span class="name"><bdi>${name}</bdi></span><span class="at">${line === undefined ? "" : `:${line}`}</span><span class="track"><span class="bar colour${colour}" id="b${row}"></span></span><span class="took">${took}</span></button></li>
@@ -91,7 +92,8 @@ function dataOf(call: RecordedCall, place: number): object {
     facts: [
       ["Call", `${grouped(place + 1)}`],
       ...(line === undefined ? [] : [["Line", String(line)]]),
-      ["Took", durationText(endMs - startMs)],
+      ["Took", durationText(tookMs(call))],
+      ...(call.waitedMs ? [["Waited for a person", durationText(call.waitedMs)]] : []),
       ["From", durationText(startMs)],
       ["To", durationText(endMs)],
       ["Arguments", `${grouped(argumentChars)} characters`],

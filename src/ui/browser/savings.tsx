@@ -1,10 +1,12 @@
 /** What claudikins kept out of the context in the last days, from the ledger. */
 import type { Savings } from "../contract.ts";
-import { durationText, grouped, ToolName } from "./text.tsx";
+import { counted, durationText, grouped, ToolName } from "./text.tsx";
 
 export function SavingsView({ savings }: { savings: Savings }) {
-  const { days, keptOut, without, sessions, executions, searches, calls, failures, tools, problems } = savings;
-  const isEmpty = calls + executions + sessions + searches === 0;
+  const { days, keptOut, without, sessions, executions, shellExecutions, searches, calls, failures, tools, problems } =
+    savings;
+  const isEmpty = calls + executions + shellExecutions + sessions + searches === 0;
+  const fromShell = shellExecutions > 0 ? [`${grouped(shellExecutions)} from a shell`] : [];
   const share = without > 0 && keptOut > 0 ? `${Math.floor((100 * keptOut) / without)} % of ${grouped(without)}` : "";
   return (
     <section class="panel" aria-labelledby="savings">
@@ -27,12 +29,20 @@ export function SavingsView({ savings }: { savings: Savings }) {
               value={grouped(calls)}
               more={failures > 0 ? `${grouped(failures)} failed` : "none failed"}
             />
-            <Figure name="Executions" value={grouped(executions)} more={`${grouped(searches)} searches`} />
+            <Figure
+              name="Executions"
+              value={grouped(executions)}
+              more={[...fromShell, counted(searches, "search", "searches")].join(", ")}
+            />
             <Figure name="Sessions" value={grouped(sessions)} more="of agents" />
           </dl>
           <Chart days={days} />
           {tools.length > 0 && <Called tools={tools} />}
-          <p class="about">Tokens are estimated at 4 characters per token. All projects of yours count.</p>
+          <p class="about">
+            {
+              "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects count."
+            }
+          </p>
         </>
       )}
     </section>

@@ -32,8 +32,8 @@ export function grouped(value: number): string {
   return value.toLocaleString("en");
 }
 
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** `412 ms`, `14 s`, `3 min`, `2 h`, `5 days`. */
