@@ -113,8 +113,17 @@ export function stoppedProgram(
 
 /** The failure of a program that no parser reads in time. */
 export function unreadableProgram(ms: number): Failure {
-  const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(ms) };
-  return { ok: false, reason: "check", error };
+  return unreadable(tooNested(ms));
+}
+
+/** The failure of a program that needs too much memory to be parsed. */
+export function wastefulProgram(mb: number): Failure {
+  const message = `The code could not be parsed as TypeScript with ${mb} MB of memory and was not run`;
+  return unreadable({ ...tooNested(0), message });
+}
+
+function unreadable(words: { message: string; hint: string }): Failure {
+  return { ok: false, reason: "check", error: { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...words } };
 }
 
 function tooNested(ms: number): { message: string; hint: string } {

@@ -4,7 +4,7 @@ import { type Clock, TimeLimit } from "../time-limit.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
 import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
-import { stoppedProgram, unreadableProgram } from "./limit-errors.ts";
+import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
 import {
   type CallMessage,
   type CheckpointMessage,
@@ -26,6 +26,12 @@ const stopGraceMs = { timeout: 1_000, cancelled: 250 };
 
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
 const readingMs = 5_000;
+
+/** How much the memory of this process may grow while a program is parsed. A parser that tries combinations leaves garbage quickly. */
+const readingMb = 512;
+
+/** The pause between two looks at the memory. Most programs are parsed before the first. */
+const readingLookMs = 200;
 
 /** Time that an outcome waits for its explanation. */
 const explainingMs = 2_000;
@@ -146,6 +152,7 @@ export class ProgramRun {
     else {
       await this.#worker.start();
       if (limits.timeoutMs > readingMs) this.#watchReading();
+      this.#watchReadingMemory();
     }
     if (signal?.aborted) cancel();
     const { result, reusable } = await this.#end.promise;
@@ -287,6 +294,21 @@ export class ProgramRun {
       else if (now !== phase.reading) return;
       else if (waitedMs + readingMs < readingMs * share) this.#watchReading(waitedMs + readingMs);
       else this.#giveUp(unreadableProgram(readingMs));
+    });
+  }
+
+  /**
+   * The collector of the worker waits too long: it takes the memory of the engine for data that the worker uses, and lets its garbage
+   * grow to twice as much. Other work of this process can add to the growth, but not in the time that a program is usually parsed in.
+   */
+  #watchReadingMemory(startBytes?: number): void {
+    this.#after(readingLookMs, () => {
+      const now = Atomics.load(this.#state, 1);
+      if (now !== phase.reading && now !== phase.waiting) return;
+      const bytes = process.memoryUsage.rss();
+      const start = now === phase.reading ? (startBytes ?? bytes) : undefined;
+      if (start !== undefined && bytes - start > readingMb * 1_048_576) this.#giveUp(wastefulProgram(readingMb));
+      else this.#watchReadingMemory(start);
     });
   }
 

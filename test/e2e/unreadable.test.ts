@@ -26,7 +26,9 @@ test("over HTTP, another session is answered while code is parsed", async () => 
   expect(await resultText(await two.post(executeRequest(2, "return 6 * 7")))).toBe("42");
   expect(await resultText(await one.post(executeRequest(3, "const n: number = 5; return n")))).toBe("5");
   // Either the time for parsing or the time limit is over first: a busy machine has more time for parsing.
-  expect(await endlessly).toMatch(/could not be parsed as TypeScript within (?:5|20) s and was not run/);
+  expect(await endlessly).toMatch(
+    /could not be parsed as TypeScript with(?:in (?:5|20) s| 512 MB of memory) and was not run/,
+  );
 });
 
 test("over HTTP, SIGTERM ends serve while code is parsed", async () => {

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
-import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
+import { isAlive, processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import type { Agent } from "./agents/agent.ts";
 import { NewerAgent } from "./agents/newer.ts";
@@ -195,6 +195,7 @@ function commandLine(pid: number): string {
 /** The daemon, which is pinged through its page. */
 class Daemon implements Agent, AsyncDisposable {
   readonly #page: Page;
+  readonly #pings = new Worker(new URL("page-pings.ts", import.meta.url).href);
   readonly pid: number;
 
   constructor(page: Page, pid: number) {
@@ -202,11 +203,11 @@ class Daemon implements Agent, AsyncDisposable {
     this.pid = pid;
   }
 
-  async ping(): Promise<unknown> {
-    return await this.#page.get("icon.svg").then(
-      (answer) => answer.text(),
-      () => undefined,
-    );
+  ping(): Promise<number> {
+    const answered = Promise.withResolvers<number>();
+    this.#pings.onmessage = ({ data }: MessageEvent<number>) => answered.resolve(data);
+    this.#pings.postMessage(this.#page.request("icon.svg"));
+    return answered.promise;
   }
 
   call(): Promise<undefined> {
@@ -216,11 +217,12 @@ class Daemon implements Agent, AsyncDisposable {
   async terminate(): Promise<number> {
     const startedAt = performance.now();
     process.kill(this.pid, "SIGTERM");
-    while (existsSync(`/proc/${this.pid}`)) await Bun.sleep(2);
+    while (isAlive(this.pid)) await Bun.sleep(5);
     return performance.now() - startedAt;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (existsSync(`/proc/${this.pid}`)) process.kill(this.pid, "SIGKILL");
+    this.#pings.terminate();
+    if (isAlive(this.pid)) process.kill(this.pid, "SIGKILL");
   }
 }

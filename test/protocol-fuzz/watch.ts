@@ -24,9 +24,8 @@ export async function watching(running: ReadonlyMap<string, Agent>, work: Promis
   const pinging = new Map<string, Promise<void>>();
   const pings = async (name: string, agent: Agent) => {
     while (!isOver) {
-      const [startedAt, waitedMs] = [performance.now(), waitedForCoreMs(agent.pid)];
-      await agent.ping();
-      const tookMs = performance.now() - startedAt - (waitedForCoreMs(agent.pid) - waitedMs);
+      const waitedMs = waitedForCoreMs(agent.pid);
+      const tookMs = (await agent.ping()) - (waitedForCoreMs(agent.pid) - waitedMs);
       if (tookMs > look.longestPingMs) Object.assign(look, { longestPingMs: tookMs, slowest: name });
       await Bun.sleep(pingPauseMs);
     }

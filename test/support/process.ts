@@ -67,6 +67,11 @@ export async function processesLeft(text: string, withinMs = 30_000): Promise<nu
   }
 }
 
+/** Whether the process with this pid has not ended. On Linux, one that its parent has not yet collected has ended. */
+export function isAlive(pid: number): boolean {
+  return commandLines().some((each) => each.pid === pid);
+}
+
 function commandLines(): { pid: number; line: string }[] {
   if (process.platform !== "linux") {
     const lines = Bun.spawnSync(["ps", "-axo", "pid=,args="]).stdout.toString().split("\n");

@@ -1,7 +1,7 @@
 /** An agent of the older era on stdin and stdout: answers questions late, twice, and again later, and answers ids that nobody has asked with. */
 import type { Random } from "../../sandbox/fuzz/random.ts";
 import type { Elicitation, Person } from "../person.ts";
-import { type Agent, type CallOptions, textOf } from "./agent.ts";
+import { type Agent, type CallOptions, textOf, timed } from "./agent.ts";
 import { type Message, Wire } from "./wire.ts";
 
 /** Times in milliseconds after which a question is answered. */
@@ -30,8 +30,8 @@ export class OlderAgent implements Agent, AsyncDisposable {
     return this.#wire.pid;
   }
 
-  ping(): Promise<unknown> {
-    return this.#wire.request("ping");
+  ping(): Promise<number> {
+    return timed(this.#wire.request("ping"));
   }
 
   request(method: string, params: object): Promise<Message | undefined> {
