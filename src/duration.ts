@@ -1,10 +1,24 @@
-/** Durations as text. */
+/** Durations as text, in one format for every surface. Nothing here may need Bun, because the page uses it too. */
 
-/** `0.3 s`, `12 s`, `5 min`, `3 h`, `12 days`: rounded up, never zero. */
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** What something took, or its limit: `8.4 ms`, `412 ms`, `1.2 s`, `14.5 s`, `3.7 min`, `2 h`, `12 days`. The next unit begins at two of it, seconds at one. */
 export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.max(Math.ceil(ms / 100) / 10, 0.1)} s`;
-  const seconds = Math.ceil(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.ceil(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.ceil(seconds / 3_600)} h` : `${Math.ceil(seconds / 86_400)} days`;
+  // What rounds to a whole second is written as one.
+  if (ms < 999.5) return `${ms < 10 ? tenths(Math.max(ms, 0)) : Math.round(ms)} ms`;
+  if (ms < 2 * minuteMs) return `${tenths(ms / 1_000)} s`;
+  if (ms < 2 * hourMs) return `${tenths(ms / minuteMs)} min`;
+  return ms < 2 * dayMs ? `${tenths(ms / hourMs)} h` : `${Math.round(ms / dayMs)} days`;
 }
+
+/** `300 ms`, `13 s`, `5 min`, `24 h`, `12 days`: the time that somebody has to wait, or has, rounded up and never zero. */
+export function waitText(ms: number): string {
+  if (ms < 1_000) return `${Math.max(Math.ceil(ms / 100), 1) * 100} ms`;
+  if (ms < 2 * minuteMs) return `${Math.ceil(ms / 1_000)} s`;
+  if (ms < 2 * hourMs) return `${Math.ceil(ms / minuteMs)} min`;
+  return ms < 2 * dayMs ? `${Math.ceil(ms / hourMs)} h` : `${Math.ceil(ms / dayMs)} days`;
+}
+
+const tenths = (value: number) => Math.round(value * 10) / 10;

@@ -1,4 +1,5 @@
 /** Writes an outcome as text, for people at a terminal and for models. */
+import { durationText } from "./duration.ts";
 import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
 /** Fewer characters are not worth mentioning. They may be quotes and line breaks alone. */
@@ -22,7 +23,7 @@ export function receiptText(receipt: Receipt): string {
   const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
   const parts = [
     `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
-    `${grouped(Math.round(durationMs))} ms`,
+    durationText(durationMs),
   ];
   if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);
   return `[${parts.join(" · ")}]`;

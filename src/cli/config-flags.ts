@@ -2,6 +2,7 @@
  * The flags that choose the config, its trust and the daemon. Loads the config for a command, and asks the person at the terminal
  * about one that is not trusted yet.
  */
+
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
@@ -9,6 +10,7 @@ import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { type Args, flag, option } from "./command.ts";
 import type { Io } from "./io.ts";
+import { warningLabel } from "./palette.ts";
 import { canAsk, confirm } from "./prompt.ts";
 
 export const configArgs = {
@@ -77,7 +79,9 @@ export async function asksForTrust(request: TrustRequest, io: Io): Promise<boole
 /** Warns about files that the person may expect to be used. */
 async function tellSkipped(origin: ConfigOrigin, { stderr }: Io): Promise<void> {
   for (const { file, folder } of ("skipped" in origin && origin.skipped) || []) {
-    await stderr.write(`warning: ${file} is not used, because claudikins and sandboxed code write to ${folder}\n`);
+    await stderr.write(
+      `${warningLabel} ${file} is not used, because claudikins and sandboxed code write to ${folder}\n`,
+    );
   }
 }
 

@@ -1,10 +1,9 @@
-/** Lays out text for a terminal: wrapped lines, tables, bars and ages. */
-import { visibleText } from "../visible-text.ts";
+/** Lays out text for a terminal: wrapped lines, bars and ages. */
 import type { Output } from "./io.ts";
 import { cyan } from "./terminal-output.ts";
 
 /** Replaces control characters and runs of white space with single spaces. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
@@ -22,45 +21,31 @@ export function wrapped(text: string, width = Number.POSITIVE_INFINITY, widthOfO
   return [...lines, line];
 }
 
-/** Minimum width of a shortened column, in characters. */
-const leastColumn = 8;
+/** A command that a person copies: up to the end of the sentence. */
+const commandOrWord = /(?<=(?:: |[Rr]un |`))claudikins (?:[^.`\n]|\.(?! |$))+\.?|\S+/g;
 
 /**
- * Returns a table as text, one line per row, the head first. If `width` is too small, the widest columns are shortened, but never the
- * first one: it has the name or id that a person types next. `numbers` are the indexes of columns that are aligned to the right.
+ * Wraps each line of a text for people between its words, so that no name in it is cut. Commands stay in one piece, and lines that begin
+ * with a space, such as those of code, stay as they are.
  */
-export function table(
-  head: string[],
-  rows: string[][],
-  width = Number.POSITIVE_INFINITY,
-  numbers: number[] = [],
-): string {
-  const lines = [head, ...rows].map((row) => row.map(oneLine));
-  const widths = head.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ""))));
-  const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
-  while (whole() > width) {
-    const widest = widths.lastIndexOf(Math.max(...widths.slice(1)));
-    if (widest <= 0 || widths[widest]! <= leastColumn) break;
-    widths[widest]! -= 1;
-  }
-  const cells = (row: string[]) => row.map((cell, at) => padded(cell, widths[at] ?? 0, numbers.includes(at)));
-  return lines.map((row) => `${cells(row).join("  ").trimEnd()}\n`).join("");
+export function proseLines(text: string, width = Number.POSITIVE_INFINITY): string {
+  return text
+    .split("\n")
+    .map((line) => (Bun.stringWidth(line) <= width || line.startsWith(" ") ? line : wrappedPieces(line, width)))
+    .join("\n");
 }
 
-function padded(cell: string, width: number, isNumber: boolean): string {
-  let shown = cell;
-  if (widthOf(shown) > width) {
-    const letters = [...visibleText(cell)];
-    while (Bun.stringWidth(letters.join("")) > width - 1) letters.pop();
-    shown = `${letters.join("")}…`;
+function wrappedPieces(text: string, width: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const [piece] of text.matchAll(commandOrWord)) {
+    const longer = line === "" ? piece : `${line} ${piece}`;
+    if (line !== "" && Bun.stringWidth(longer) > width) {
+      lines.push(line);
+      line = piece;
+    } else line = longer;
   }
-  const space = " ".repeat(width - widthOf(shown));
-  return isNumber ? space + shown : shown + space;
-}
-
-/** The width in columns of a terminal. */
-function widthOf(text: string): number {
-  return Bun.stringWidth(visibleText(text));
+  return [...lines, line].join("\n");
 }
 
 export interface Bar {

@@ -101,7 +101,7 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
   await io.stderr.write(outcome.logs.map(logText).join(""));
   await io.stderr.write(shown.map(blockText).join("") + notes);
   const note = receiptLine(outcome.receipt);
-  if (failure) return { failure, note: withoutBase64(errorText(failure)) + note };
+  if (failure) return { failure, note: withoutBase64(errorText(failure, io.stderr)) + note };
   const isInFile = form.output !== undefined && binaries.length === 0;
   return { text: isInFile || !outcome.ok ? "" : textOf(outcome.value, kept.files), note };
 }

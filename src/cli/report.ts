@@ -3,8 +3,9 @@ import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
 import type { Answer } from "./command.ts";
-import type { Io } from "./io.ts";
-import { cyan, dim, red } from "./terminal-output.ts";
+import type { Io, Output } from "./io.ts";
+import { proseLines } from "./layout.ts";
+import { cyan, dim, red, yellow } from "./terminal-output.ts";
 
 /**
  * Writes an answer and returns its exit code. An answer without `json` is written for people, with `--json` too. The runner does this
@@ -25,8 +26,8 @@ export async function writeAnswer(
   return { exitCode };
 }
 
-/** `error: …`, the chain of causes, an empty line, `hint: …`. */
-export function errorText(error: ClaudikinsError): string {
+/** `error: …`, the chain of causes, an empty line, `hint: …`. Lines are wrapped to the width of the terminal. */
+export function errorText(error: ClaudikinsError, { columns }: Pick<Output, "columns"> = {}): string {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
     const message = messageOf(cause);
@@ -37,7 +38,7 @@ export function errorText(error: ClaudikinsError): string {
     ...(error.code === "UNEXPECTED" ? [] : causes.map((cause) => `  caused by: ${cause}`)),
   ];
   if (error.hint) lines.push("", `${cyan("hint")}: ${error.hint}`);
-  return `${lines.join("\n")}\n`;
+  return `${lines.map((text) => proseLines(text, columns)).join("\n")}\n`;
 }
 
 /** The stack frames of the cause, for bug reports. */
@@ -60,7 +61,7 @@ export function valueText(value: unknown): string {
 
 export function logText({ level, text }: LogEntry): string {
   if (level === "error") return `${red("error ")}${text}\n`;
-  return level === "warn" && !text.startsWith("warning") ? `warn  ${text}\n` : `${text}\n`;
+  return level === "warn" && !text.startsWith("warning") ? `${yellow("warn")}  ${text}\n` : `${text}\n`;
 }
 
 export function receiptLine(receipt: Receipt): string {

@@ -22,7 +22,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     return io.interrupted.aborted && line.path[0] !== "serve" ? interruptedExitCode : exitCode;
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
-    await io.stderr.write(line.json ? errorJson(error) : errorText(error));
+    await io.stderr.write(line.json ? errorJson(error) : errorText(error, io.stderr));
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }

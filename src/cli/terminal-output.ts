@@ -18,6 +18,7 @@ const style = (code: number) => (text: string) => `${own(code, "m")}${text}${own
 
 export const red = style(31);
 export const green = style(32);
+export const yellow = style(33);
 export const cyan = style(36);
 export const bold = style(1);
 export const dim = style(2);

@@ -1,10 +1,13 @@
 /** Shows the messages to and from servers on stderr, one line each, and writes them in full to a file. */
+
 import { closeSync, openSync, writeSync } from "node:fs";
 import { Trace, type TraceEntry } from "../clients/trace.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { abridgedJson } from "../server/content/abridged-json.ts";
 import { shownLine } from "../visible-text.ts";
 import type { Io } from "./io.ts";
+import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";
 
 /** Maximum characters of a message on stderr. */
@@ -44,7 +47,7 @@ export class WireOutput implements AsyncDisposable {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
       this.#end();
-      this.#show(`warning: the wire file is no longer written: ${messageOf(error)}\n`);
+      this.#show(`${warningLabel} the wire file is no longer written: ${messageOf(error)}\n`);
     }
   }
 
@@ -73,7 +76,7 @@ function lineOf(entry: TraceEntry): string {
   const { at, server, direction, kind, method, id, ms, bytes, message } = entry;
   const isAnswer = kind === "result" || kind === "error";
   const number = id === undefined ? "" : ` #${id}`;
-  const after = ms === undefined ? "" : ` after ${Math.round(ms)} ms`;
+  const after = ms === undefined ? "" : ` after ${durationText(ms)}`;
   const what = `${isAnswer ? `${kind} of ` : ""}${method}${number}${after}`;
   const heading = `${server} ${direction === "sent" ? "→" : "←"} ${what}`;
   const time = `+${Math.round(at).toString().padStart(6)} ms`;

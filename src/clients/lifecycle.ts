@@ -1,5 +1,7 @@
 /** The connection to one server: opened by the first call, shared by all calls, delayed after failures, closed when idle. */
+
 import type { ServerConfig } from "../config/load.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { Semaphore } from "../semaphore.ts";
@@ -266,7 +268,7 @@ export class Lifecycle {
     if (keepAlive || this.#calls > 0 || this.#idleTimer || this.#state.state !== "ready") return;
     const restMs = this.#lastCallAt + idleTimeoutMs - performance.now();
     if (restMs <= 0) {
-      this.#end(`no calls for ${idleTimeoutMs / 1_000} s`);
+      this.#end(`no calls for ${durationText(idleTimeoutMs)}`);
       return;
     }
     this.#idleTimer = setTimeout(() => {

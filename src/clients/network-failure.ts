@@ -1,5 +1,5 @@
 /** Failures of connections to servers on the network. Their texts contain no secrets: no path, query, userinfo or header. */
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import { type ErrorCode, systemCodeOf } from "../errors.ts";
 
 /** Has no cause on purpose: errors of `fetch` and the SDK contain URLs and response bodies. */
@@ -104,7 +104,7 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
   }
   if (status === 429 || status === 503) {
     const what = status === 429 ? "it received too many requests" : "it is not accepting requests";
-    const when = retryAfterMs === undefined ? "" : `; retry after ${durationText(retryAfterMs)}`;
+    const when = retryAfterMs === undefined ? "" : `; retry after ${waitText(retryAfterMs)}`;
     const hint = `Wait ${when === "" ? "a moment" : "that long"}${status === 429 ? ", and make fewer calls at once" : ""}.`;
     return new NetworkFailure(`${what} (${status})${when}`, { hint, status, retryAfterMs });
   }

@@ -1,6 +1,8 @@
 /** Sends one request to a connected server, and turns failures into errors. */
+
 import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
 import { onAbort } from "./abort.ts";
@@ -108,7 +110,7 @@ export async function sendRequest(
 }
 
 function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {
-  return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${timeoutMs / 1000} s`, {
+  return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${durationText(timeoutMs)}`, {
     cause,
     hint: `Raise "callTimeoutMs" of "${name}" in the config, or ask for less in one call.`,
   });

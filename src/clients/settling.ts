@@ -2,7 +2,9 @@
  * Delays calls until the server has got answers to its requests after its start, or after the roots have changed. An
  * earlier call could use other roots than the agent's: folders that the user has not opened to it.
  */
+
 import { type JSONRPCMessage, ProtocolError, type RequestId } from "@modelcontextprotocol/client";
+import { durationText } from "../duration.ts";
 import type { Watcher } from "./watched-transport.ts";
 
 export interface SettlingOptions {
@@ -98,7 +100,7 @@ export class Settling implements Watcher {
       if (this.#open.size > 0 && !this.#isClosed) {
         this.#open.clear();
         this.#options.warn(
-          `its request was not answered within ${longestMs / 1_000} s; calls continue without an answer`,
+          `its request was not answered within ${durationText(longestMs)}; calls continue without an answer`,
         );
         return;
       }

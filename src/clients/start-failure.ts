@@ -1,7 +1,9 @@
 /** Errors that say why a server did not start, or cannot be reached. */
+
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Channel } from "./channel.ts";
 import { missingVariableHint } from "./missing-variable.ts";
@@ -40,7 +42,7 @@ export function startFailure(
     return failed(server, cause.code, `did not start: ${cause.message}`, { cause: cause.cause, hint: cause.hint });
   }
   const timedOut = isLate || isOfSdk(cause, SdkErrorCode.RequestTimeout);
-  const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
+  const silence = `it did not answer within ${durationText(server.startTimeoutMs)}`;
   if (server.url !== undefined) {
     const failure = networkFailureIn(cause) ?? channel.failure();
     if (failure) return unreachable(server, failure);

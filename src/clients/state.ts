@@ -1,5 +1,5 @@
 /** The state of a server, as plain data without secrets, for everything that shows servers. */
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** Times are milliseconds since 1970. */
@@ -62,7 +62,7 @@ export function stateText(state: ServerState): string {
 /** When a broken server is tried again, as the end of a sentence. Empty if it is not. */
 export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
   if (retryAt === undefined) return "";
-  return retryAt > now ? `can be retried in ${durationText(retryAt - now)}` : "retried on the next call";
+  return retryAt > now ? `can be retried in ${waitText(retryAt - now)}` : "retried on the next call";
 }
 
 /** Why a server cannot be called now, when it is tried again, and how to repair it. Undefined if nothing is known to be wrong. */

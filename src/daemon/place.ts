@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { namesIn } from "../files.ts";
 import { sha256 } from "../sha256.ts";
@@ -121,7 +122,7 @@ function foundAt(path: string): Stats | undefined {
 
 /** The error for a daemon that does not listen in time. */
 export function notListening({ log }: Place): ClaudikinsError {
-  return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${startMs / 1_000} s`, {
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${durationText(startMs)}`, {
     hint: `Read ${log}. ${doWithout}`,
   });
 }

@@ -61,10 +61,10 @@ export function answered(
 ): Finding {
   const { startMs, listMs, tools, protocol } = facts;
   const revision = protocol === undefined ? "" : `, MCP ${protocol}`;
-  const text = `${name}: ${counted(tools, "tool")}, started in ${startMs} ms, listed in ${listMs} ms${revision}`;
+  const text = `${name}: ${counted(tools, "tool")}, started in ${durationText(startMs)}, listed in ${durationText(listMs)}${revision}`;
   if (tools === 0) {
     const repair = "Check its documentation for the arguments and variables it needs.";
-    return warning(idOf(name), `${name} started in ${startMs} ms, but has no tools`, repair, facts);
+    return warning(idOf(name), `${name} started in ${durationText(startMs)}, but has no tools`, repair, facts);
   }
   if (startMs > slowPart * startTimeoutMs) {
     const repair = `Raise "startTimeoutMs" of "${name}" in the config.`;

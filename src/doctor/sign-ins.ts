@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { CredentialStore } from "../clients/auth/credentials.ts";
 import { loginCommand } from "../clients/auth/words.ts";
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import { shellWord } from "../shell-word.ts";
 import { networkServers, type Standing, standings } from "../sign-in/sign-ins.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
@@ -26,7 +26,7 @@ function findingOf(standing: Standing): Finding[] {
   const { server } = standing;
   const id = `sign-in.${server}`;
   if (standing.state === "expired") {
-    const text = `The sign-in to "${server}" expired ${durationText(Date.now() - standing.expiresAt)} ago`;
+    const text = `The sign-in to "${server}" expired ${waitText(Date.now() - standing.expiresAt)} ago`;
     return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
   }
   // Only the server knows whether it requires a sign-in.
@@ -34,7 +34,7 @@ function findingOf(standing: Standing): Finding[] {
   const { expiresAt, renewable } = standing;
   if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];
   if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
-  const text = `Signed in to "${server}" for another ${durationText(expiresAt - Date.now())}`;
+  const text = `Signed in to "${server}" for another ${waitText(expiresAt - Date.now())}`;
   if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
   return [warning(id, `${text}; the sign-in cannot be renewed`, loginCommand(server))];
 }

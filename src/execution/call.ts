@@ -1,5 +1,7 @@
 /** `claudikins call`: calls a tool with words of a command line and returns its whole result. The daemon does the same for it. */
+
 import type { ToolResult } from "../clients/result.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean, nearNames } from "../near-names.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
@@ -74,7 +76,7 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
 }
 
 function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
-  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${timeoutMs / 1_000} s`, {
+  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${durationText(timeoutMs)}`, {
     hint: "Raise --timeout, or ask for less in one call.",
   });
 }

@@ -1,8 +1,10 @@
 /** Describes failures of a model's endpoint without secrets, and tells whether to try again. */
+
 import OpenAI from "openai";
 import { noAnswer } from "../clients/network-failure.ts";
 import type { Redact } from "../clients/secrets.ts";
 import type { Llm } from "../config/llm.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError } from "../errors.ts";
 
 export interface Failure {
@@ -35,7 +37,7 @@ export function oddAnswer(llm: Llm, what: string): Failure {
 
 export function timedOut(llm: Llm): Failure {
   return lasting(
-    unavailable(llm, `no answer within ${llm.timeoutMs / 1_000} s`, 'Try again, or raise "llm.timeoutMs".'),
+    unavailable(llm, `no answer within ${durationText(llm.timeoutMs)}`, 'Try again, or raise "llm.timeoutMs".'),
   );
 }
 

@@ -1,4 +1,5 @@
 /** A small model, a task, its outcome and its receipt. */
+import { durationText } from "../duration.ts";
 import {
   about,
   anything,
@@ -124,7 +125,7 @@ export function taskReceiptText({ tool_used, receipt }: Pick<TaskOutcome, "tool_
   const parts = [
     ...(tool_used === undefined ? [] : [tool_used]),
     modelCalls === 0 ? asked : `${asked}, ${sum}`,
-    `${grouped(totalMs)} ms`,
+    durationText(totalMs),
   ];
   return `[${parts.join(" · ")}]`;
 }

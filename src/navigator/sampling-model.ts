@@ -1,6 +1,8 @@
 /** The host's own model, asked with MCP sampling, which has no schemas: the format of the answer is described in words. */
+
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import type { Responder } from "../clients/responder.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import { inWords, type Model } from "./model.ts";
@@ -34,7 +36,7 @@ export function samplingModel(sample: NonNullable<Responder["sample"]>): Model {
         text = textOf((await sample(params, asked)).content);
       } catch (error) {
         if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The request to the host's model was cancelled");
-        throw timeout.aborted ? unavailable(`it gave no answer within ${timeLimitMs / 1_000} s`) : failureOf(error);
+        throw timeout.aborted ? unavailable(`it gave no answer within ${durationText(timeLimitMs)}`) : failureOf(error);
       }
       if (text === "") {
         throw new ClaudikinsError("MODEL_ANSWER_INVALID", "The answer of the host's model is empty", { hint });

@@ -1,5 +1,5 @@
 /** Questions that lie on the desk until somebody decides, wherever that is. Meanwhile, a person who can be reached now is asked as well. */
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import type { ClaudikinsError } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
 import { turnFor } from "./argument-size.ts";
@@ -156,7 +156,7 @@ export class DeskQuestions {
     const { signal } = context;
     if (verdict.state === "withdrawn") return cancelled(question);
     if (verdict.state === "expired") {
-      const after = durationText(verdict.afterMs);
+      const after = waitText(verdict.afterMs);
       return refused(
         asked,
         "late",

@@ -1,4 +1,5 @@
 /** Errors for limits: those that a program can handle, and those that end it. */
+import { durationText } from "../duration.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import type { ErrorShape, Failure } from "./messages.ts";
 
@@ -128,7 +129,7 @@ function unreadable(words: { message: string; hint: string }): Failure {
 
 function tooNested(ms: number): { message: string; hint: string } {
   return {
-    message: `The code could not be parsed as TypeScript within ${ms / 1000} s and was not run`,
+    message: `The code could not be parsed as TypeScript within ${durationText(ms)} and was not run`,
     hint: "Nested or repeated code takes the parser too long: write it in smaller pieces, or without types.",
   };
 }
@@ -139,13 +140,13 @@ function endOf(reason: FailureReason, limits: Limits): Partial<ErrorShape> {
     case "timeout":
       return {
         name: "TimeoutError",
-        message: `The code did not finish within ${limits.timeoutMs / 1000} s and was stopped`,
+        message: `The code did not finish within ${durationText(limits.timeoutMs)} and was stopped`,
         hint: "Look for a loop that never ends, do less in one execution, or ask for more time.",
       };
     case "cpu":
       return {
         name: "CpuTimeError",
-        message: `The code used ${limits.cpuMs / 1000} s of CPU time and was stopped`,
+        message: `The code used ${durationText(limits.cpuMs)} of CPU time and was stopped`,
         hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs in the config.",
       };
     case "cancelled":

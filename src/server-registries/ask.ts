@@ -6,7 +6,7 @@ import { retryAfterOf } from "../clients/http-response.ts";
 import { noAnswer } from "../clients/network-failure.ts";
 import { boundedText } from "../clients/response-body.ts";
 import { megabytes } from "../clients/size-limits.ts";
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { isObject, parsedJson } from "../json-object.ts";
 import { version as ownVersion } from "../version.ts";
@@ -170,7 +170,7 @@ export class RegistryClient {
       if (this.#interrupted.aborted) throw new ClaudikinsError("CANCELLED", "The command was interrupted");
       if (error instanceof ClaudikinsError) throw error;
       if (this.#limit.aborted) {
-        throw this.#failure(`it did not answer within ${durationText(this.#registry.timeoutMs)}`);
+        throw this.#failure(`it did not answer within ${waitText(this.#registry.timeoutMs)}`);
       }
       throw this.#failure(noAnswer(error, to).message);
     }
@@ -211,7 +211,7 @@ export class RegistryClient {
       return this.#failure(`${what} (${status})`, "AUTH_REQUIRED", hint);
     }
     if (status === 429) {
-      const when = retryAfterMs === undefined ? "" : `; retry after ${durationText(retryAfterMs)}`;
+      const when = retryAfterMs === undefined ? "" : `; retry after ${waitText(retryAfterMs)}`;
       return this.#failure(`it received too many requests (429)${when}`);
     }
     return this.#failure(status >= 500 ? `it failed (${status})` : `it refused the request (${status})`);

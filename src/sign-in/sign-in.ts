@@ -3,7 +3,7 @@ import { unlessAborted } from "../clients/abort.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
 import type { NetworkServer } from "../config/load.ts";
-import { durationText } from "../duration.ts";
+import { waitText } from "../duration.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readPasted } from "./pasted-redirect.ts";
 import { RedirectListener, redirectPage } from "./redirect-listener.ts";
@@ -116,7 +116,7 @@ async function pageOf(name: string, taken: Promise<void> | undefined): Promise<s
 }
 
 function tooLate(name: string, timeoutMs: number): ClaudikinsError {
-  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${durationText(timeoutMs)}`, {
+  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${waitText(timeoutMs)}`, {
     hint: "Try again, and allow more time with --timeout, for example --timeout 15m.",
   });
 }

@@ -1,13 +1,8 @@
 /** Describes records in words, for the terminal and the page. */
+import { durationText } from "../duration.ts";
 import { counted, grouped } from "../outcome-text.ts";
 import { mostAtOnce } from "./overlap.ts";
 import type { ExecutionRecord, FailureReason, RecordedCall, Summary } from "./record.ts";
-
-export function durationText(ms: number): string {
-  if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
-  if (ms < 10_000) return `${grouped(Math.round(ms))} ms`;
-  return `${grouped(Math.round(ms / 100) / 10)} s`;
-}
 
 const reasonTexts: Record<string, string> = {
   threw: "failed",

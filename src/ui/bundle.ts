@@ -8,7 +8,7 @@ export function browserScript(): string {
   return bundledScript({
     name: "page",
     entry: join(browser, "main.tsx"),
-    sources: [browser, join(import.meta.dir, "..", "policy", "visible.ts")],
+    sources: [browser, ...["policy/visible.ts", "duration.ts"].map((path) => join(import.meta.dir, "..", path))],
     options: ['--define=process.env.NODE_ENV="production"'],
   });
 }

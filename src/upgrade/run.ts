@@ -1,4 +1,5 @@
 /** Runs programs of which an upgrade consists: a new executable, a package manager, git. Output and time are limited. */
+import { durationText } from "../duration.ts";
 import { systemCodeOf } from "../errors.ts";
 
 export interface Ran {
@@ -35,7 +36,7 @@ export async function runProgram(command: readonly string[], options: RunOptions
     const [stdout, stderr] = await Promise.all([endOf(child.stdout), endOf(child.stderr)]);
     await child.exited;
     const { exitCode, signalCode } = child;
-    const why = late.aborted ? `it took longer than ${options.timeoutMs / 1_000} s` : `it ended with ${signalCode}`;
+    const why = late.aborted ? `it took longer than ${durationText(options.timeoutMs)}` : `it ended with ${signalCode}`;
     return { exitCode: exitCode ?? undefined, stdout, stderr, ...(exitCode === null ? { why } : {}) };
   } catch (error) {
     const why = systemCodeOf(error) ?? "it cannot be started";

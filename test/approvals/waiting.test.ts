@@ -73,7 +73,7 @@ describe("a call that nobody can be asked about", () => {
     expect(await waiting.run("return rec.remove_it({})")).toMatchObject({
       error: {
         code: "POLICY_DENIED",
-        message: "rec.remove-it was not called: nobody decided about it within 0.4 s, so the question has expired",
+        message: "rec.remove-it was not called: nobody decided about it within 400 ms, so the question has expired",
       },
     });
     expect(await waiting.states()).toEqual(["expired"]);

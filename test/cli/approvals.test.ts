@@ -43,8 +43,8 @@ describe("the list", () => {
     const { stdout, stderr, exitCode } = await run([]);
     expect(stdout).toBe(
       [
-        "id        asked      call          arguments                            execution   expires in",
-        `${mine.id}  5 min ago  github.merge  {"id":1,"text":"a \\"quoted\\" text"}  e1, line 3  24 h`,
+        "id        asked      expires in  call          arguments                            execution",
+        `${mine.id}  5 min ago  24 h        github.merge  {"id":1,"text":"a \\"quoted\\" text"}  e1, line 3`,
         "",
       ].join("\n"),
     );

@@ -46,7 +46,7 @@ describe("the list", () => {
     expect(await entries("list", "-n", "2")).toEqual([4, 3]);
     const { stdout } = await run();
     expect(stdout.split("\n")[4]).toMatch(
-      /^1 +\d{4}-\d\d-\d\d \d\d:\d\d {2}approved for the session +github\.merge +terminal +ada, from bash$/,
+      /^1 +\d{4}-\d\d-\d\d \d\d:\d\d {2}approved for the session +github\.merge +ada, from bash +terminal$/,
     );
     expect(stdout).toContain("/shop/claudikins.json: mcpServers.a.deny");
   });

@@ -593,7 +593,7 @@ test("--timeout may exceed the limit of the config, and a call that it ends coun
   configure({ seen: { ...fixture("seen", folder.path), callTimeoutMs: 1_000 } });
   expect((await run(["seen.wait", "ms=1500", "--timeout", "1m"])).stdout).toBe("waited\n");
   expect((await run(["seen.wait", "ms=600000", "--timeout", "50ms"])).stderr).toBe(
-    "error: seen.wait did not answer within 0.05 s\n\nhint: Raise --timeout, or ask for less in one call.\n",
+    "error: seen.wait did not answer within 50 ms\n\nhint: Raise --timeout, or ask for less in one call.\n",
   );
   expect((await ledgerOf(folder.path))?.tools.get("seen")?.get("wait")).toMatchObject({ calls: 2, failures: 1 });
 });

@@ -30,7 +30,7 @@ describe("exec", () => {
 
   test("runs code from a file, the command line or standard input", async () => {
     folder.write("sub/code.ts", "const n: number = 6;\nreturn n * 7");
-    const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · [\d,]+ ms\]\n$/) };
+    const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · [\d.,]+ m?s\]\n$/) };
     expect(await run(["exec", "sub/code.ts"])).toEqual(expected);
     expect(await run(["exec", join(folder.path, "sub", "code.ts")])).toEqual(expected);
     expect(await run(["exec", "-e", "6 * 7"])).toEqual(expected);
@@ -75,7 +75,7 @@ describe("exec", () => {
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toStartWith('before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN in the environment\n');
     expect(stderr).toMatch(
-      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed: needy\.anything\) · [\d,]+ ms\]\n$/,
+      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed: needy\.anything\) · [\d.,]+ m?s\]\n$/,
     );
   });
 
@@ -169,10 +169,10 @@ describe("gen", () => {
       --- stdout
       FOLDER/.claudikins/registry
       --- stderr
-      server  tools  written  removed  time  state
-      odd  14  16  0  N ms  ok
-      broken  -  -  -  N ms  SERVER_UNAVAILABLE
-      needs a token  -  -  -  N ms  NEEDS_VARIABLE
+      server  state  tools  written  removed  time
+      odd  ok  14  16  0  N ms
+      broken  SERVER_UNAVAILABLE  -  -  -  N ms
+      needs a token  NEEDS_VARIABLE  -  -  -  N ms
 
       error: Server "broken" did not start: its process exited with code 3
         | warming up
@@ -274,7 +274,7 @@ describe("gen", () => {
       "████████████░░░░░░░░░░░░ 1/2 servers X",
       "████████████████████████ 2/2 servers X",
     ]);
-    expect(rest).toStartWith("server  tools  written  removed  time");
+    expect(rest).toStartWith("server  state  tools  written  removed");
   });
 
   test("stops waiting for servers when it is interrupted", async () => {

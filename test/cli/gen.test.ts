@@ -52,9 +52,9 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     missing  package.json
     missing  README.md
     --- stderr
-    server  tools  differences  time  state
-    shop  2  5  N ms  stale
-    notes  1  4  N ms  stale
+    server  state  tools  differences  time
+    shop  stale  2  5  N ms
+    notes  stale  1  4  N ms
 
     error: The registry in FOLDER/.claudikins/registry is out of date: 14 files
 
@@ -69,9 +69,9 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     --- stdout
     Up to date: 3 tools of 2 servers in FOLDER/.claudikins/registry
     --- stderr
-    server  tools  differences  time  state
-    shop  2  0  N ms  ok
-    notes  1  0  N ms  ok
+    server  state  tools  differences  time
+    shop  ok  2  0  N ms
+    notes  ok  1  0  N ms
     --- exit code 0
     "
   `);
@@ -91,9 +91,9 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     extra  other/notes/example.ts
     extra  other/notes/index.ts
     --- stderr
-    server  tools  differences  time  state
-    shop  2  5  N ms  stale
-    broken  -  -  N ms  SERVER_UNAVAILABLE
+    server  state  tools  differences  time
+    shop  stale  2  5  N ms
+    broken  SERVER_UNAVAILABLE  -  -  N ms
 
     error: Server "broken" did not start: its process exited with code 3
       | warming up
@@ -218,8 +218,8 @@ test("--clean names what it removed", async () => {
     --- stdout
     FOLDER/.claudikins/registry
     --- stderr
-    server  tools  written  removed  time  state
-    shop  1  0  0  N ms  ok
+    server  state  tools  written  removed  time
+    shop  ok  1  0  0  N ms
 
     Removed, because they belonged to no server:
       other/old/client.ts

@@ -76,5 +76,7 @@ function linesOf(text: string): string[] {
 export function page(argv: string[], { exitCode, stdout, stderr }: CliResult, folder = "/no folder/"): string {
   const part = (name: string, text: string) => (text === "" ? [] : [`--- ${name}`, text.replace(/\n$/, "")]);
   const text = [`$ claudikins ${argv.join(" ")}`, ...part("stdout", stdout), ...part("stderr", stderr)].join("\n");
-  return `${text}\n--- exit code ${exitCode}\n`.replaceAll(folder, "FOLDER").replace(/\b\d[\d,]* ms/g, "N ms");
+  return `${text}\n--- exit code ${exitCode}\n`
+    .replaceAll(folder, "FOLDER")
+    .replace(/\b\d[\d.,]* ms|(?<=· |ready in |started in |listed in )\d[\d.]* s\b|(?<= {2})\d[\d.]* s$/gm, "N ms");
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { everything, fixture, fixturePrograms } from "../support/servers.ts";
+import { withName } from "../support/shown-paths.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
 
@@ -20,10 +21,13 @@ const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
 
 /** Without the paths of this machine, and without times and counts that depend on it. */
 function tidy(argv: string[], result: CliResult): string {
-  return page(argv, result, folder.path)
-    .replaceAll(fixturePrograms(), "FIXTURES")
-    .replaceAll(process.execPath, "BUN")
-    .replaceAll(root, "ROOT")
+  const named = [
+    [fixturePrograms(), "FIXTURES"],
+    [process.execPath, "BUN"],
+    [root, "ROOT"],
+  ] as const;
+  return named
+    .reduce((text, [path, name]) => withName(text, path, name), page(argv, result, folder.path))
     .replace(/(?<=\S) {3,}/g, "  ");
 }
 const shown = async (argv: string[], options: CliOptions = {}) => tidy(argv, await run(argv, options));

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ageText, table } from "../../src/cli/layout.ts";
+import { ageText } from "../../src/cli/layout.ts";
+import { table } from "../../src/cli/table.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -141,12 +142,19 @@ describe("list", () => {
     expect(await run(["list", "--check"])).toMatchObject({ exitCode: 0, stdout: "" });
   });
 
-  test("cuts lines to the width of a terminal, and prints no colours", async () => {
+  test("fits the width of a terminal and shows each state whole, in colours only there", async () => {
     configure();
     const { stdout } = await run(["list"], { terminal: true, columns: 50 });
-    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(50);
-    expect(stdout).toContain("needs A…");
-    expect(stdout).toBe(Bun.stripANSI(stdout));
+    expect(
+      Math.max(
+        ...Bun.stripANSI(stdout)
+          .split("\n")
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(50);
+    expect(stdout).toContain("needs A_TOKEN, B_TOKEN");
+    const piped = await run(["list"], { columns: 50 });
+    expect(piped.stdout).toBe(Bun.stripANSI(stdout));
   });
 });
 
@@ -216,8 +224,8 @@ describe("list --check", () => {
     });
     const { exitCode, stderr } = await run(["list", "--check"]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('error: Server "never" did not start: it did not answer within 0.1 s');
-    expect(stderr).toContain("error: tools/list of silent did not answer within 0.1 s");
+    expect(stderr).toContain('error: Server "never" did not start: it did not answer within 100 ms');
+    expect(stderr).toContain("error: tools/list of silent did not answer within 100 ms");
   });
 
   test("shows the login command for a server that needs a sign-in, as do commands that look for tools", async () => {
@@ -290,8 +298,8 @@ test("a table counts wide characters twice, replaces line breaks, and cuts the w
     ["b\nc", ""],
   ];
   expect(table(["one", "two"], rows)).toBe("one   two\n日本  a long text that goes on\nb c\n");
-  expect(table(["one", "two"], rows, 20)).toBe("one   two\n日本  a long text t…\nb c\n");
-  expect(table(["one", "two"], rows, 1)).toBe("one   two\n日本  a long …\nb c\n");
+  expect(table(["one", { text: "two" }], rows, 20)).toBe("one   two\n日本  a long text t…\nb c\n");
+  expect(table(["one", { text: "two" }], rows, 1)).toBe("one\n日本\n    two: a long text…\nb c\n");
 });
 
 test("ageText writes an age in minutes, hours or days", () => {

@@ -69,7 +69,7 @@ describe("the page", () => {
     expect(await shown(["--days", "3"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 3
       --- stdout
-      DATE to DATE: 2 sessions, 2 executions, 1 search, 13 calls (2 failed), 1.0 h in tools
+      DATE to DATE: 2 sessions, 2 executions, 1 search, 13 calls (2 failed), 61 min in tools
 
       tokens            without  with claudikins
       definitions        10,000            1,000
@@ -84,9 +84,9 @@ describe("the page", () => {
       DATE  ##################### 8,700
       DATE  ############################################################ 24,970
 
-      tool              calls  failed     time  result chars  tokens to code
-      shop.list            12       2  1.0 min           400          25,000
-      github.get-issue      1       0    1.0 h     1,234,567             100
+      tool              calls  failed    time  result chars  tokens to code
+      shop.list            12       2    61 s           400          25,000
+      github.get-issue      1       0  60 min     1,234,567             100
 
       Tokens are estimated: 4.6 characters of definitions are one token, and 4 of everything else.
       At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.
@@ -114,14 +114,14 @@ describe("the page", () => {
     expect(await shown(["--days", "2", "--server", "github"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 2 --server github
       --- stdout
-      DATE to DATE: github, 1 call, 1.0 h in tools
+      DATE to DATE: github, 1 call, 60 min in tools
 
       Results that went to code, in tokens:
       DATE  0
       DATE  ############################################################ 100
 
-      tool              calls  failed   time  result chars  tokens to code
-      github.get-issue      1       0  1.0 h     1,234,567             100
+      tool              calls  failed    time  result chars  tokens to code
+      github.get-issue      1       0  60 min     1,234,567             100
 
       Tokens are estimated: 4.6 characters of definitions are one token, and 4 of everything else.
       At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.

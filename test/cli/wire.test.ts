@@ -34,7 +34,7 @@ const lines = (text: string) =>
     .map((line) =>
       line
         .replace(/^\+ *\d+ ms/, "+ N ms")
-        .replace(/after \d+ ms/, "after N ms")
+        .replace(/after [\d.]+ m?s/, "after N ms")
         .replace(/\(\d+ bytes\)/, "(N bytes)"),
     );
 

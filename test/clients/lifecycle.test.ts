@@ -196,8 +196,8 @@ describe("after failures", () => {
       "",
       "retried on the next call",
       "retried on the next call",
-      "can be retried in 0.1 s",
-      "can be retried in 0.3 s",
+      "can be retried in 100 ms",
+      "can be retried in 300 ms",
       "can be retried in 1 s",
       "can be retried in 13 s",
     ]);
@@ -244,7 +244,7 @@ describe("an idle server", () => {
     await own.pool.close();
     expect(lines.sort()).toEqual([
       "flaky is ready after N ms",
-      "flaky was stopped: no calls for 0.001 s",
+      "flaky was stopped: no calls for N ms",
       "odd is gone: its process was ended by SIGKILL",
       "odd is ready after N ms",
     ]);
@@ -303,7 +303,7 @@ describe("concurrent calls", () => {
     await Promise.all(all);
     expect(done).toEqual([
       "third: odd.get-thing was cancelled",
-      "first: odd.hang did not answer within 0.3 s",
+      "first: odd.hang did not answer within 300 ms",
       "second",
       "fourth",
     ]);

@@ -178,10 +178,10 @@ describe("a server that cannot be reached", () => {
       SERVER_UNAVAILABLE: Server "reset" cannot be used: http://HOST closed the connection without an answer
       hint: Try again, or check its logs.
 
-      SERVER_UNAVAILABLE: Server "silent" cannot be used: it did not answer within 0.2 s
+      SERVER_UNAVAILABLE: Server "silent" cannot be used: it did not answer within 200 ms
       hint: Raise "startTimeoutMs" of "silent" in the config, or check its "url".
 
-      SERVER_UNAVAILABLE: Server "slow-body" cannot be used: it did not answer within 0.2 s
+      SERVER_UNAVAILABLE: Server "slow-body" cannot be used: it did not answer within 200 ms
       hint: Raise "startTimeoutMs" of "slow-body" in the config, or check its "url".
 
       SERVER_UNAVAILABLE: Server "an older one" cannot be used: it does not accept MCP at this address (405)
@@ -193,7 +193,7 @@ describe("a server that cannot be reached", () => {
       SERVER_UNAVAILABLE: Server "SSE refused" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config.
 
-      SERVER_UNAVAILABLE: Server "SSE silent" cannot be used: it did not answer within 0.2 s
+      SERVER_UNAVAILABLE: Server "SSE silent" cannot be used: it did not answer within 200 ms
       hint: Raise "startTimeoutMs" of "SSE silent" in the config, or check its "url".
 
       AUTH_REQUIRED: Server "SSE with no token" cannot be used: it needs a sign-in (401)
@@ -208,7 +208,7 @@ describe("a server that cannot be reached", () => {
       SERVER_UNAVAILABLE: Server "no socket" cannot be used: it accepts no WebSocket at this address
       hint: Correct "url" in the config; for a server that speaks HTTP, use https://.
 
-      SERVER_UNAVAILABLE: Server "socket silent" cannot be used: it did not answer within 0.2 s
+      SERVER_UNAVAILABLE: Server "socket silent" cannot be used: it did not answer within 200 ms
       hint: Raise "startTimeoutMs" of "socket silent" in the config, or check its "url".
 
       SERVER_UNAVAILABLE: Server "a socket, asked over HTTP" cannot be used: it refused the request (426)
@@ -414,7 +414,7 @@ describe("a failure after the start", () => {
       const server = await start(mode);
       open({ far: { url: httpAt(server) } });
       expect(await failure(call("hang", {}, { timeoutMs: 100 }))).toMatchInlineSnapshot(`
-      "CALL_TIMEOUT: far.hang did not answer within 0.1 s
+      "CALL_TIMEOUT: far.hang did not answer within 100 ms
       hint: Raise "callTimeoutMs" of "far" in the config, or ask for less in one call."
     `);
       await server.saw("cancelled");

@@ -123,7 +123,7 @@ describe("listTools", () => {
         | cannot list: out of paper
       hint: Call again to restart it.
 
-      silent → CALL_TIMEOUT: tools/list of silent did not answer within 0.05 s
+      silent → CALL_TIMEOUT: tools/list of silent did not answer within 50 ms
       hint: Raise "callTimeoutMs" of "silent" in the config, or ask for less in one call."
     `);
   });
@@ -174,7 +174,7 @@ describe("callTool", () => {
 
       INVALID_ARGUMENTS: odd.nope: no tool nope
 
-      CALL_TIMEOUT: odd.hang did not answer within 0.05 s
+      CALL_TIMEOUT: odd.hang did not answer within 50 ms
       hint: Raise "callTimeoutMs" of "odd" in the config, or ask for less in one call.
 
       SERVER_NOT_FOUND: No server is called "Odd!"
@@ -205,7 +205,7 @@ describe("callTool", () => {
 
   test("uses the time limit of the entry by default", async () => {
     open({ odd: { ...odd(), callTimeoutMs: 50 } });
-    expect(await failure(call("hang"))).toStartWith("CALL_TIMEOUT: odd.hang did not answer within 0.05 s");
+    expect(await failure(call("hang"))).toStartWith("CALL_TIMEOUT: odd.hang did not answer within 50 ms");
   });
 
   test("ends if it is cancelled, and the server continues", async () => {
@@ -260,7 +260,7 @@ describe("a server that does not start", () => {
         | fatal: no database at db://nowhere
       hint: Run its command from the config by hand to see more.
 
-      SERVER_UNAVAILABLE: Server "silent" did not start: it did not answer within 0.1 s
+      SERVER_UNAVAILABLE: Server "silent" did not start: it did not answer within 100 ms
       hint: Raise "startTimeoutMs" of "silent" in the config, or run its command by hand.
 
       SERVER_UNAVAILABLE: Server "not there" did not start: command not found: no-such-command-anywhere

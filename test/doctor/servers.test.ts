@@ -36,7 +36,7 @@ describe("servers", () => {
       protocol: "2025-11-25",
       version: "1",
     });
-    expect(message).toMatch(/^odd: 14 tools, started in \d+ ms, listed in \d+ ms, MCP 2025-11-25$/);
+    expect(message).toMatch(/^odd: 14 tools, started in [\d.]+ m?s, listed in [\d.]+ m?s, MCP 2025-11-25$/);
     expect(of("server.crashes")).toEqual({
       state: "problem",
       message: 'Server "crashes" did not start: its process exited with code 3',
@@ -93,7 +93,7 @@ describe("servers", () => {
     });
     expect(answered(server, { startMs: 20_000, listMs: 3, tools: 2 })).toMatchObject({
       state: "warning",
-      message: "a: 2 tools, started in 20000 ms, listed in 3 ms: the time limit for the start is 30 s",
+      message: "a: 2 tools, started in 20 s, listed in 3 ms: the time limit for the start is 30 s",
       repair: 'Raise "startTimeoutMs" of "a" in the config.',
     });
     expect(answered(server, { startMs: 200, listMs: 3, tools: 0 })).toMatchObject({ state: "warning" });

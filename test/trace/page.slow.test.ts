@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     ]);
     expect(new Set(await opened.page.locator(".bar").evaluateAll(tops)).size).toBe(4);
     expect(await opened.page.locator(".call").nth(3).getAttribute("aria-label")).toBe(
-      "4 of 4: shop.list, line 4, failed (TOOL_FAILED), took 250 ms, from 750 ms to 1,000 ms",
+      "4 of 4: shop.list, line 4, failed (TOOL_FAILED), took 250 ms, from 750 ms to 1 s",
     );
     expect(await opened.page.locator(".tick").allInnerTexts()).toEqual([
       "0 ms",
@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       "400 ms",
       "600 ms",
       "800 ms",
-      "1,000 ms",
+      "1 s",
     ]);
     expect(await opened.page.title()).toBe("4 calls in 1,000 ms · claudikins trace");
     expect(opened.said).toEqual([]);
@@ -286,7 +286,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     expect(await page.locator(".call").count()).toBe(500);
     expect(await page.locator(".call.failed").count()).toBe(1);
     expect(await page.locator(".left").allInnerTexts()).toEqual([
-      "… 9,500 more calls that took less time: 446.5 s in total",
+      "… 9,500 more calls that took less time: 7.4 min in total",
       "… 5 later calls were not recorded individually",
     ]);
     await page.locator("#c0").focus();

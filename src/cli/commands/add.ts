@@ -17,6 +17,7 @@ import { parsePairs } from "../flags.ts";
 import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
 import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
+import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
@@ -159,7 +160,7 @@ async function add(
   const notes = [
     ...(isTrusted || !isNamed ? [] : [`note: ${untrustedText(configFile)}\n`]),
     ...(configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))
-      ? [`warning: ${file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`]
+      ? [`${warningLabel} ${file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`]
       : []),
     ...servers.flatMap((server) => notesOf(server, checked.get(server.name))),
     ...(await privateNotes(servers, toolbox)),

@@ -2,7 +2,7 @@
 import { Approvals } from "../../approvals/approvals.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
-import { durationText } from "../../duration.ts";
+import { waitText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { statsOf } from "../../files.ts";
 import {
@@ -32,8 +32,10 @@ import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
+import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
+import { table } from "../table.ts";
 
 const approvalShape = record({
   id: text,
@@ -353,20 +355,20 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     "id",
     isDecided ? "decided" : "asked",
     ...only(isDecided, "decision"),
-    "call",
-    "arguments",
-    "execution",
     ...only(!isDecided, "expires in"),
-    ...only(isAll, "config"),
+    "call",
+    { text: "arguments" },
+    "execution",
+    ...only(isAll, { path: "config" }),
   ];
   const cells = rows.map((row) => [
     row.id,
     ageText(now - (isDecided ? (row.decidedAt ?? 0) : row.askedAt)),
-    ...only(isDecided, `${row.state}${row.scope === "session" ? " for the session" : ""}`),
+    ...only(isDecided, stateCell(`${row.state}${row.scope === "session" ? " for the session" : ""}`)),
+    ...only(!isDecided, waitText(Math.max(0, row.expiresAt - now))),
     visible(toolId(row.server, row.tool)),
     visible(argumentsText(row)).slice(0, maxArguments),
     `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
-    ...only(!isDecided, durationText(Math.max(0, row.expiresAt - now))),
     ...only(isAll, configText(row.config)),
   ]);
   return table(head, cells, columns);
@@ -389,7 +391,7 @@ function wholeText(row: Approval, whole: string | undefined, { stdout: { columns
   const now = Date.now();
   const isOpen = state === "open";
   const head = isOpen
-    ? `${id}: asked ${ageText(now - askedAt)}, expires in ${durationText(Math.max(0, expiresAt - now))}`
+    ? `${id}: asked ${ageText(now - askedAt)}, expires in ${waitText(Math.max(0, expiresAt - now))}`
     : `${id}: ${stateText(row)}`;
   const json = whole === undefined ? row.excerpt : JSON.stringify(JSON.parse(whole), null, 2);
   const isAll = whole !== undefined || hasWhole(row);

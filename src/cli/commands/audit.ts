@@ -11,7 +11,8 @@ import { toolId } from "../../registry/model.ts";
 import { command, option, type Values } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
+import { stateCell } from "../palette.ts";
+import { table } from "../table.ts";
 
 const defaultListed = 20;
 
@@ -42,14 +43,14 @@ export const list = command({
       .slice(0, args.limit ?? defaultListed);
     const json = { entries };
     if (entries.length === 0) return { json, note: "The audit log has no such entries.\n" };
-    const head = ["entry", "when", "decision", "about", "where", "by"];
+    const head = ["entry", "when", "decision", { text: "about" }, "by", "where"];
     const rows = entries.map((line) => [
       String(line.entry),
       timeText(line.at),
-      `${line.decision}${line.scope === "session" ? " for the session" : ""}`,
+      stateCell(`${line.decision}${line.scope === "session" ? " for the session" : ""}`),
       visible(subjectOf(line)),
-      line.by.place ?? "",
       visible([line.by.user, line.by.parent].filter(Boolean).join(", from ")),
+      line.by.place ?? "",
     ]);
     return { json, text: table(head, rows, io.stdout.columns) };
   },

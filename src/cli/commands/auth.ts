@@ -3,7 +3,7 @@ import { CredentialStore } from "../../clients/auth/credentials.ts";
 import { loginCommand } from "../../clients/auth/words.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
-import { durationText } from "../../duration.ts";
+import { waitText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import { counted } from "../../outcome-text.ts";
@@ -23,11 +23,12 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
+import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
+import { type Cell, table } from "../table.ts";
 
 const usualTimeoutMs = 300_000;
 const maxTimeoutMs = 3_600_000;
@@ -162,9 +163,9 @@ export const status = command({
     const servers = standings(wanted, openCredentials(io, args));
     const [first] = servers;
     const failure = server !== undefined && first ? failureOf(first) : undefined;
-    if (failure) return { failure, beside: { servers }, note: errorText(failure) };
+    if (failure) return { failure, beside: { servers }, note: errorText(failure, io.stderr) };
     if (servers.length === 0) return { json: { servers }, note: "The config has no remote servers.\n" };
-    const head = ["server", "state", "expires", "scopes"];
+    const head = ["server", "state", "expires", { text: "scopes" }];
     return { json: { servers }, text: table(head, servers.map(row), io.stdout.columns) };
   },
 });
@@ -176,23 +177,23 @@ function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
   return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
 }
 
-function row(standing: Standing): string[] {
+function row(standing: Standing): Cell[] {
   const { server, state } = standing;
-  if (state === "expired") return [server, state, `${durationText(Date.now() - standing.expiresAt)} ago`, "-"];
+  if (state === "expired") return [server, stateCell(state), `${waitText(Date.now() - standing.expiresAt)} ago`, "-"];
   // The server may not require a sign-in.
-  if (state === "signed out") return [server, "not signed in", "-", "-"];
+  if (state === "signed out") return [server, stateCell("not signed in"), "-", "-"];
   if (state !== "signed in") return [server, state, "-", "-"];
   const { expiresAt, renewable, scopes } = standing;
-  return [server, state, expiryText(expiresAt, renewable), scopes.join(" ") || "-"];
+  return [server, stateCell(state), expiryText(expiresAt, renewable), scopes.join(" ") || "-"];
 }
 
 function expiryText(expiresAt: number | undefined, renewable: boolean): string {
   if (renewable) return "renewed automatically";
-  return expiresAt === undefined ? "-" : `in ${durationText(expiresAt - Date.now())}`;
+  return expiresAt === undefined ? "-" : `in ${waitText(expiresAt - Date.now())}`;
 }
 
 /** The sign-ins of all the user's projects. A damaged file is a warning, but not with `--json`. */
 export function openCredentials({ env, stderr }: Io, { json }: { json?: boolean | undefined }): CredentialStore {
-  const warn = (message: string) => void stderr.write(`warning: ${message}\n`);
+  const warn = (message: string) => void stderr.write(`${warningLabel} ${message}\n`);
   return new CredentialStore(credentialsFile(env), json ? undefined : warn);
 }

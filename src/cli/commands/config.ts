@@ -75,7 +75,7 @@ export const edit = command({
         const isKnown = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
         return { text: `Saved ${before.file}\n`, note: isKnown ? "" : `note: ${untrustedText(before)}\n` };
       }
-      await io.stderr.write(errorText(problem));
+      await io.stderr.write(errorText(problem, io.stderr));
       if (!canAsk(io) || !(await confirm(io, "Edit the file again?"))) return { exitCode: problem.exitCode };
     }
   },

@@ -11,8 +11,8 @@ import { counted } from "../../outcome-text.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
 import { saying } from "../progress.ts";
+import { table } from "../table.ts";
 import { defaultLines, followLog, logArgs } from "./logs.ts";
 
 export const status = command({
@@ -55,7 +55,7 @@ export const status = command({
       serversText(servers),
       config ?? "the demo",
     ]);
-    const head = ["process", "version", "calls", "servers", "config"];
+    const head = ["process", "version", "calls", { text: "servers" }, { path: "config" }];
     return { json: { daemons }, text: table(head, rows, io.stdout.columns) };
   },
 });

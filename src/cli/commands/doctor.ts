@@ -13,7 +13,7 @@ import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { countingServers } from "../progress.ts";
 import { openToolbox } from "../session.ts";
-import { cyan, dim, red } from "../terminal-output.ts";
+import { cyan, green, red, yellow } from "../terminal-output.ts";
 
 export const findingsShape = list(findingShape);
 
@@ -80,7 +80,7 @@ export async function openScene(
   return { scene, toolbox, [Symbol.asyncDispose]: async () => toolbox?.[Symbol.asyncDispose]() };
 }
 
-const colourOf: Record<FindingState, (text: string) => string> = { ok: dim, warning: cyan, problem: red };
+const colourOf: Record<FindingState, (text: string) => string> = { ok: green, warning: yellow, problem: red };
 
 /** Areas whose title differs from their name in the JSON output. */
 const titles: Partial<Record<Finding["area"], string>> = { hosts: "agents" };

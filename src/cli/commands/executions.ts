@@ -11,13 +11,15 @@ import { askAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
 import { recordTo } from "../recording.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { openToolbox } from "../session.ts";
+import { table } from "../table.ts";
 
 /** Characters of a program in the list. */
 const maxCode = 60;
@@ -58,11 +60,11 @@ export const list = command({
     const cells = found.map((each) => [
       each.id,
       ageText(Date.now() - each.startedAt),
+      stateCell(stateText(each.state)),
       each.door,
-      stateText(each.state),
       codeOf(each),
     ]);
-    return { json, text: table(["id", "started", "by", "state", "code"], cells, io.stdout.columns) };
+    return { json, text: table(["id", "started", "state", "by", { text: "code" }], cells, io.stdout.columns) };
   },
 });
 

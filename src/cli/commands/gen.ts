@@ -1,6 +1,8 @@
 /** `claudikins gen`: writes the registry, or with `--check` lists what it would write. */
+
 import { relative } from "node:path";
 import { chosenServers } from "../../catalog/chosen-servers.ts";
+import { durationText } from "../../duration.ts";
 import { ClaudikinsError, type Problem } from "../../errors.ts";
 import {
   checkRegistry,
@@ -16,10 +18,11 @@ import { isIdentifier } from "../../registry/names.ts";
 import { type Answer, command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
+import { stateCell, warningLabel } from "../palette.ts";
 import { countingServers } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
+import { type Cell, type Column, table } from "../table.ts";
 
 const genShape = either(reportShape, checkShape);
 
@@ -72,21 +75,28 @@ function genAnswer(report: GenerateReport, io: Io): Answer {
   const { folder, servers, pruned, cleaned = [] } = report;
   const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
     server,
+    stateCell(problem?.code ?? "ok"),
     ...(problem ? ["-", "-", "-"] : [`${tools}`, `${written}`, `${removed}`]),
-    `${durationMs} ms`,
-    problem?.code ?? "ok",
+    durationText(durationMs),
   ]);
-  const notes = tableAndProblems(["server", "tools", "written", "removed", "time", "state"], rows, servers, io);
+  const notes = tableAndProblems(
+    ["server", "state", ...numbers("tools", "written", "removed", "time")],
+    rows,
+    servers,
+    io,
+  );
   if (io.interrupted.aborted) notes.push("Interrupted: the tools of the other servers were written\n");
   for (const { server, collisions } of servers) {
     for (const names of collisions) {
       const nameless = names.find((name) => !isIdentifier(name)) ?? "";
       const place = `servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]`;
-      notes.push(`warning: ${names.join(" and ")} of ${server} would have the same name in code: use ${place}\n`);
+      notes.push(
+        `${warningLabel} ${names.join(" and ")} of ${server} would have the same name in code: use ${place}\n`,
+      );
     }
   }
   for (const path of servers.flatMap(({ kept }) => kept)) {
-    notes.push(`warning: ${path} is not a generated file and was left unchanged\n`);
+    notes.push(`${warningLabel} ${path} is not a generated file and was left unchanged\n`);
   }
   if (pruned.length > 0) notes.push(`Removed, because they are no longer in the config: ${pruned.join(", ")}\n`);
   if (cleaned.length > 0) {
@@ -102,14 +112,14 @@ function checkAnswer(report: RegistryCheck, io: Io): Answer {
   const { folder, servers, differences } = report;
   const rows = servers.map((server) => [
     server.server,
+    stateCell(server.problem?.code ?? (server.differences.length > 0 ? "stale" : "ok")),
     ...(server.problem ? ["-", "-"] : [`${server.tools}`, `${server.differences.length}`]),
-    `${server.durationMs} ms`,
-    server.problem?.code ?? (server.differences.length > 0 ? "stale" : "ok"),
+    durationText(server.durationMs),
   ]);
-  const notes = tableAndProblems(["server", "tools", "differences", "time", "state"], rows, servers, io);
+  const notes = tableAndProblems(["server", "state", ...numbers("tools", "differences", "time")], rows, servers, io);
   const all = [...servers.flatMap((server) => server.differences), ...differences];
   const stale = all.length > 0 ? staleness(folder, all.length) : undefined;
-  if (stale) notes.push(errorText(stale));
+  if (stale) notes.push(errorText(stale, io.stderr));
   const failure = stale ?? failureOf(servers);
   const count = servers.reduce((sum, { tools }) => sum + tools, 0);
   const upToDate = failure ? "" : `Up to date: ${count} tools of ${servers.length} servers in ${folder}\n`;
@@ -117,17 +127,19 @@ function checkAnswer(report: RegistryCheck, io: Io): Answer {
   return { json: report, text: files.join("") || upToDate, note: notes.join("\n"), failure, beside: { report } };
 }
 
+const numbers = (...titles: string[]): Column[] => titles.map((number) => ({ number }));
+
 /** Cancelled servers are not reported. */
 function tableAndProblems(
-  head: string[],
-  rows: string[][],
+  head: Column[],
+  rows: Cell[][],
   servers: { problem?: Problem | undefined }[],
   io: Io,
 ): string[] {
   if (rows.length === 0) return ["The config has no servers.\n"];
   const problems = servers.flatMap(({ problem }) => {
     if (!problem || (problem.code === "CANCELLED" && io.interrupted.aborted)) return [];
-    return [errorText(new ClaudikinsError(problem.code, problem.message, { hint: problem.hint }))];
+    return [errorText(new ClaudikinsError(problem.code, problem.message, { hint: problem.hint }), io.stderr)];
   });
   return [table(head, rows, io.stderr.columns), ...problems];
 }

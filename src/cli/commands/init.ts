@@ -106,7 +106,7 @@ export default command({
     const failure = failureOf(survey, settled, written);
     const json = initJson({ survey, plans: settled, rows: rowsOfAll(), written, isDry, needed, diffs });
     const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean), needed) : { text: "", note: "" };
-    const problem = failure ? `\n${errorText(failure)}` : "";
+    const problem = failure ? `\n${errorText(failure, io.stderr)}` : "";
     return { json, text, note: note + problem, failure, beside: { init: json } };
   },
 });

@@ -1,4 +1,5 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
+
 import {
   type CheckedServer,
   checkServers,
@@ -13,16 +14,19 @@ import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
+import { durationText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, named, nothing, record, text } from "../../json-shape.ts";
 import { didYouMean } from "../../near-names.ts";
 import { type Answer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
+import { stateCell } from "../palette.ts";
 import { countingServers, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
+import { table } from "../table.ts";
 import { foundText } from "./search.ts";
 
 const serversShape = named(
@@ -93,7 +97,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   if (!flags.json && origin.kind === "demo") {
     await io.stderr.write("No config file: using the built-in demo server.\n\n");
   }
-  const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem))}`] : []));
+  const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
   return {
     json: document,
     text: servers.length > 0 ? serverTable(servers, isChecked, io.stdout.columns) : "",
@@ -138,7 +142,7 @@ function toolTexts(tools: ShownTool[], isDetailed: boolean, { stdout }: Io): str
   }
   const rows = tools.map(({ id, description }) => [id, description]);
   // Only a terminal gets the head, so that a program can read one tool per line.
-  const text = table(["tool", "description"], rows, stdout.columns);
+  const text = table(["tool", { text: "description" }], rows, stdout.columns);
   return stdout.isTerminal && rows.length > 0 ? text : text.slice(text.indexOf("\n") + 1);
 }
 
@@ -165,14 +169,14 @@ function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
 
 function serverTable(servers: CheckedServer[], isChecked: boolean, width: number | undefined): string {
   const more = isChecked ? ["protocol", "pid", "memory"] : [];
-  const head = ["server", "transport", "state", "tools", ...more, "description"];
+  const head = ["server", { text: "transport" }, "state", "tools", ...more, { text: "description" }];
   const rows = servers.map((facts) => {
     const { server, transport, program, host, session, state, protocol, description = "" } = facts;
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,
       [transport, program ?? host, session === "private" && "(private)"].filter(Boolean).join(" "),
-      isChecked ? checkedText(facts) : stateText(state),
+      stateCell(isChecked ? checkedText(facts) : stateText(state)),
       toolsText(facts, isChecked),
       ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
       description,
@@ -185,7 +189,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
 function checkedText({ state, problem }: CheckedServer): string {
   if (state.state === "needs" || state.state === "signed out") return stateText(state);
   if (problem) return "broken";
-  return state.state === "ready" ? `ready in ${state.startMs} ms` : stateText(state);
+  return state.state === "ready" ? `ready in ${durationText(state.startMs ?? 0)}` : stateText(state);
 }
 
 function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked: boolean): string {

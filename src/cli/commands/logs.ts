@@ -13,7 +13,8 @@ import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
+import { table } from "../table.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
 
 /** Number of lines that are shown without `--lines`. */
@@ -180,7 +181,7 @@ async function listed(place: Place, args: Args, io: Io): Promise<Answer> {
   if (logs.length === 0) {
     return { json, note: note || "There are no logs yet: a log is created when a server starts.\n" };
   }
-  const head = ["server", "last line", "size", ...(args.all ? ["config"] : [])];
+  const head = ["server", "last line", { number: "size" }, ...(args.all ? [{ path: "config" }] : [])];
   const rows = logs.map(({ server, config, isConfigured, lastAt, bytes }) => {
     const name = isConfigured === false ? `${server} (not in the config)` : server;
     const size = `${Math.ceil(bytes / 1_000).toLocaleString("en")} kB`;

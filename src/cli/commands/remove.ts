@@ -1,4 +1,5 @@
 /** `claudikins remove`: removes servers, their generated files and, if wanted, their sign-ins. */
+
 import { requireLog } from "../../audit/log.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { auditFolder } from "../../config/locations.ts";
@@ -12,6 +13,7 @@ import { logout, standings } from "../../sign-in/sign-ins.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
@@ -91,6 +93,8 @@ async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promis
     await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
     if (toolbox.catalog.index.servers.length > 0) await toolbox.catalog.prune();
   } catch (thrown) {
-    await io.stderr.write(`warning: the generated files were not deleted: ${toClaudikinsError(thrown).message}\n`);
+    await io.stderr.write(
+      `${warningLabel} the generated files were not deleted: ${toClaudikinsError(thrown).message}\n`,
+    );
   }
 }

@@ -64,7 +64,7 @@ export default command({
     const next = isChanged ? "Restart your agents to use their own servers again.\n" : nothing;
     return {
       json: { files, executable },
-      note: failure ? `${next}\n${errorText(failure)}` : next,
+      note: failure ? `${next}\n${errorText(failure, io.stderr)}` : next,
       failure,
       beside: { files },
     };

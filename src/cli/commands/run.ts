@@ -155,7 +155,7 @@ function failureOf(outcome: TaskOutcome): ClaudikinsError | undefined {
 async function taskAnswer(outcome: TaskOutcome, folders: OutputFolders, { stderr }: Io): Promise<Answer> {
   const note = `${dim(taskReceiptText(outcome))}\n`;
   const failure = failureOf(outcome);
-  if (failure) return { failure, note: errorText(failure) + note };
+  if (failure) return { failure, note: errorText(failure, stderr) + note };
   if ("dry_run" in outcome) {
     await stderr.write(outcome.receipt.steps.map(stepText).join(""));
     return { text: callText(outcome), note };

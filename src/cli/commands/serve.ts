@@ -1,6 +1,8 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
+
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { record, text } from "../../json-shape.ts";
 import { openLog } from "../../log.ts";
@@ -12,6 +14,7 @@ import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
+import { warningLabel } from "../palette.ts";
 import { recordArgs, recordTo } from "../recording.ts";
 import { openToolbox } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
@@ -88,7 +91,7 @@ async function lockedToolbox(
 ): Promise<Toolbox> {
   const { code, message, hint } = toClaudikinsError(error);
   if (code !== "CONFIG_NOT_TRUSTED") throw error;
-  await stderr.write(`warning: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
+  await stderr.write(`${warningLabel} ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
   const [{ LockedToolbox }, { Sandbox }] = await Promise.all([
     import("../../toolbox/locked-toolbox.ts"),
     import("../../sandbox/sandbox.ts"),
@@ -111,14 +114,17 @@ async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io
   const { running } = door;
   if (running > 0 && !json) {
     const calls = running === 1 ? "1 call is running" : `${running} calls are running`;
-    await io.stderr.write(`${calls}: waiting up to ${choice.graceMs / 1_000} s (send a second signal to stop now)\n`);
+    await io.stderr.write(
+      `${calls}: waiting up to ${durationText(choice.graceMs)} (send a second signal to stop now)\n`,
+    );
   }
   await door.close(choice.graceMs);
 }
 
 /** Says who can call and how. A new token is printed once, and only to a terminal: stderr may be a log. */
 function accessText({ isOpen }: HttpChoice, kept: KeptToken | undefined, isTerminal: boolean): string {
-  if (isOpen) return "warning: no token is required: anyone who can reach this address can call all your servers\n";
+  if (isOpen)
+    return `${warningLabel} no token is required: anyone who can reach this address can call all your servers\n`;
   if (!kept) return "";
   const { token, file, isNew } = kept;
   const shown = isNew && isTerminal ? `Token, shown only once: ${token}\n` : "";

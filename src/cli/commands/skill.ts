@@ -16,8 +16,9 @@ import { about, list, oneOf, record, text, texts } from "../../json-shape.ts";
 import { type Answer, command, flag, option, repeatable, type Values } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
+import { stateCell } from "../palette.ts";
 import { errorText } from "../report.ts";
+import { table } from "../table.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 
@@ -125,11 +126,14 @@ export const status = command({
     const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
       kind,
       scope,
-      stateWords[state] ?? state,
+      stateCell(stateWords[state] ?? state),
       names.join(", "),
       path,
     ]);
-    return { json: { files }, text: table(["what", "scope", "state", "agents", "file"], rows, io.stdout.columns) };
+    return {
+      json: { files },
+      text: table(["what", "scope", "state", { text: "agents" }, { path: "file" }], rows, io.stdout.columns),
+    };
   },
 });
 
@@ -216,7 +220,7 @@ function changesAnswer(changes: FileChange[], { "dry-run": isDry }: Values<typeo
   return {
     json: { files },
     text: lines.join(""),
-    note: errors.map(errorText).join(""),
+    note: errors.map((error) => errorText(error)).join(""),
     failure: errors[0],
     beside: { files },
   };

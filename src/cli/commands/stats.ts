@@ -1,5 +1,7 @@
 /** `claudikins stats`: calls, tokens kept out of the context, and what leads agents to claudikins. */
+
 import { ledgerFolder } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, exactly, record, texts } from "../../json-shape.ts";
 import {
@@ -18,7 +20,9 @@ import { counted, grouped } from "../../outcome-text.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
-import { type Canvas, chart, table, wrapped } from "../layout.ts";
+import { type Canvas, chart, wrapped } from "../layout.ts";
+import { warningLabel } from "../palette.ts";
+import { table } from "../table.ts";
 import { bold, dim } from "../terminal-output.ts";
 
 const statsShape = either(
@@ -57,7 +61,7 @@ export default command({
     const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));
     if (server !== undefined && !servers.has(server)) throw unknownServer(server, [...servers]);
     const statistics = statisticsOf(periods, { days, server, now });
-    const note = problems.map((problem) => `warning: ${problem}\n`).join("");
+    const note = problems.map((problem) => `${warningLabel} ${problem}\n`).join("");
     const json = { ...statistics, problems };
     if (periods.size === 0) return { json, note: `${note}Nothing has been counted yet.\n` };
     const text = args.hooks ? hooksText(statistics, io.stdout) : statsText(statistics, server, io.stdout);
@@ -94,13 +98,19 @@ function statsText(statistics: Statistics, server: string | undefined, canvas: C
   // Without agents there is nothing to compare.
   const isCompared = total.tokens.all.without + total.tokens.all.with > 0;
   const parts = [
-    `${bold(rangeText(periods))}: ${countsText(total, server)}\n`,
+    headline(`${rangeText(periods)}:`, countsText(total, server), canvas),
     ...(server === undefined && isCompared ? [comparisonText(total, canvas)] : []),
     ...(server !== undefined || isCompared ? [chartText(periods, server, canvas)] : []),
     ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
     notesText(server, canvas),
   ];
   return parts.join("\n");
+}
+
+/** The first words are bold. */
+function headline(first: string, rest: string, { columns }: Canvas): string {
+  const [line = "", ...others] = wrapped(`${first} ${rest}`, columns);
+  return `${[bold(first) + line.slice(first.length), ...others].join("\n")}\n`;
 }
 
 function rangeText(periods: PeriodFigures[]): string {
@@ -121,7 +131,7 @@ function countsText(figures: Figures, server?: string): string {
         ]
       : [server]),
     `${counted(calls, "call")}${failed}`,
-    `${totalTimeText(durationMs)} in tools`,
+    `${durationText(durationMs)} in tools`,
   ].join(", ");
 }
 
@@ -138,7 +148,7 @@ function comparisonText({ tokens }: Figures, { columns }: Canvas): string {
   const share = all.without > 0 ? ` (${Math.floor((100 * keptOut) / all.without)} %)` : "";
   const sum = keptOut >= 0 ? "kept out of the context" : "more than without claudikins: there was little to save";
   return [
-    table(["tokens", "without", "with claudikins"], rows, columns, [1, 2]),
+    table(["tokens", { number: "without" }, { number: "with claudikins" }], rows, columns),
     `${bold(`${grouped(Math.abs(keptOut))} tokens ${sum}${keptOut >= 0 ? share : ""}`)}\n`,
   ].join("");
 }
@@ -160,13 +170,14 @@ function toolsText({ tools }: Statistics, { columns }: Canvas): string {
       `${server}.${tool}`,
       grouped(calls),
       grouped(failures),
-      totalTimeText(durationMs),
+      durationText(durationMs),
       ...(isWide ? [grouped(resultChars)] : []),
       grouped(takenTokens),
     ]);
-  const head = ["tool", "calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
+  const numbers = ["calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
+  const head = ["tool", ...numbers.map((number) => ({ number }))];
   const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json lists all)\n` : "";
-  return `${table(head, rows, columns, [1, 2, 3, 4, 5])}${more}`;
+  return `${table(head, rows, columns)}${more}`;
 }
 
 function notesText(server: string | undefined, canvas: Canvas): string {
@@ -199,21 +210,15 @@ function hooksText({ hooks, total }: Statistics, canvas: Canvas): string {
     grouped(files),
     grouped(shell),
   ]);
+  const head = ["text", ...["sessions", "share", "files", "shell"].map((number) => ({ number }))];
   const notes = [
     "sessions: each session counts for the text whose mark, such as via:skill, is in its first access to the registry.",
     "description: the first access was search_tools without a mark. The agent has read the tool's description; it may also have read a text and left out its mark.",
     "files: runs of generated files, counted again only after a pause. shell: commands with a mark.",
   ];
   return [
-    table(["text", "sessions", "share", "files", "shell"], rows, canvas.columns, [1, 2, 3, 4]),
+    table(head, rows, canvas.columns),
     `${grouped(sum)} of ${grouped(total.sessions)} sessions used the registry.\n`,
     fineText(notes, canvas),
   ].join("\n");
-}
-
-/** The sum of many times: `412 ms`, `14.2 s`, `3.5 min`, `2.1 h`. */
-function totalTimeText(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }

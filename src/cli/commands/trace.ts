@@ -1,8 +1,10 @@
 /** `claudikins trace`: executions as a list, as a waterfall in the terminal, or as an HTML page. */
+
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { discoverConfig } from "../../config/discover.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
 import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { stateKeys, stateText } from "../../execution/execution-state.ts";
 import {
@@ -18,14 +20,16 @@ import { about, either, list, named, record, text, texts, time } from "../../jso
 import { configOwner } from "../../logs/place.ts";
 import { counted, grouped, keptOut } from "../../outcome-text.ts";
 import { doorShape, type ExecutionRecord, executionShape, type Summary, summaryShape } from "../../trace/record.ts";
-import { configText, durationText } from "../../trace/record-text.ts";
+import { configText } from "../../trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
+import { stateCell, warningLabel } from "../palette.ts";
+import { table } from "../table.ts";
 import { waterfallText } from "../waterfall-text.ts";
 
 const traceShape = either(
@@ -169,7 +173,7 @@ async function storedExecutions({ config }: Args, io: Io): Promise<Stored> {
     const stored = rows.map((row) => storedExecution(row, aboutRequest(row.request, 0), executions));
     return { open: withApprovals(await Promise.all(stored), await toolbox.approvals.open()).filter(isOpen), note: "" };
   } catch (error) {
-    return { open: [], note: `warning: programs that run or wait are not listed: ${messageOf(error)}\n` };
+    return { open: [], note: `${warningLabel} programs that run or wait are not listed: ${messageOf(error)}\n` };
   }
 }
 
@@ -202,24 +206,24 @@ function listed(
   const head = [
     "id",
     "when",
-    ...only(isWide, "by"),
     "state",
     "calls",
-    "time",
-    ...only(isWide, "kept out"),
-    ...only(isAll, "config"),
+    { number: "time" },
+    ...only(isWide, { number: "kept out" }),
+    ...only(isWide, "by"),
+    ...only(isAll, { path: "config" }),
   ];
   const rows = all.map(({ id, startedAt, door, config, state, durationMs, summary }) => [
     id,
     ageText(Date.now() - startedAt),
-    ...only(isWide, door),
-    stateText(state),
+    stateCell(stateText(state)),
     summary ? `${grouped(summary.calls)}${summary.failures > 0 ? ` (${grouped(summary.failures)} failed)` : ""}` : "",
     durationMs === undefined ? "" : durationText(durationMs),
     ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
+    ...only(isWide, door),
     ...only(isAll, configText(config)),
   ]);
-  return { json, note, text: table(head, rows, columns, [head.indexOf("time"), head.indexOf("kept out")]) };
+  return { json, note, text: table(head, rows, columns) };
 }
 
 /** Throws FILE_NOT_WRITABLE. */

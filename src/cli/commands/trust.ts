@@ -16,8 +16,9 @@ import { endTrust, trustConfig } from "../../settings/trust/trust-config.ts";
 import { type Answer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText, table } from "../layout.ts";
+import { ageText } from "../layout.ts";
 import { canAsk } from "../prompt.ts";
+import { table } from "../table.ts";
 
 const lineShape = record({
   part: about("A server's name, or policy, model, folders or executions", text),
@@ -154,7 +155,7 @@ function listed({ env, stdout }: Io): Answer {
     servers.join(", "),
     ageText(Date.now() - trustedAt),
   ]);
-  return { json: { trusted }, text: table(["config", "servers", "trusted"], rows, stdout.columns) };
+  return { json: { trusted }, text: table(["config", { text: "servers" }, "trusted"], rows, stdout.columns) };
 }
 
 async function revoke(file: string | undefined, io: Io): Promise<Answer> {

@@ -1,14 +1,16 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
+
 import { existsSync } from "node:fs";
 import { visibleTools } from "../../catalog/config-entry.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { durationText } from "../../duration.ts";
 import { isObject } from "../../json-object.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { readIndex } from "../../registry/store.ts";
 import { openConfigFile } from "../../settings/config-file.ts";
-import { durationText, outcomeWord } from "../../trace/record-text.ts";
+import { outcomeWord } from "../../trace/record-text.ts";
 import { readSummaries } from "../../trace/store.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";

@@ -1,4 +1,5 @@
 /** What a person sees of a published server before it is added: what it is, what it runs or reaches, and what it needs. */
+
 import type { ServerPolicy } from "../../config/policy.ts";
 import type { ValueOf } from "../../json-shape.ts";
 import { visible } from "../../policy/visible.ts";
@@ -9,6 +10,7 @@ import { shownTemplate, type Values, type Wanted } from "../../server-registries
 import type { Way } from "../../server-registries/way.ts";
 import { wantedOfWay } from "../../server-registries/ways.ts";
 import { oneLine } from "../../visible-text.ts";
+import { warningLabel } from "../palette.ts";
 import type { reviewShape } from "./flags.ts";
 
 export interface Review {
@@ -88,7 +90,7 @@ export function reviewText(review: Review): string {
           `  ${visible(commandOf(way, review.values).map(shownWord).join(" "))}`,
           ...setBy(way).map((line) => `  with ${visible(line)}`),
         ]),
-    ...way.warnings.map((warning) => `warning: ${visible(warning)}`),
+    ...way.warnings.map((warning) => `${warningLabel} ${visible(warning)}`),
     "",
     ...needsLines(review),
     `In your config it is called ${visible(name)}. ${policyText(policy)}`,

@@ -4,7 +4,7 @@ import type { ValueOf } from "../../json-shape.ts";
 import { searchRegistries } from "../../server-registries/lookup.ts";
 import type { Answer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { table } from "../layout.ts";
+import { table } from "../table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
 import type { foundShape } from "./flags.ts";
@@ -47,7 +47,7 @@ export async function searchServers(text: string, flags: readonly string[], io: 
         ? { failed: failed.map(({ registry, error }) => ({ registry: registry.url, error: problemOf(error) })) }
         : {}),
     },
-    text: table(["name", "version", "description", "from"], rows, io.stdout.columns),
+    text: table(["name", "version", { text: "description" }, "from"], rows, io.stdout.columns),
     note: `${notes.join("")}To see what one does, and to add it: claudikins add NAME\n`,
   };
 }

@@ -24,7 +24,8 @@ import {
 import { counted, grouped } from "../../outcome-text.ts";
 import type { ConfigFile, PortableEntry } from "../../settings/config-file.ts";
 import type { Needed } from "../../upgrade/lasting.ts";
-import { table } from "../layout.ts";
+import { stateCell, warningLabel } from "../palette.ts";
+import { table } from "../table.ts";
 import { choiceTexts } from "./questions.ts";
 
 const file = { host: text, file: text };
@@ -166,15 +167,15 @@ export function absentText({ files }: Found, named: ReadonlySet<string>): string
 }
 
 export function inventoryTable(rows: Row[], columns: number | undefined): string {
-  const head = ["server", "from", "transport", "needs", "tools", "tokens (about)"];
+  const head = ["server", { text: "from" }, "transport", "needs", { number: "tools" }, { number: "tokens (about)" }];
   return table(
     head,
     rows.map(({ server, from, transport, needs, disabled, tools, tokens, problem }) => [
       server,
       [...new Set(from.map(({ host }) => host))].join(", "),
       transport,
-      disabled ? "disabled" : needs.join(", ") || "-",
-      problem ? "failed" : String(tools ?? "-"),
+      disabled ? stateCell("disabled") : needs.join(", ") || "-",
+      problem ? stateCell("failed") : String(tools ?? "-"),
       tokens === undefined ? "-" : grouped(tokens),
     ]),
     columns,
@@ -204,7 +205,7 @@ export function seenText({ found }: Survey): string {
 
 /** The servers that did not answer, and why. */
 export function warningsText(rows: readonly Row[]): string {
-  return linesText(rows.flatMap(({ problem }) => (problem ? [`warning: ${problem.message}`] : [])));
+  return linesText(rows.flatMap(({ problem }) => (problem ? [`${warningLabel} ${problem.message}`] : [])));
 }
 
 /** `withheld` are the names of variables that servers no longer get. */

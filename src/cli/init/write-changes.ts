@@ -1,10 +1,12 @@
 /** Writes what init has planned: first the configs, and then the agents' files if the person agrees. */
+
 import { type Applied, apply } from "../../agents/apply.ts";
 import { remember } from "../../agents/decisions.ts";
 import { haveSecrets } from "../../agents/secrets.ts";
 import { commandFor, type SwitchPlan } from "../../agents/switch-over.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
 import { installLasting, type Needed } from "../../upgrade/lasting.ts";
+import { warningLabel } from "../palette.ts";
 import { confirm } from "../prompt.ts";
 import type { Setting } from "./setting.ts";
 import type { Started } from "./start-servers.ts";
@@ -82,7 +84,7 @@ async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Se
   if (isNew) await say(`\nWrote ${configFile.file}\n`);
   if (isNew && configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {
     await say(
-      `warning: ${configFile.file} contains secrets: keep it out of git, or replace the secrets with \${VAR}\n`,
+      `${warningLabel} ${configFile.file} contains secrets: keep it out of git, or replace the secrets with \${VAR}\n`,
     );
   }
   for (const [name, answer] of measured) {

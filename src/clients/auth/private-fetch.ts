@@ -1,6 +1,7 @@
 /** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
 
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { durationText } from "../../duration.ts";
 import { parsedJson } from "../../json-object.ts";
 import { isLoopback } from "../../loopback.ts";
 import { unlessAborted } from "../abort.ts";
@@ -56,7 +57,7 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
     if (error instanceof NetworkFailure) throw error;
     if (signal.aborted) throw cancelled();
     if (limit.aborted) {
-      throw unavailable(`its authorization server at ${url.origin} did not answer within ${requestMs / 1_000} s`);
+      throw unavailable(`its authorization server at ${url.origin} did not answer within ${durationText(requestMs)}`);
     }
     throw unavailable(`its authorization server cannot be reached: ${noAnswer(error, url).message}`);
   }

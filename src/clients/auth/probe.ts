@@ -1,4 +1,5 @@
 /** Asks a server without credentials, to read its challenge: which sign-in it wants. */
+
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -6,6 +7,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";
+import { durationText } from "../../duration.ts";
 import { version } from "../../version.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { noAnswer } from "../network-failure.ts";
@@ -86,7 +88,7 @@ async function send({ endpoint, signal }: Asked, url: URL, { body, headers: own 
     return { status: response.status, challenge: challengeOf(response.headers), session };
   } catch (error) {
     if (signal.aborted) throw cancelled();
-    if (limit.aborted) throw unavailable(`it did not answer within ${probeMs / 1_000} s`);
+    if (limit.aborted) throw unavailable(`it did not answer within ${durationText(probeMs)}`);
     throw noAnswer(error, url);
   }
 }

@@ -1,8 +1,10 @@
 /** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
+
 import { ListingQueue } from "../../catalog/listing-queue.ts";
 import { unlessAborted } from "../../clients/abort.ts";
 import type { Offer } from "../../clients/connect.ts";
 import { stateProblem } from "../../clients/state.ts";
+import { durationText } from "../../duration.ts";
 import { messageOf } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
@@ -54,7 +56,7 @@ export class KnownLists {
     for (const name of names) {
       if (this.#queue.waitedMs(name) === 0) continue;
       this.#late.add(name);
-      this.problems.set(name, `no answer for ${patienceMs / 1_000} s`);
+      this.problems.set(name, `no answer for ${durationText(patienceMs)}`);
     }
   }
 

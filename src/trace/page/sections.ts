@@ -1,17 +1,9 @@
 /** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
+import { durationText } from "../../duration.ts";
 import { counted, grouped, keptOut } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
-import {
-  configText,
-  durationText,
-  failureOf,
-  outcomeWord,
-  protocolsText,
-  timeText,
-  tookMs,
-  toolOf,
-} from "../record-text.ts";
+import { configText, failureOf, outcomeWord, protocolsText, timeText, tookMs, toolOf } from "../record-text.ts";
 import { escaped, Html, html } from "./html.ts";
 import { indented } from "./waterfall.ts";
 

@@ -1,9 +1,10 @@
 /** The calls as rows: each is a button with a bar on the time axis. */
+import { durationText } from "../../duration.ts";
 import { parsedJson } from "../../json-object.ts";
 import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce, mostTelling, openCalls, ticks } from "../overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../record.ts";
-import { durationText, leftText, tookMs, toolOf } from "../record-text.ts";
+import { leftText, tookMs, toolOf } from "../record-text.ts";
 import { type Html, html } from "./html.ts";
 
 /** Maximum number of rows. */

@@ -1,11 +1,13 @@
 /** Calls that wait for approval: what exactly would be called, and the decision. */
+
 import { useEffect, useRef, useState } from "preact/hooks";
+import { durationText } from "../../duration.ts";
 import type { Approval, Decided, Decision, State } from "../contract.ts";
 import { get, post } from "./client.ts";
 import { isCommand } from "./keys.tsx";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
-import { Age, counted, durationText, grouped, Key, Text, ToolName, useNow, visibleLines } from "./text.tsx";
+import { Age, counted, grouped, Key, Text, ToolName, useNow, visibleLines } from "./text.tsx";
 
 /** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
 const settleMs = 500;

@@ -1,10 +1,12 @@
 /** Executions that run, wait or have ended, with links to their timelines. */
+
 import { useState } from "preact/hooks";
+import { durationText } from "../../duration.ts";
 import type { Execution } from "../contract.ts";
 import { post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
-import { Age, counted, durationText, grouped, Text, useNow } from "./text.tsx";
+import { Age, counted, grouped, Text, useNow } from "./text.tsx";
 
 export function Executions({ executions }: { executions: Execution[] }) {
   const roving = useRoving(executions.map(({ id }) => id));

@@ -1,6 +1,7 @@
 /** What claudikins kept out of the context in the last days, from the ledger. */
+import { durationText } from "../../duration.ts";
 import type { Savings } from "../contract.ts";
-import { counted, durationText, grouped, ToolName } from "./text.tsx";
+import { counted, grouped, ToolName } from "./text.tsx";
 
 export function SavingsView({ savings }: { savings: Savings }) {
   const { days, keptOut, without, sessions, executions, shellExecutions, searches, calls, failures, tools, problems } =

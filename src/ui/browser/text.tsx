@@ -1,5 +1,7 @@
 /** Texts of servers, shown so that nothing hides in them; numbers and times in words. */
+
 import { useEffect, useState } from "preact/hooks";
+import { durationText } from "../../duration.ts";
 import { visible } from "../../policy/visible.ts";
 
 /** A text of a server or of a file, on one line and in its own direction. */
@@ -34,14 +36,6 @@ export function grouped(value: number): string {
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
-}
-
-/** `412 ms`, `14 s`, `3 min`, `2 h`, `5 days`. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 120_000) return `${ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1_000)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
 }
 
 export function ageText(ms: number): string {
