@@ -6,7 +6,7 @@ const dayMs = 24 * hourMs;
 
 /** What something took, or its limit: `8.4 ms`, `412 ms`, `1.2 s`, `14.5 s`, `3.7 min`, `2 h`, `12 days`. The next unit begins at two of it, seconds at one. */
 export function durationText(ms: number): string {
-  // What rounds to a whole second is written as one.
+  // 999.6 ms is written as 1 s.
   if (ms < 999.5) return `${ms < 10 ? tenths(Math.max(ms, 0)) : Math.round(ms)} ms`;
   if (ms < 2 * minuteMs) return `${tenths(ms / 1_000)} s`;
   if (ms < 2 * hourMs) return `${tenths(ms / minuteMs)} min`;

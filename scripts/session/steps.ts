@@ -40,7 +40,7 @@ await files.write_file({ path: "waiting.txt", content: report });
 return report'`,
     letterMs: 6,
     readMs: 3_000,
-    shows: [/: \d+ orders/, /\[7 calls · [\d,]+ ms · [\d,]{7,} characters kept out of the context\]/],
+    shows: [/: \d+ orders/, /\[7 calls · [\d.,]+ m?s · [\d,]{7,} characters kept out of the context\]/],
   },
   {
     command: "claudikins trace last",

@@ -1,4 +1,4 @@
-/** Who decides, as the audit log names it. */
+/** The user who decides, as the audit log names them. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";

@@ -1,6 +1,6 @@
 /**
  * A thread that pings the local page. The main thread of the fuzzer reads large pages, and would notice the answers late. A message is the
- * address and the headers; the answer is the number of milliseconds, also when the daemon has ended meanwhile.
+ * address and the headers; the answer is the number of milliseconds. It comes even if the daemon has ended meanwhile.
  */
 declare const self: Worker;
 

@@ -170,7 +170,7 @@ const leaves: Record<string, string[]> = {
   "version.ts": ["built-in.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
-  "outcome-text.ts": ["sandbox"],
+  "outcome-text.ts": ["sandbox", "duration.ts"],
   "bundled-script.ts": [],
   "media.ts": ["json-object.ts", "outcome-text.ts"],
 };
@@ -339,13 +339,15 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
-  test("by the page in the browser include only its library, its own files, types, and the escapes of invisible characters", () => {
+  test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters and the texts of durations", () => {
     const browser = imports.filter(({ from }) => from.startsWith("ui/browser/"));
     const allowed = ({ to, ours, typeOnly }: Import) =>
-      ours ? typeOnly || /^ui\/browser\/|^policy\/visible\.ts$/.test(to) : /^preact(?:\/hooks)?$/.test(to);
+      ours
+        ? typeOnly || /^ui\/browser\/|^policy\/visible\.ts$|^duration\.ts$/.test(to)
+        : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
-    const carried = ["policy/visible.ts", "ui/contract.ts"];
+    const carried = ["policy/visible.ts", "duration.ts", "ui/contract.ts"];
     expect(imports.filter(({ from }) => carried.includes(from)).map(shown)).toEqual([]);
   });
 
