@@ -25,15 +25,15 @@ export class Page {
     return this.#ask(path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
   }
 
-  /** What a thread of its own needs to ask for a file of the page. */
-  request(path: string): { url: string; headers: Record<string, string> } {
-    const { origin } = this.#url;
-    const headers = { origin, cookie: this.#cookie, "content-type": "application/json", "claudikins-ui": "1" };
-    return { url: new URL(path, this.#url).href, headers };
-  }
-
   #ask(path: string, init: RequestInit): Promise<Response> {
-    const { url, headers } = this.request(path);
-    return fetch(url, { ...init, headers });
+    return fetch(new URL(path, this.#url), {
+      ...init,
+      headers: {
+        origin: this.#url.origin,
+        cookie: this.#cookie,
+        "content-type": "application/json",
+        "claudikins-ui": "1",
+      },
+    });
   }
 }

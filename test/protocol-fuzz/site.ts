@@ -8,6 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import type { Agent } from "./agents/agent.ts";
 import { NewerAgent } from "./agents/newer.ts";
 import { OlderAgent } from "./agents/older.ts";
+import type { DaemonPing } from "./daemon-pings.ts";
 import { Oracle } from "./oracle.ts";
 import { Page } from "./page.ts";
 import { Person } from "./person.ts";
@@ -133,7 +134,7 @@ export class Processes implements AsyncDisposable {
     });
     if (ui.exitCode !== 0) throw new Error(ui.stderr);
     const page = await Page.open(JSON.parse(ui.stdout).url);
-    await this.#agent("daemon", async () => new Daemon(page, this.#daemonPid()));
+    await this.#agent("daemon", async () => new Daemon(this.#daemonSocket(), this.#daemonPid()));
     return page;
   }
 
@@ -179,6 +180,13 @@ export class Processes implements AsyncDisposable {
     return started;
   }
 
+  #daemonSocket(): string {
+    const folder = join(this.site.folder.path, "claudikins");
+    const found = readdirSync(folder).find((name) => name.endsWith(".sock"));
+    if (found === undefined) throw new Error("the daemon does not listen");
+    return join(folder, found);
+  }
+
   #daemonPid(): number {
     const found = processesWith(this.site.config).find((pid) => {
       return / daemon run /.test(commandLine(pid));
@@ -192,21 +200,24 @@ function commandLine(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
 }
 
-/** The daemon, which is pinged through its page. */
+/** The daemon that has the page. */
 class Daemon implements Agent, AsyncDisposable {
-  readonly #page: Page;
-  readonly #pings = new Worker(new URL("page-pings.ts", import.meta.url).href);
+  readonly #socket: string;
+  readonly #pings = new Worker(new URL("daemon-pings.ts", import.meta.url).href);
   readonly pid: number;
 
-  constructor(page: Page, pid: number) {
-    this.#page = page;
+  constructor(socket: string, pid: number) {
+    this.#socket = socket;
     this.pid = pid;
   }
 
   ping(): Promise<number> {
     const answered = Promise.withResolvers<number>();
-    this.#pings.onmessage = ({ data }: MessageEvent<number>) => answered.resolve(data);
-    this.#pings.postMessage(this.#page.request("icon.svg"));
+    this.#pings.onmessage = ({ data }: MessageEvent<DaemonPing>) => {
+      if (!data.isAnswered && isAlive(this.pid)) answered.reject(new Error("the daemon does not answer"));
+      else answered.resolve(data.ms);
+    };
+    this.#pings.postMessage(this.#socket);
     return answered.promise;
   }
 

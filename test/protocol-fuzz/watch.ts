@@ -1,6 +1,7 @@
 /** Watches processes during a run: pings them without a pause, and measures their memory. */
 import { readFileSync } from "node:fs";
 import type { Agent } from "./agents/agent.ts";
+import { waitedMs } from "./waits.ts";
 
 /** The pause between two pings. */
 const pingPauseMs = 10;
@@ -24,8 +25,8 @@ export async function watching(running: ReadonlyMap<string, Agent>, work: Promis
   const pinging = new Map<string, Promise<void>>();
   const pings = async (name: string, agent: Agent) => {
     while (!isOver) {
-      const waitedMs = waitedForCoreMs(agent.pid);
-      const tookMs = (await agent.ping()) - (waitedForCoreMs(agent.pid) - waitedMs);
+      const waited = waitedMs(agent.pid);
+      const tookMs = (await agent.ping()) - (waitedMs(agent.pid) - waited);
       if (tookMs > look.longestPingMs) Object.assign(look, { longestPingMs: tookMs, slowest: name });
       await Bun.sleep(pingPauseMs);
     }
@@ -44,22 +45,6 @@ export async function watching(running: ReadonlyMap<string, Agent>, work: Promis
   clearInterval(timer);
   await Promise.all(pinging.values());
   return look;
-}
-
-/**
- * Time that the main threads of the process and of this one were ready to run and had no core. Other work on the machine causes it, so it
- * does not count.
- */
-function waitedForCoreMs(pid: number): number {
-  if (process.platform !== "linux") return 0;
-  const waits = [pid, process.pid].map((each) => {
-    try {
-      return Number(readFileSync(`/proc/${each}/task/${each}/schedstat`, "utf8").split(" ")[1]) / 1_000_000;
-    } catch {
-      return 0;
-    }
-  });
-  return waits.reduce((sum, wait) => sum + wait, 0);
 }
 
 function memoryOf(pid: number): number {

@@ -9,20 +9,13 @@ export interface CallOptions {
 }
 
 export interface Agent {
-  /** Resolves with the milliseconds until the answer, which a process that is not blocked gives at once. */
+  /** Resolves with the milliseconds until the answer, see `timed`. A process that is not blocked answers at once. */
   ping(): Promise<number>;
   readonly pid: number;
   /** Calls a tool. Resolves with the text of the result; undefined if the call or the process has ended without one. */
   call(name: string, args: object, options?: CallOptions): Promise<string | undefined>;
   /** Sends SIGTERM, and resolves with the milliseconds until the end. */
   terminate(): Promise<number>;
-}
-
-/** The milliseconds until it is settled. */
-export async function timed(work: Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work;
-  return performance.now() - startedAt;
 }
 
 /** The first text of a result, or the error. */

@@ -7,7 +7,8 @@ import { Random } from "../../sandbox/fuzz/random.ts";
 import { envelope } from "../../support/modern-host.ts";
 import { type Answer, type Elicitation, onceAnswer, type Person } from "../person.ts";
 import { hostileKey } from "../questions.ts";
-import { type Agent, type CallOptions, textOf, timed } from "./agent.ts";
+import { timed } from "../waits.ts";
+import { type Agent, type CallOptions, textOf } from "./agent.ts";
 import { type Message, Wire } from "./wire.ts";
 
 const tasksExtension = "io.modelcontextprotocol/tasks";
@@ -39,7 +40,7 @@ export class NewerAgent implements Agent, AsyncDisposable {
 
   /** This revision has no ping. */
   ping(): Promise<number> {
-    return timed(this.#ask("server/discover", {}, {}));
+    return timed(() => this.#ask("server/discover", {}, {}));
   }
 
   async call(name: string, args: object, { random, signal }: CallOptions = {}): Promise<string | undefined> {

@@ -1,7 +1,8 @@
 /** An agent of the older era on stdin and stdout: answers questions late, twice, and again later, and answers ids that nobody has asked with. */
 import type { Random } from "../../sandbox/fuzz/random.ts";
 import type { Elicitation, Person } from "../person.ts";
-import { type Agent, type CallOptions, textOf, timed } from "./agent.ts";
+import { timed } from "../waits.ts";
+import { type Agent, type CallOptions, textOf } from "./agent.ts";
 import { type Message, Wire } from "./wire.ts";
 
 /** Times in milliseconds after which a question is answered. */
@@ -31,7 +32,7 @@ export class OlderAgent implements Agent, AsyncDisposable {
   }
 
   ping(): Promise<number> {
-    return timed(this.#wire.request("ping"));
+    return timed(() => this.#wire.request("ping"));
   }
 
   request(method: string, params: object): Promise<Message | undefined> {
