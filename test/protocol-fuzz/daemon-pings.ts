@@ -1,7 +1,7 @@
 /**
  * A thread that pings the daemon over its socket, as the callers do who share its servers. The main thread of the fuzzer reads large pages,
  * and would notice the answers late. A message is the path of the socket; the answer is the number of milliseconds, and whether
- * the daemon has answered: it may have ended. Requests to the page are no pings: they take turns, so that many of them do not block the daemon.
+ * the daemon has answered: it may have ended. Requests to the page take turns, so that many of them do not block the daemon, and are not used as pings.
  */
 import { connect } from "node:net";
 import { timed } from "./waits.ts";

@@ -4,12 +4,12 @@
  */
 import { readFileSync } from "node:fs";
 
-/** Of the main thread of a process. 0 if it has ended. */
+/** The wait of the main thread of a process. 0 if it has ended. */
 export function waitedMs(pid: number): number {
   return waitIn(`/proc/${pid}/task/${pid}/schedstat`);
 }
 
-/** Of the calling thread. */
+/** The wait of the calling thread. */
 export function ownWaitMs(): number {
   return waitIn("/proc/thread-self/schedstat");
 }
