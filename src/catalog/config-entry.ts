@@ -48,7 +48,11 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined):
 function wayOf(config: ServerConfig): unknown[] {
   return config.url === undefined
     ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
-    : [config.transport, config.url, Object.keys(config.headers).sort()];
+    : [
+        ...[config.transport, config.url, Object.keys(config.headers).sort()],
+        // Its text may contain a secret.
+        ...(config.headersHelper === undefined ? [] : ["headersHelper"]),
+      ];
 }
 
 const entryKeys = new WeakMap<ServerConfig, string>();

@@ -4,6 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Log } from "../log.ts";
 import type { LogFiles } from "../logs/log-file.ts";
+import type { HeadersHelper } from "./headers-helper.ts";
 import type { NetworkFailure } from "./network-failure.ts";
 
 export interface Channel {
@@ -33,6 +34,8 @@ export interface ChannelOptions {
   redact?: ((text: string) => string) | undefined;
   /** The file with the sign-ins. Without it, claudikins does not sign in. */
   credentialsFile?: string | undefined;
+  /** The headers of the server's `headersHelper`, for all its connections. */
+  helper?: HeadersHelper | undefined;
   /** Receives the server's stderr, and when it starts and ends. */
   logs?: LogFiles | undefined;
 }

@@ -42,6 +42,11 @@ export function resolveCommand(command: string, args: string[], surroundings: Su
   return isBatch(program) ? throughCmd(program, all, surroundings) : plain(program, all);
 }
 
+/** The shell of the operating system, with a line that it runs. */
+export function shellCommand(line: string, surroundings: Surroundings): Started {
+  return surroundings.platform === "win32" ? lineForCmd(line, surroundings) : plain("/bin/sh", ["-c", line]);
+}
+
 function plain(file: string, args: string[]): Started {
   return { file, args, windowsVerbatimArguments: false };
 }
@@ -83,11 +88,14 @@ function interpreterOf(beginning: string): string[] {
   return rest[0] === "-S" ? rest.slice(1) : rest;
 }
 
-function throughCmd(file: string, args: string[], { env }: Surroundings): Started {
+function throughCmd(file: string, args: string[], surroundings: Surroundings): Started {
+  return lineForCmd([file, ...args].map((text, index) => quoted(text, index)).join(" "), surroundings);
+}
+
+function lineForCmd(line: string, { env }: Surroundings): Started {
   const system = variable(env, "SYSTEMROOT");
   const cmd =
     variable(env, "COMSPEC") ?? (system === undefined ? "cmd.exe" : win32.join(system, "System32", "cmd.exe"));
-  const line = [file, ...args].map((text, index) => quoted(text, index)).join(" ");
   // Without AutoRun and delayed expansion of `!`. cmd.exe removes only the outermost quotes of the line.
   return { file: cmd, args: ["/d", "/e:ON", "/v:OFF", "/s", "/c", `"${line}"`], windowsVerbatimArguments: true };
 }

@@ -104,7 +104,8 @@ async function channelTo(
   try {
     return await (options.openChannel ?? openChannel)(server, { ...options, capabilities, signal });
   } catch (cause) {
-    throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
+    if (!(cause instanceof NetworkFailure)) throw cause;
+    throw signal.aborted ? cancelledStart(server, cause) : unreachable(server, cause);
   }
 }
 

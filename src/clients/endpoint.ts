@@ -1,16 +1,22 @@
 /** The URL and headers of a server on the network, from its config. */
 import { addressProblem } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
-import type { Access } from "./auth/access.ts";
 import { NetworkFailure } from "./network-failure.ts";
+
+/** Adds credentials to requests, and renews them when the server refuses them. */
+export interface Authorizer {
+  /** The headers for a request now. Throws NetworkFailure if there are none. */
+  headers(): Promise<Record<string, string>>;
+  readonly fetch: (to: string | URL, init: RequestInit) => Promise<Response>;
+}
 
 export interface Endpoint {
   /** Without userinfo, which becomes a header. */
   url: URL;
   headers: Record<string, string>;
   hasToken: boolean;
-  /** Set if claudikins may sign in. */
-  access?: Access | undefined;
+  /** Set if claudikins may sign in, or if a program makes headers. */
+  access?: Authorizer | undefined;
 }
 
 /** Throws NetworkFailure with CONFIG_INVALID if the values of variables make the URL or a header invalid. */
@@ -29,7 +35,11 @@ export function endpointOf(server: NetworkServer): Endpoint {
   url.username = "";
   url.password = "";
   url.hash = "";
-  return { url, headers: Object.fromEntries(headers), hasToken: [...headers].length > 0 || url.search !== "" };
+  return {
+    url,
+    headers: Object.fromEntries(headers),
+    hasToken: [...headers].length > 0 || url.search !== "" || server.headersHelper !== undefined,
+  };
 }
 
 function checkedHeaders(declared: Record<string, string>): Headers {

@@ -1,8 +1,10 @@
 /** Opens the channel to a server, as its config describes it: a process on this machine, HTTP or a WebSocket. */
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
+import { wantsSignIn } from "../config/oauth.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Authorizer, Endpoint } from "./endpoint.ts";
+import type { HeadersHelper } from "./headers-helper.ts";
 import { ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -49,7 +51,8 @@ function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOpt
 async function networkChannel(server: NetworkServer, options: ChannelOptions): Promise<Channel> {
   const { endpointOf } = await import("./endpoint.ts");
   const endpoint = endpointOf(server);
-  endpoint.access = await accessTo(server, endpoint, options);
+  const access = await accessTo(server, endpoint, options);
+  endpoint.access = options.helper ? await helped(options.helper, endpoint.url, access) : access;
   const transport =
     server.transport === "websocket"
       ? new (await import("./websocket.ts")).WebSocketTransport(endpoint)
@@ -63,13 +66,20 @@ async function networkChannel(server: NetworkServer, options: ChannelOptions): P
   };
 }
 
+async function helped(helper: HeadersHelper, url: URL, access: Authorizer | undefined): Promise<Authorizer> {
+  const { HelpedAccess } = await import("./headers-helper.ts");
+  await helper.forNewConnection();
+  return new HelpedAccess(helper, url, access);
+}
+
 /** Undefined if the config already authenticates, or turns sign-ins off. */
-async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log }: ChannelOptions) {
-  const isOurs = server.oauth !== false && !new Headers(endpoint.headers).has("authorization");
+async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log, helper }: ChannelOptions) {
+  const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
   const [{ Access }, { CredentialStore }] = await Promise.all([
     import("./auth/access.ts"),
     import("./auth/credentials.ts"),
   ]);
-  return new Access(server, endpoint, new CredentialStore(credentialsFile, (message) => log.warn(message)));
+  const store = new CredentialStore(credentialsFile, (message) => log.warn(message));
+  return new Access(server, endpoint, store, helper?.fetch);
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { atMost } from "../time-limit.ts";
-import { resolveCommand } from "./command.ts";
+import { resolveCommand, shellCommand } from "./command.ts";
 import { JobObject } from "./job-object.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
@@ -18,6 +18,8 @@ export interface SpawnOptions {
   env: Record<string, string>;
   /** Called if the group would survive if this process were killed, because it has no watchdog or no job object. */
   warn?: (message: string) => void;
+  /** `command` is a line for the shell of the operating system, and there are no `args`. */
+  isShellLine?: boolean;
 }
 
 const isWindows = process.platform === "win32";
@@ -41,11 +43,10 @@ export class ProcessGroup implements AsyncDisposable {
   /** Throws SERVER_UNAVAILABLE if the command cannot be started, CONFIG_INVALID if its arguments cannot be passed on. */
   constructor(options: SpawnOptions) {
     const { env, cwd } = options;
-    const { file, args, ...how } = resolveCommand(options.command, options.args, {
-      env,
-      cwd,
-      platform: process.platform,
-    });
+    const surroundings = { env, cwd, platform: process.platform };
+    const { file, args, ...how } = options.isShellLine
+      ? shellCommand(options.command, surroundings)
+      : resolveCommand(options.command, options.args, surroundings);
     const mark = beforeStart(options.warn);
     try {
       this.#child = Bun.spawn([file, ...args], {
@@ -92,6 +93,11 @@ export class ProcessGroup implements AsyncDisposable {
     return this.#child.exited.then((code) =>
       this.#child.signalCode ? `was ended by ${this.#child.signalCode}` : `exited with code ${code}`,
     );
+  }
+
+  /** Null while the leader runs, and if a signal has ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
   }
 
   /** Sends a signal to every process of the group, if any. Windows has no signals: there, SIGKILL ends the job, and others do nothing. */

@@ -7,7 +7,7 @@
  * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
  * without userinfo and query: `us-east-1`, `8080`.
  */
-import type { ServerConfig } from "../config/load.ts";
+import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { withTexts } from "../json-object.ts";
 import { formsOf, secretFinder } from "./secret-finder.ts";
@@ -15,7 +15,7 @@ import { formsOf, secretFinder } from "./secret-finder.ts";
 export type Redact = (text: string) => string;
 
 type OfServer<T> = T extends unknown
-  ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "oauth">>
+  ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth">>
   : never;
 
 /** The parts of an entry that may contain secrets. */
@@ -56,7 +56,45 @@ export function redactorOf(server: Redactable): Redact {
     const { clientSecret, privateKey } = server.oauth || {};
     for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
   }
+  if (server.url !== undefined && server.headersHelper !== undefined) return withLearned(server, shownAs);
   return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);
+}
+
+/** The secrets that programs have printed, by the entry's address and program: a changed config makes other entry objects. */
+const learned = new Map<string, { secrets: Set<string>; changes: number }>();
+
+/** Old secrets are kept as well, because a late message may contain one. */
+const maxLearned = 200;
+
+type Helped = Pick<NetworkServer, "url" | "headersHelper">;
+const keyOf = ({ url, headersHelper }: Helped) => JSON.stringify([url, headersHelper]);
+
+/** Makes the redactors of the server remove these values of headers, too. */
+export function learnSecrets(server: Helped, values: readonly string[]): void {
+  const known = learned.get(keyOf(server)) ?? { secrets: new Set(), changes: 0 };
+  learned.set(keyOf(server), known);
+  for (const value of values) {
+    const [, credentials = value] = /^(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate) +(.+)$/is.exec(value) ?? [];
+    known.secrets.delete(credentials);
+    known.secrets.add(credentials);
+  }
+  for (const secret of known.secrets) if (known.secrets.size > maxLearned) known.secrets.delete(secret);
+  known.changes += 1;
+}
+
+function withLearned(server: Helped, fixed: ReadonlyMap<string, string>): Redact {
+  const find = (secrets: ReadonlyMap<string, string>) => (secrets.size === 0 ? noSecrets : secretFinder(secrets));
+  let redact = find(fixed);
+  let seen = 0;
+  return (text) => {
+    const { secrets, changes } = learned.get(keyOf(server)) ?? { secrets: [], changes: 0 };
+    if (changes !== seen) {
+      seen = changes;
+      const forms = [...secrets].flatMap(formsOf).filter((form) => form.length >= shortest);
+      redact = find(new Map([...forms.map((form) => [form, "***"] as const), ...fixed]));
+    }
+    return redact(text);
+  };
 }
 
 type Add = (secret: string, shown?: string) => void;

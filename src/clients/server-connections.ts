@@ -7,6 +7,7 @@ import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
+import type { HeadersHelper } from "./headers-helper.ts";
 import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Responder } from "./responder.ts";
@@ -53,6 +54,8 @@ export class ServerConnections {
   readonly #closing = new AbortController();
   /** The last connection of each server, which may be closed. */
   readonly #last = new Map<string, Connection>();
+  /** The headers of servers whose entries have a `headersHelper`. */
+  readonly #helpers = new Map<string, HeadersHelper>();
   /** The era in which the next connection to a server begins. After a failure, it is found again. */
   readonly #eras = new Map<string, Era>();
 
@@ -73,7 +76,7 @@ export class ServerConnections {
   replaced(names: readonly string[]): void {
     for (const name of names) {
       const life = this.#lives.get(name);
-      for (const each of [this.#lives, this.#redactors, this.#last, this.#eras]) each.delete(name);
+      for (const each of [this.#lives, this.#redactors, this.#last, this.#eras, this.#helpers]) each.delete(name);
       if (!life) continue;
       this.#retired.add(life);
       void life.retire().finally(() => this.#retired.delete(life));
@@ -139,6 +142,7 @@ export class ServerConnections {
     const onNotice = (notice: Notice) => {
       if (!this.#closing.signal.aborted) this.#listener.notice(server.name, notice);
     };
+    const helper = await this.#helperOf(server);
     const era = this.#eras.get(server.name) ?? eraOf(storedRevision?.(server.name));
     const options = {
       ...this.#options,
@@ -148,6 +152,7 @@ export class ServerConnections {
       extensions,
       trace,
       era,
+      helper,
       storedSchema: (tool: string) => storedSchema?.(server.name, tool),
       onClose: onEnd,
       onNotice,
@@ -171,6 +176,17 @@ export class ServerConnections {
       log.warn(`${server.name}: ${messageOf(error)}`);
       throw redactError(error, redact);
     }
+  }
+
+  /** One for all connections to the server, so that its program does not run for each of them. */
+  async #helperOf(server: ServerConfig): Promise<HeadersHelper | undefined> {
+    if (server.url === undefined || server.headersHelper === undefined) return undefined;
+    const { HeadersHelper } = await import("./headers-helper.ts");
+    const { env, log } = this.#options;
+    const options = { env, signal: this.#closing.signal, warn: (message: string) => log.warn(message) };
+    const helper = this.#helpers.get(server.name) ?? HeadersHelper.of(server, options);
+    if (helper) this.#helpers.set(server.name, helper);
+    return helper;
   }
 
   #unknown(name: string): ClaudikinsError {

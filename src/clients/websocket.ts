@@ -39,9 +39,9 @@ export class WebSocketTransport implements Transport {
     if (await this.#open(first)) return;
     if (this.#isClosing) throw broken("its connection was closed");
     const failure = await this.#inquire();
-    // The plain request may have brought a new token.
+    // The plain request may have brought new ones.
     const second = await this.#access();
-    if (second["authorization"] !== first["authorization"] && (await this.#open(second))) return;
+    if (!Bun.deepEquals(second, first) && (await this.#open(second))) return;
     this.failure = failure;
     throw failure;
   }

@@ -38,7 +38,8 @@ export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
 }
 
 /**
- * A server on the network. Its `url` and `headers` may contain secrets. After the variables are filled in, `url` may be invalid.
+ * A server on the network. Its `url` and `headers` may contain secrets. After the variables are filled in, `url` may be invalid. `cwd`, the
+ * folder of its `headersHelper`, is absolute.
  */
 export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 
@@ -114,7 +115,10 @@ function expandedConfig(
   for (const [name, { allow, deny, confirm, ...entry }] of entries) {
     if (entry.disabled) continue;
     const policy = policyOf(name, { allow, deny, confirm }, common, entries, userPolicy);
-    const { value, missing: needs, used: variables } = expand(entry, env);
+    // A shell fills in the variables of this line: a value that was put into it here could run as a command.
+    const helper = entry.url === undefined ? undefined : entry.headersHelper;
+    const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
+    const { value, missing: needs, used: variables } = expand(written, env);
     const named = { name, needs, variables, policy };
     if (value.url === undefined) {
       const folder = value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd);
@@ -122,7 +126,13 @@ function expandedConfig(
     } else {
       // The transport may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, { ...value, ...named, ...keyFile(value, origin.file), transport });
+      servers.set(name, {
+        ...value,
+        ...named,
+        ...keyFile(value, origin.file),
+        ...helperOf(helper, value, origin.file),
+        transport,
+      });
     }
   }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
@@ -133,6 +143,10 @@ function expandedConfig(
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
   };
+}
+
+function helperOf(line: string | undefined, { cwd }: NetworkEntry, file: string): Partial<NetworkEntry> {
+  return line === undefined ? {} : { headersHelper: line, cwd: resolve(dirname(file), cwd ?? ".") };
 }
 
 function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oauth"> {

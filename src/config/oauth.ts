@@ -76,6 +76,17 @@ export function signInSchemas(oauth: unknown, auth: unknown) {
   };
 }
 
+/** Whether claudikins may sign in to the server. If a program makes its headers, only if the entry has settings for the sign-in. */
+export function wantsSignIn({
+  oauth,
+  headersHelper,
+}: {
+  oauth?: unknown;
+  headersHelper?: string | undefined;
+}): boolean {
+  return oauth !== false && (headersHelper === undefined || oauth !== undefined);
+}
+
 type CursorAuth = z.infer<typeof cursorAuth>;
 
 /** Merges both spellings. `oauth` has precedence over `auth`. */

@@ -96,7 +96,7 @@ function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
-  return key === "headers" || addressKeys.includes(String(key));
+  return key === "headers" || key === "headersHelper" || addressKeys.includes(String(key));
 }
 
 /**

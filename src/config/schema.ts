@@ -129,13 +129,26 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       ...signInSchemas(oauth, auth),
       type: z.enum(Object.keys(networkTypes)).optional(),
       headers: headers.default({}),
+      headersHelper: z.string().min(1).optional(),
+      cwd: z.string().min(1).optional(),
       [addressKey]: textWithout((url) => addressProblem(url, transportOf(type, url))),
     })
     .transform((entry): NetworkEntry => {
-      const { type: _, oauth, auth, [addressKey]: address, ...rest } = entry as typeof entry & Record<string, unknown>;
+      const {
+        type: _,
+        oauth,
+        auth,
+        cwd,
+        [addressKey]: address,
+        ...rest
+      } = entry as typeof entry & Record<string, unknown>;
       const url = String(address);
       const signIn = signInOf(oauth, auth);
-      const more = signIn === undefined ? {} : { oauth: signIn };
+      const more = {
+        ...(signIn === undefined ? {} : { oauth: signIn }),
+        // Without a helper, nothing runs in the folder.
+        ...(cwd === undefined || rest.headersHelper === undefined ? {} : { cwd }),
+      };
       return { ...rest, ...more, url, transport: transportOf(type, url) } as NetworkEntry;
     });
 
@@ -303,6 +316,10 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
   command?: undefined;
   url: string;
   headers: Record<string, string>;
+  /** A line for the shell that prints headers as a JSON object. The shell fills in its variables. */
+  headersHelper?: string | undefined;
+  /** The folder in which the helper runs. A relative path is resolved against the config file. */
+  cwd?: string | undefined;
   transport: NetworkTransport;
   /** `false`: claudikins does not sign in to the server. */
   oauth?: false | OAuthEntry | undefined;
@@ -315,7 +332,7 @@ export type Limits = z.infer<typeof limitsSchema>;
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
   config: ["$schema", ...Object.keys(configFields), "policy"],
-  server: [...Object.keys(stdioSchema.shape), "headers", "oauth", ...addressKeys],
+  server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),

@@ -102,7 +102,8 @@ export async function checkNew(name: string, catalog: ToolCatalog, signal: Abort
     const error = toClaudikinsError(thrown);
     const hasToken =
       server.url !== undefined &&
-      Object.keys(server.headers).some((header) => header.toLowerCase() === "authorization");
+      (server.headersHelper !== undefined ||
+        Object.keys(server.headers).some((header) => header.toLowerCase() === "authorization"));
     if (error.code === "AUTH_REQUIRED" && !hasToken) return { signIn: true };
     throw new ClaudikinsError(error.code, error.message, {
       hint: [error.hint, `Nothing was written. To add it anyway: --no-check`].filter(Boolean).join(" "),

@@ -4,6 +4,7 @@ import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { type SignInStatus, signInStatus, signOut } from "../clients/auth/sign-in.ts";
 import type { Pool } from "../clients/pool.ts";
 import type { Config, NetworkServer } from "../config/load.ts";
+import { wantsSignIn } from "../config/oauth.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { number, oneOf, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { type SignInOptions, signIn } from "./sign-in.ts";
@@ -18,8 +19,8 @@ export const loginShape = record({
 });
 export type LoginReport = ValueOf<typeof loginShape>;
 
-/** `"token in the config"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
-export type Standing = { server: string } & (SignInStatus | { state: "token in the config" } | { state: "off" });
+/** `"token in the config"`, `"headersHelper"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
+export type Standing = { server: string } & (SignInStatus | { state: "token in the config" | "headersHelper" | "off" });
 
 /** Throws SERVER_NOT_FOUND, and USAGE for a server without a sign-in. */
 export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; config: Config }): NetworkServer {
@@ -35,6 +36,15 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
     throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config and needs no sign-in`, {
       hint: 'To sign in instead, remove Authorization from "headers" or the user from "url".',
     });
+  }
+  if (way === "headersHelper") {
+    throw new ClaudikinsError(
+      "USAGE",
+      `Server "${name}" gets its headers from its headersHelper and needs no sign-in`,
+      {
+        hint: 'To sign in as well, add "oauth": {} to its entry.',
+      },
+    );
   }
   if (way === "off") {
     throw new ClaudikinsError(
@@ -150,11 +160,13 @@ export function networkServers(config: Config): NetworkServer[] {
   return [...config.servers.values()].filter((server) => server.url !== undefined);
 }
 
-/** How a server gets its token: from a sign-in, from the config, or not at all. */
-export function wayOf({ url, headers, oauth }: NetworkServer): "sign-in" | "token in the config" | "off" {
+/** How a server gets its token: from a sign-in, from the config, from a program, or not at all. */
+export function wayOf(server: NetworkServer): "sign-in" | "token in the config" | "headersHelper" | "off" {
+  const { url, headers, oauth } = server;
   const hasUser = URL.canParse(url) && new URL(url).username !== "";
   if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
     return "token in the config";
   }
-  return oauth === false ? "off" : "sign-in";
+  if (oauth === false) return server.headersHelper === undefined ? "off" : "headersHelper";
+  return wantsSignIn(server) ? "sign-in" : "headersHelper";
 }

@@ -24,13 +24,14 @@ const claudeCode = (home: string) => `{
     "docs": { "type": "http", "url": "https://mcp.example.com/mcp", "headers": { "Authorization": "Bearer \${DOCS_TOKEN:-none}" } },
     "old": { "type": "sse", "url": "https://sse.example.com/sse", "timeout": 90000 },
     "signed": { "type": "http", "url": "https://oauth.example.com/mcp", "oauth": { "clientId": "abc", "callbackPort": 8123, "authServerMetadataUrl": "https://as.example.com" } },
-    "helped": { "type": "http", "url": "https://helper.example.com/mcp", "headersHelper": "/opt/headers.sh", "headers": { "X-Odd": "${secrets.helper}" } },
-    "ide": { "type": "sse-ide", "url": "http://localhost:1234/sse" }
+    "helped": { "type": "http", "url": "https://helper.example.com/mcp", "headersHelper": "/opt/headers.sh --team \${TEAM:-all}" },
+    "ide": { "type": "sse-ide", "url": "http://localhost:1234/sse", "headers": { "X-Odd": "${secrets.helper}" } }
   },
   "projects": {
     "${home}/code/shop": {
       "allowedTools": [],
       "mcpServers": {
+        "inner": { "type": "http", "url": "https://inner.example.com/mcp", "headersHelper": "./bin/headers" },
         "db": { "command": "node", "args": ["./tools/db.js", "\${DATABASE_URL}"], "env": {} },
         "off": { "command": "node", "args": ["off.js"] }
       },

@@ -100,7 +100,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
     ],
   });
   const config = JSON.parse(readFileSync(configPath(), "utf8"));
-  expect(Object.keys(config.mcpServers)).toHaveLength(27);
+  expect(Object.keys(config.mcpServers)).toHaveLength(29);
   // The project's servers stay in its own config, without the user's data.
   expect(JSON.parse(read("code", "shop", "claudikins.json"))).toEqual({
     mcpServers: {
@@ -550,7 +550,7 @@ describe("an agent that writes its file during init", () => {
       { host: "gemini", file: at(".gemini", "settings.json") },
     ]);
     const { numStartups, mcpServers } = JSON.parse(read(".claude.json"));
-    expect([numStartups, Object.keys(mcpServers)]).toEqual([43, ["helped", "ide", "claudikins"]]);
+    expect([numStartups, Object.keys(mcpServers)]).toEqual([43, ["ide", "claudikins"]]);
     await run("restore");
     expect(JSON.parse(read(".claude.json")).numStartups).toBe(43);
   });

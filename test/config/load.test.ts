@@ -22,6 +22,25 @@ const settings = { ...times, keepAlive: false, maxCallsInFlight: 100 };
 const defaults = { args: [], env: {}, disabled: false, ...settings };
 
 describe("servers", () => {
+  test("the variables of a headersHelper are left to the shell, and its folder starts at the config file", async () => {
+    const headersHelper = "./headers --token ${TOKEN} ${OTHER:-none}";
+    const url = "https://${HOST}/mcp";
+    folder.write("claudikins.json", {
+      mcpServers: {
+        one: { url, headersHelper },
+        two: { url, headersHelper, cwd: "./${DIR}" },
+        three: { url, cwd: "./x" },
+      },
+    });
+    const { servers } = await load({ HOST: "example.com", TOKEN: "$(touch /tmp/x)", DIR: "bin" });
+    expect([...servers.values()].map(({ name, needs, ...server }) => [name, needs, server])).toEqual([
+      ["one", [], expect.objectContaining({ headersHelper, cwd: folder.path, url: "https://example.com/mcp" })],
+      ["two", [], expect.objectContaining({ headersHelper, cwd: join(folder.path, "bin") })],
+      ["three", [], expect.not.objectContaining({ cwd: expect.anything() })],
+    ]);
+    expect(JSON.stringify([...servers.values()])).not.toContain("touch");
+  });
+
   test("a missing variable affects only its server", async () => {
     folder.write("claudikins.json", {
       mcpServers: {

@@ -25,10 +25,9 @@ export function readEntry(raw: JsonObject, syntax: Syntax, scene: Scene): Readin
   if (!isNetwork && typeof command !== "string") return { skipped: "it has neither a command nor a URL" };
   if (isNetwork && /^(?:unix|pipe):/.test(address)) return { skipped: "its URL is a local socket" };
   const own = raw["authProviderType"];
-  if (raw["headersHelper"] !== undefined) return { skipped: "its headers come from a program (headersHelper)" };
   if (typeof own === "string" && own !== "dynamic_discovery") return { skipped: `it signs in with ${own}` };
   if (typeof type === "string" && !isKnownType(type)) return { skipped: `its type "${type}" is not supported` };
-  const entry = isNetwork ? networkEntry(raw, address, translate) : stdioEntry(raw, translate, scene);
+  const entry = isNetwork ? networkEntry(raw, address, translate, scene) : stdioEntry(raw, translate, scene);
   const [obstacle] = obstacles;
   if (obstacle !== undefined) return { skipped: obstacle };
   if (raw["disabled"] === true || raw["enabled"] === false) entry["disabled"] = true;
@@ -79,7 +78,7 @@ function folderOf(raw: unknown, translate: Translator, scene: Scene): string | u
   return folder;
 }
 
-function networkEntry(raw: JsonObject, address: string, { text }: Translator): PortableEntry {
+function networkEntry(raw: JsonObject, address: string, { text, notes }: Translator, scene: Scene): PortableEntry {
   const { type } = raw;
   const entry: PortableEntry = {};
   if (typeof type === "string" && type !== "remote") entry["type"] = type;
@@ -87,6 +86,17 @@ function networkEntry(raw: JsonObject, address: string, { text }: Translator): P
   entry["url"] = text(address);
   const headers = texts(raw["headers"], text);
   if (Object.keys(headers).length > 0) entry["headers"] = headers;
+  const helper = raw["headersHelper"];
+  if (typeof helper === "string" && helper !== "") {
+    // Its variables are the shell's, for the agent as well.
+    entry["headersHelper"] = helper;
+    const isOfFolder = scene.folder !== undefined && !scene.isShared;
+    if (isOfFolder) entry["cwd"] = scene.folder;
+    else if (!scene.isShared && /^\.{1,2}[\\/]/.test(helper))
+      notes.push(
+        "its headersHelper is a relative path, and now runs in the folder of the config: write an absolute path",
+      );
+  }
   const { oauth, auth } = raw;
   if (oauth === false) entry["oauth"] = false;
   else if (isObject(oauth)) {

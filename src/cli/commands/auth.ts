@@ -135,7 +135,7 @@ export const logout = command({
 const standingsShape = list(
   record({
     server: text,
-    state: oneOf("signed in", "expired", "signed out", "token in the config", "off"),
+    state: oneOf("signed in", "expired", "signed out", "token in the config", "headersHelper", "off"),
     "since?": time,
     "expiresAt?": time,
     "renewable?": about("Whether the sign-in is renewed by a request shortly before or after expiresAt", yesOrNo),

@@ -142,6 +142,8 @@ export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
   });
 }
 
+const headersHelper = "headersHelper";
+
 /** What the entry starts or reaches, with the names of its variables and headers, and the values of these settings. */
 function entryText(entry: PortableEntry, shown: ReadonlySet<string> = new Set()): string {
   const { command, args, url, serverUrl, httpUrl } = entry;
@@ -149,10 +151,12 @@ function entryText(entry: PortableEntry, shown: ReadonlySet<string> = new Set())
     command === undefined ? String(url ?? serverUrl ?? httpUrl) : [command, ...((args as string[]) ?? [])].join(" ");
   const settings = settingsOf(entry);
   const named = Object.keys({ ...(entry["env"] as object), ...(entry["headers"] as object) });
-  const names = new Set([...named, ...[...shown].filter((name) => settings.has(name))]);
+  const helper = settings.has(headersHelper) ? [headersHelper] : [];
+  const names = new Set([...named, ...helper, ...[...shown].filter((name) => settings.has(name))]);
   const texts = [...names].map((name) => {
     if (!shown.has(name)) return name;
-    return `${name}=${speaksOfSecret(name) ? "***" : settings.get(name)}`;
+    // The line of a helper may contain a secret anywhere.
+    return `${name}=${speaksOfSecret(name) || name === headersHelper ? "***" : settings.get(name)}`;
   });
   return texts.length === 0 ? way : `${way} (with ${texts.join(", ")})`;
 }

@@ -1,6 +1,7 @@
 /** Authorizes requests to a server: adds the stored token, renews it when necessary, and says what is wrong if that fails. */
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import type { Authorizer } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
@@ -12,16 +13,24 @@ const standsMs = 30_000;
 /** The hint for clients that sign in without a person. */
 const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
 
-export class Access {
+export class Access implements Authorizer {
   readonly #server: NetworkServer;
   /** The server's URL, with the scheme of HTTP. */
   readonly #url: URL;
   readonly #store: CredentialStore;
   /** Whether the config sends credentials of its own. */
   readonly #hasOther: boolean;
+  /** Sends requests to the server. */
+  readonly #send: Authorizer["fetch"];
   #renewing: Promise<Tokens | undefined> | undefined;
 
-  constructor(server: NetworkServer, endpoint: { url: URL; hasToken: boolean }, store: CredentialStore) {
+  constructor(
+    server: NetworkServer,
+    endpoint: { url: URL; hasToken: boolean },
+    store: CredentialStore,
+    send: Authorizer["fetch"] = fetch,
+  ) {
+    this.#send = send;
     this.#server = server;
     this.#url = httpForm(endpoint.url);
     this.#store = store;
@@ -41,14 +50,14 @@ export class Access {
   readonly fetch = async (to: string | URL, init: RequestInit): Promise<Response> => {
     if (new URL(to).origin !== this.#url.origin) return fetch(to, init);
     // Ending a session is not worth a new token.
-    if (init.method === "DELETE") return fetch(to, signed(init, this.#stored()));
+    if (init.method === "DELETE") return this.#send(to, signed(init, this.#stored()));
     const tokens = await this.#tokens();
-    const response = await fetch(to, signed(init, tokens));
+    const response = await this.#send(to, signed(init, tokens));
     const challenge = challengeOf(response.headers);
     const next = await this.#next(response, challenge, tokens);
     if (!next) return response;
     await response.body?.cancel();
-    const again = await fetch(to, signed(init, next));
+    const again = await this.#send(to, signed(init, next));
     const secondChallenge = challengeOf(again.headers);
     if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
     await again.body?.cancel();

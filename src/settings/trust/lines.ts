@@ -19,7 +19,7 @@ function serverLines(name: string, entry: ServerEntry): Line[] {
   const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
   const way = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
-  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "oauth"];
+  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth"];
   const others = Object.entries(rest).filter(([key]) => !named.includes(key));
   return [
     ...way,
@@ -48,9 +48,14 @@ function programLines({ command, args, cwd, env, inherit = [] }: Program, line: 
   ];
 }
 
-function addressLines({ url, headers, oauth }: Remote, line: MakeLine): Line[] {
+function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line: MakeLine): Line[] {
   return [
     line("connect to", shownAddress(url), url),
+    // Nothing in it is hidden: what looks like a secret may be a command.
+    ...(headersHelper === undefined
+      ? []
+      : [line("run in a shell, with all your variables, for headers", headersHelper)]),
+    ...(cwd === undefined ? [] : [line("in the folder", cwd)]),
     ...Object.entries(headers).map(([name, value]) =>
       line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
     ),
