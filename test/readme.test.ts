@@ -1,8 +1,9 @@
 /** The examples of the README and of docs/getting-started.md run, and the README stays short and in order. */
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import { installPages } from "../scripts/plugins/install-texts.ts";
 import { agents } from "../src/agents/supported/agents.ts";
 import { commands } from "../src/cli/command-table.ts";
 import { root } from "./support/claudikins.ts";
@@ -20,7 +21,7 @@ function blocks(language: string, page = readme): string[] {
   return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, text = ""]) => text);
 }
 
-const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
+const steady = (text: string) => text.replace(/\d[\d.,]* m?s\b/, "N ms");
 
 let folder: TemporaryFolder;
 beforeAll(() => {
@@ -94,11 +95,31 @@ test("the two commands of a newcomer are the ones that CI runs", () => {
   for (const command of newcomer ?? []) expect(ci).toContain(command);
 });
 
-test("the first commands install the npm package, and the script of the latest release", () => {
+describe("the first command of Install is one that works today", () => {
   const [, repository = ""] = /^repository=(.+)$/m.exec(pageOf("install.sh")) ?? [];
-  const script = `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`;
-  const [first, second] = blocks("sh").map((block) => block.trim());
-  expect({ first, second }).toEqual({ first: `npm install --global ${manifest.name}`, second: script });
-  const shown = blocks("console", pageOf("docs/getting-started.md")).map((block) => block.trim());
-  expect(shown.slice(0, 2)).toEqual([`$ ${first}`, `$ ${script}`]);
+  const clone = [`git clone ${repository}`, "cd claudikins", "./install.sh"].join("\n");
+  const download = [
+    `npm install --global ${manifest.name}`,
+    `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`,
+  ];
+  const pages = ["README.md", "docs/getting-started.md"] as const;
+  const commandsOf = (name: string, page: string) =>
+    blocks(name === "README.md" ? "sh" : "console", page).map((block) => block.trim().replace(/^\$ /gm, ""));
+
+  test("a clone before the first release, and the downloads afterwards, marked as such", () => {
+    const before = installPages("## Unreleased\n");
+    const after = installPages("## Unreleased\n\n## 0.1.0 - 2027-01-01\n");
+    for (const name of pages) {
+      const pageIn = (all: typeof before) => all.find(({ path }) => path === name)?.content ?? "";
+      expect(commandsOf(name, pageIn(before)).slice(0, 3)).toEqual([clone, ...download]);
+      expect(pageIn(before)).toMatch(/There is no release yet[^]*rom the first release on/);
+      expect(commandsOf(name, pageIn(after)).slice(0, 2)).toEqual(download);
+      expect(pageIn(after)).not.toContain("first release");
+    }
+    for (const { path, content } of after) expect([path, content.includes("no release yet")]).toEqual([path, false]);
+  });
+
+  test("as the changelog says whether there is a release; npm run plugins writes it", () => {
+    for (const { path, content } of installPages()) expect([path, pageOf(path) === content]).toEqual([path, true]);
+  });
 });

@@ -1,6 +1,7 @@
-/** Writes the plugin, the marketplace and the registry entry into the repository: `bun run plugins`. */
+/** Writes the plugin, the marketplace, the registry entry and how to install claudikins into the repository: `bun run plugins`. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { installPages } from "./install-texts.ts";
 import { json, type PluginFile, pluginFiles } from "./plugin-files.ts";
 import { marketplace, pluginFolder, registryEntry } from "./shops.ts";
 
@@ -12,6 +13,7 @@ export function generatedFiles(): PluginFile[] {
     ...pluginFiles().map((file) => ({ ...file, path: `${pluginFolder}/${file.path}` })),
     { path: ".claude-plugin/marketplace.json", content: json(marketplace) },
     { path: "deploy/server.json", content: json(registryEntry) },
+    ...installPages(),
   ];
 }
 

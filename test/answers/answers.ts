@@ -35,7 +35,7 @@ export class Answers implements AsyncDisposable {
     const counts = /\b\d[\d,]*(?= (?:times|with the same|calls?\b|characters))/g;
     return (text.includes("TimeoutError") ? text.replace(counts, "N") : text)
       .replaceAll(this.#data, dataFolder)
-      .replace(/· [\d.,]+ m?s/g, "· n ms")
+      .replace(/· \d[\d.,]* m?s/g, "· n ms")
       .replace(/outputs\/\w+\.txt/g, "outputs/id.txt");
   }
 

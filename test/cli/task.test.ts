@@ -46,7 +46,7 @@ async function withModel<T>(
 const plain = (text: string) =>
   text
     .replace(/127\.0\.0\.1:\d+/g, "HOST")
-    .replace(/[\d.,]+ m?s/g, "N ms")
+    .replace(/\d[\d.,]* m?s/g, "N ms")
     .replace(/[\d,]+ tokens/g, "N tokens");
 
 const order = picking("get_order", { order_id: "ord_00042" });

@@ -46,6 +46,10 @@ describe.each(docsPages.filter((page) => runsOf(page).length > 0))("$path", (pag
       const { exitCode, stdout, stderr } = await runProgram(["sh", "-c", script], { cwd, env });
       const said = exitCode === 0 ? "" : `${stdout}${stderr}`;
       expect({ line, script, exitCode, said }).toEqual({ line, script, exitCode: 0, said: "" });
+      // A program that succeeds can still print nonsense: a sum of a property that does not exist, and our own warning about it.
+      const nonsense =
+        "program" in run ? `${stdout}${stderr}`.match(/\bNaN\b|\bundefined\b|^warning, line .*$/gm) : null;
+      expect({ line, script, nonsense }).toEqual({ line, script, nonsense: null });
     }
   });
 });

@@ -30,7 +30,7 @@ async function execute(code: string, more: object = {}): Promise<{ text: string;
 }
 
 /** Without the time in the receipt, which differs between runs. */
-const steady = (text: string) => text.replace(/[\d.,]+ m?s/, "N ms");
+const steady = (text: string) => text.replace(/\d[\d.,]* m?s/, "N ms");
 
 test("serve has two tools, and instructions that name the servers; with the demo, both say how to get the user's own", async () => {
   using folder = temporaryFolder();

@@ -11,7 +11,7 @@ import { animations, lines, misplaced, protruding, standAt, tooFaint } from "./i
 setDefaultTimeout(60_000);
 
 const file = join(root, "scripts", "session", "session.svg");
-const receipt = /^\[7 calls · [\d.,]+ m?s · [\d,]+ characters kept out of the context\]$/;
+const receipt = /^\[7 calls · \d[\d.,]* m?s · [\d,]+ characters kept out of the context\]$/;
 /** The duration of the whole animation. */
 const durationMs = Number(/animation:([\d.]+)s/.exec(readFileSync(file, "utf8"))?.[1]) * 1_000;
 

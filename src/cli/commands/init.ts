@@ -34,7 +34,9 @@ export default command({
   description:
     "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
   args: {
-    apply: flag("Change your agents' settings without asking; claudikins restore undoes it"),
+    apply: flag(
+      "Change your agents' settings without asking for it; which server gets a name and missing values are still asked about. claudikins restore undoes it",
+    ),
     "dry-run": flag("Show what was found and the changes as a diff; write nothing"),
     host: option(
       "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
