@@ -112,7 +112,7 @@ describe("the first command of Install is one that works today", () => {
     for (const name of pages) {
       const pageIn = (all: typeof before) => all.find(({ path }) => path === name)?.content ?? "";
       expect(commandsOf(name, pageIn(before)).slice(0, 3)).toEqual([clone, ...download]);
-      expect(pageIn(before)).toMatch(/There is no release yet[^]*rom the first release on/);
+      expect(pageIn(before)).toMatch(/There is no release yet[\s\S]*rom the first release on/);
       expect(commandsOf(name, pageIn(after)).slice(0, 2)).toEqual(download);
       expect(pageIn(after)).not.toContain("first release");
     }
