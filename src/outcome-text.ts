@@ -29,14 +29,14 @@ export function receiptText(receipt: Receipt): string {
   return `[${parts.join(" · ")}]`;
 }
 
-/** Writes a failure of the program: its name and message, and its line with a mark at the column. */
-export function failureText(error: OutcomeError): string {
+/** Writes a failure of the program: its name and message, and its line with a mark at the column. `file` is what a person calls the program. */
+export function failureText(error: OutcomeError, file = "main.ts"): string {
   const head = error.name === "Error" || error.name === "Thrown" ? error.message : `${error.name}: ${error.message}`;
   const lines = [error.name === "Thrown" ? `the code threw ${JSON.stringify(error.message)}` : head];
   if (error.line !== undefined && error.source !== undefined) {
     const gutter = String(error.line);
     const text = error.source.length > 200 ? `${error.source.slice(0, 200)}…` : error.source;
-    lines.push(`  --> main.ts:${error.line}:${error.column ?? 1}`, `  ${gutter} | ${text}`);
+    lines.push(`  --> ${file}:${error.line}:${error.column ?? 1}`, `  ${gutter} | ${text}`);
     const column = (error.column ?? 1) - 1;
     if (column < 200) lines.push(`  ${" ".repeat(gutter.length)} | ${" ".repeat(column)}^`);
   }

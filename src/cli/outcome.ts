@@ -80,11 +80,13 @@ export interface OutcomeForm {
   /** A path relative to the working directory. */
   output: string | undefined;
   folders: OutputFolders;
+  /** The file of the program, as the person named it. */
+  file?: string | undefined;
 }
 
 /** Writes files and what people read before the value. Returns the rest. Throws FILE_NOT_WRITABLE. */
 export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io): Promise<Answer> {
-  const failure = outcome.ok ? undefined : outcomeError(outcome);
+  const failure = outcome.ok ? undefined : outcomeError(outcome, form.file);
   if (form.json && form.output === undefined) return { failure, beside: { outcome }, json: outcome };
   const displayed = outcome.display.flatMap(displayedBlocks);
   const shown = displayed.filter((block) => !binaryOf(block));

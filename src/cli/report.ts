@@ -69,11 +69,11 @@ export function receiptLine(receipt: Receipt): string {
 }
 
 /** Turns a failed outcome into an error, which has the exit code of its cause. */
-export function outcomeError(outcome: Extract<Outcome, { ok: false }>): ClaudikinsError {
+export function outcomeError(outcome: Extract<Outcome, { ok: false }>, file?: string): ClaudikinsError {
   const { error, reason } = outcome;
   const known = knownCodes.find((code) => code === error.code);
   const code = reason === "cancelled" ? "CANCELLED" : (reason === "threw" && known) || "CODE_FAILED";
-  return new ClaudikinsError(code, failureText(error), { hint: error.hint });
+  return new ClaudikinsError(code, failureText(error, file), { hint: error.hint });
 }
 
 /** Codes of calls that are codes of the program that failed because of them. */

@@ -82,7 +82,7 @@ describe("exec", () => {
   test("shows the place of a failure", async () => {
     folder.write("code.ts", 'const a = 1;\n  throw new Error("no");\n');
     const { stderr } = await run(["exec", "code.ts"]);
-    expect(stderr).toMatch(/^error: no\n {2}--> main\.ts:2:\d+\n {2}2 \| {3}throw new Error\("no"\);\n/);
+    expect(stderr).toMatch(/^error: no\n {2}--> code\.ts:2:\d+\n {2}2 \| {3}throw new Error\("no"\);\n/);
   });
 
   test("prints the outcome as one document with --json", async () => {
@@ -516,4 +516,12 @@ describe("search", () => {
       stderr: "The configured servers have no tools.\n",
     });
   });
+});
+
+test("an error of a program in a file names the file as it was given, and main.ts otherwise", async () => {
+  const code = "const a = 1;\nnull.x;\n";
+  folder.write("reports/daily.ts", code);
+  expect((await run(["exec", "reports/daily.ts"])).stderr).toContain("\n  --> reports/daily.ts:2:");
+  expect((await run(["exec", "-e", code])).stderr).toContain("\n  --> main.ts:2:");
+  expect((await run(["exec", "-"], { stdin: code })).stderr).toContain("\n  --> main.ts:2:");
 });

@@ -95,7 +95,11 @@ export default command({
     toolbox.ledger.add({ shellExecutions: 1 });
     countMark(toolbox, source);
     const { folders } = toolbox.config;
-    const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, folders }, io);
+    const answer = await outcomeAnswer(
+      outcome,
+      { json: args.json === true, output: args.output, folders, file: args.file === "-" ? undefined : args.file },
+      io,
+    );
     if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${toolbox.recorder?.lastId}]`)}\n`;
     return await writeAnswer(answer, args.json, io);
   },
