@@ -239,6 +239,20 @@ export class ToolCatalog implements AsyncDisposable {
     await this.fetch(server, patience).catch(() => {});
   }
 
+  /**
+   * Asks the servers that were never listed, one after the other. A server that starts for this alone is ended again. The problems of
+   * servers are left to those who need them.
+   */
+  async learn(signal: AbortSignal): Promise<void> {
+    const { pool, config } = this.#options;
+    for (const server of this.missingServers()) {
+      const wasIdle = pool.state(server).state === "idle";
+      await this.#fetchInTurn(server, signal);
+      if (signal.aborted) return;
+      if (wasIdle && !config.servers.get(server)?.keepAlive) await pool.release(server);
+    }
+  }
+
   /** Waits until the servers that announced a change have been listed again, at most 10 s. */
   async changesListed(servers: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const changing = servers.filter((server) => this.#refresher.isRunning(server));

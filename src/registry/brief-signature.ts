@@ -11,11 +11,18 @@ interface BriefSignature {
   args: string;
   /** `{ sku, levels: { on_hand }[] }`: the names of the fields. Undefined if the result is not known. */
   result: string | undefined;
+  /** `{ sku, levels }`: the fields that a program destructures, or one of the rows that it iterates over. */
+  outline: string | undefined;
 }
 
 export function briefSignature(tool: RegistryTool): BriefSignature {
   const args = typeText(tool.inputSchema, "arguments");
-  return { args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`, result: briefResult(tool) };
+  const type = resultType(tool);
+  return {
+    args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`,
+    result: type && `${briefType(type)}${formatOf(tool)}`,
+    outline: type && outlineOf(type),
+  };
 }
 
 /** `({ sku, warehouse? })`: the names of the arguments alone. */
@@ -27,12 +34,15 @@ export function argumentNames({ inputSchema }: RegistryTool): string {
   return names.length === 0 ? "()" : `({ ${names.join(", ")} })`;
 }
 
-function briefResult({ outputSchema, observed, known }: RegistryTool): string | undefined {
+/** Undefined if it is not known. */
+function resultType({ outputSchema, observed, known }: RegistryTool): string | undefined {
   const type = outputSchema ? typeText(outputSchema) : observed ? observedType(observed) : known?.type;
-  if (type === undefined || type === "unknown") return undefined;
-  // A sentence is written for people: programs do not read it.
-  const format = known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
-  return `${briefType(type)}${format}`;
+  return type === "unknown" ? undefined : type;
+}
+
+/** A sentence is written for people: programs do not read it. */
+function formatOf({ known }: RegistryTool): string {
+  return known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
 }
 
 const literal = String.raw`"(?:[^"\\]|\\.)*"`;
@@ -67,4 +77,58 @@ function briefType(type: string): string {
     if (plain !== undefined) return "";
     return values ?? ",";
   });
+}
+
+/** Further fields of an outline are not shown. */
+const maxFields = 8;
+
+/** A longer outline is that of a union with many variants. */
+const maxOutline = 120;
+
+/** The type with the names of the outer fields alone: `{ entities }` for `{ entities: { name: string }[] }`. */
+export function outlineOf(type: string): string {
+  const plain = withoutComments(type);
+  let [text, at] = ["", 0];
+  while (at < plain.length) {
+    if (plain[at] !== "{") text += plain[at++];
+    else {
+      const end = endOf(plain, at);
+      text += fieldNames(plain.slice(at + 1, end - 1));
+      at = end;
+    }
+  }
+  // A union of many objects says no more than this to a program.
+  return text.length > maxOutline ? "object" : text;
+}
+
+/** `{ id, status }` for `id: string; status?: string`. */
+function fieldNames(members: string): string {
+  const names: string[] = [];
+  for (let from = 0; from < members.length; ) {
+    const end = endOf(members, from, ";");
+    const member = members.slice(from, end).trim();
+    const [name] = new RegExp(String.raw`^(?:${literal}|\[[^\]]*\]|[^:]+?)(?=\??:)`).exec(member) ?? [];
+    if (name !== undefined) names.push(name);
+    from = end + 1;
+  }
+  if (names.length === 0) return "{}";
+  const shown = names.length > maxFields ? [...names.slice(0, maxFields), "…"] : names;
+  return `{ ${shown.join(", ")} }`;
+}
+
+/** Behind the bracket that closes the one at `from`; with `mark`, at the next mark outside of brackets and texts, or the end. */
+function endOf(type: string, from: number, mark?: string): number {
+  let depth = 0;
+  for (let at = from; at < type.length; at++) {
+    const char = type[at]!;
+    if (char === '"') {
+      while (++at < type.length && type[at] !== '"') if (type[at] === "\\") at++;
+    } else if (char === mark && depth === 0) return at;
+    else if ("{[(<".includes(char)) depth++;
+    else if ("}])>".includes(char)) {
+      depth--;
+      if (depth === 0 && mark === undefined) return at + 1;
+    }
+  }
+  return type.length;
 }

@@ -1,7 +1,7 @@
 /** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
 import { type AboutServer, entryKeyOf } from "../catalog/config-entry.ts";
 import { denialOf } from "../policy/decision.ts";
-import { briefSignature } from "../registry/brief-signature.ts";
+import { briefSignature, outlineOf } from "../registry/brief-signature.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { toIdentifier } from "../registry/names.ts";
 import { callPath } from "../registry/signature.ts";
@@ -11,11 +11,13 @@ import { oneLine } from "../visible-text.ts";
 
 interface EverydayTool {
   server: string;
-  /** `demo.get_order({ order_id })`. */
-  call: string;
-  /** The call, with the result if it is known. */
+  /** Its name. */
+  tool: string;
+  /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known. */
+  outlined: string;
+  /** The same with the whole result. */
   whole: string;
-  /** How much each token of the call is used. */
+  /** How much each token of the text is used. */
   worth: number;
 }
 
@@ -55,7 +57,7 @@ export function usualTools(
   return servers.flatMap((name) => {
     const server = catalog.find(name);
     if (server) return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, usualWeight) : []));
-    const { usual = {} } = recognised.get(name) ?? {};
+    const { usual = {}, results = {} } = recognised.get(name) ?? {};
     const jsName = catalog.jsNameOf(name);
     const policy = config.servers.get(name)?.policy;
     const allowed = Object.entries(usual)
@@ -66,33 +68,67 @@ export function usualTools(
         name: tool,
         jsName: toIdentifier(tool),
       });
-      return everyday(name, `${path}${args}`, undefined, usualWeight);
+      return everyday(
+        { server: name, tool },
+        `${path}${args}`,
+        { outline: catalogOutline(results[tool]) },
+        usualWeight,
+      );
     });
   });
 }
 
+/** The outer fields of a result. A tool that declares its type has none in the server catalog, but the format may name a field. */
+function catalogOutline(result: AboutServer["results"][string] | undefined): string | undefined {
+  if (result?.type !== undefined) return outlineOf(result.type);
+  const field = /^(\w+): /.exec(result?.text ?? "")?.[1];
+  return field && `{ ${field} }`;
+}
+
 /** Facts from the server catalog about a server that was not asked yet. */
-export type Recognised = Pick<AboutServer, "description" | "usual">;
+export type Recognised = Pick<AboutServer, "description" | "usual" | "results">;
 
 /** All usual tools weigh the same, so the shortest calls come first. */
 const usualWeight = 1;
 
 function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
-  const { args, result } = briefSignature(tool);
+  const { args, result, outline } = briefSignature(tool);
   const call = oneLine(`${callPath(server, tool)}${args}`, maxChars + 1);
-  return call.length > maxChars ? [] : [everyday(server.name, call, result, weight)];
+  return call.length > maxChars
+    ? []
+    : [everyday({ server: server.name, tool: tool.name }, call, { result, outline }, weight)];
 }
 
-function everyday(server: string, call: string, result: string | undefined, weight: number): EverydayTool {
-  const whole = result === undefined ? call : oneLine(`${call}: ${result}`, maxChars + 1);
-  const worth = weight / estimateTokens(call);
-  return { server, call, whole: whole.length > maxChars ? call : whole, worth };
+interface Result {
+  result?: string | undefined;
+  outline?: string | undefined;
 }
 
-/** The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. */
+function everyday(
+  names: { server: string; tool: string },
+  call: string,
+  { result, outline }: Result,
+  weight: number,
+): EverydayTool {
+  const outlined = within(call, outline);
+  const worth = weight / estimateTokens(outlined);
+  return { ...names, outlined, whole: result === undefined ? outlined : within(call, result, outlined), worth };
+}
+
+/** The call with a result, unless it is too long. */
+function within(call: string, result: string | undefined, otherwise = call): string {
+  if (result === undefined) return otherwise;
+  const text = oneLine(`${call}: ${result}`, maxChars + 1);
+  return text.length > maxChars ? otherwise : text;
+}
+
+/**
+ * The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. Each has the outline of its result if that
+ * is known: without it, a model prints the result first.
+ */
 export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
   const shown = new Set<EverydayTool>();
-  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.call]] : [])));
+  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.outlined]] : [])));
   for (const tool of byWorth(tools)) {
     shown.add(tool);
     if (!fits(calls())) shown.delete(tool);
@@ -100,7 +136,7 @@ export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls
   return calls();
 }
 
-/** The calls with as many results as fit. Unlike an argument, a field can be guessed, and a wrong guess calls nothing. */
+/** The calls with as many whole results as fit. */
 export function withResults(calls: Calls, fits: (calls: Calls) => boolean): Calls {
   let longer = calls;
   for (const tool of byWorth([...calls.keys()])) {

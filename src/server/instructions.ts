@@ -39,6 +39,8 @@ interface Entry {
   /** The words of a sentence about its purpose, else names of its tools, with their tokens. */
   pieces: { text: string; tokens: number }[];
   separator: string;
+  /** Whether the pieces are names of its tools. */
+  listsTools: boolean;
   known: RegistryServer | undefined;
 }
 
@@ -69,9 +71,9 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
     const text = textOf(fittingCalls(used, (calls) => fits(head + textOf(calls).repeat(2))));
     return inOneLine(entries, (names) => fits(names + text)) + text;
   }
-  const textOf = (lines: string[], calls: Calls) =>
+  const textOf = (lines: string[], calls: Calls, named: ReadonlySet<Entry> = new Set()) =>
     listText(
-      lines.map((line, at) => line + callsBelow(entries[at]!, calls)),
+      lines.map((line, at) => line + callsBelow(entries[at]!, calls, named.has(entries[at]!))),
       calls.size > 0,
     );
   const usedCalls = fittingCalls(used, (calls) => fits(textOf(labels, calls)));
@@ -81,10 +83,14 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   const usualCalls = fittingCalls(usual, (calls) => fits(textOf(described, new Map([...usedCalls, ...calls]))));
   const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fits(textOf(described, longer)));
   const others = entries.map((entry) => (callsBelow(entry, calls) === "" ? entry.known : undefined));
-  return textOf(
-    withSignatures(others, described, (lines) => fits(textOf(lines, calls))),
-    calls,
-  );
+  const lines = withSignatures(others, described, (longer) => fits(textOf(longer, calls)));
+  // Names are guessed if a list of calls looks complete.
+  const named = new Set<Entry>();
+  for (const entry of entries) {
+    named.add(entry);
+    if (!fits(textOf(lines, calls, named))) named.delete(entry);
+  }
+  return textOf(lines, calls, named);
 }
 
 /** The server catalog's entries for servers that were not asked yet. The catalog takes 3 ms to load, so it is loaded only for these. */
@@ -97,11 +103,21 @@ async function recognisedServers(
   return new Map(await Promise.all(about));
 }
 
-/** The calls of one server's tools, without its name if the code has the same. */
-function callsBelow({ server, name }: Entry, calls: Calls): string {
+/** The calls of one server's tools, without its name if the code has the same, and the number of its other tools or their names. */
+function callsBelow(entry: Entry, calls: Calls, isNamed = false): string {
+  const { server, name } = entry;
   const own = [...calls].filter(([tool]) => tool.server === server);
+  if (own.length === 0) return "";
   const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
-  return texts.length === 0 ? "" : `\n  ${texts.join("; ")}`;
+  return `\n  ${[...texts, ...othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed)].join("; ")}`;
+}
+
+/** `+2 more: read_graph, delete_entities`. Nothing if the tools are not known, or the names of all of them stand above. */
+function othersOf({ known, listsTools }: Entry, shown: ReadonlySet<string>, isNamed: boolean): string[] {
+  const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
+  if (listsTools || others.length === 0) return [];
+  const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxName)).join(", ")}` : "";
+  return [`+${others.length} more${names}`];
 }
 
 function listText(lines: string[], hasCalls = false): string {
@@ -179,6 +195,7 @@ function entryOf(name: string, toolbox: Toolbox, usualDescription: string | unde
     label: known && problem === undefined ? `${shown} (${known.tools.length})` : shown,
     pieces: texts.map((text) => ({ text, tokens: estimateTokens(` ${text}${separator.trim()}`) })),
     separator,
+    listsTools: sentence === "",
     known,
   };
 }

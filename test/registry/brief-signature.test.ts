@@ -1,6 +1,6 @@
 /** Brief signatures have everything that a call needs, and the names of the result's fields. */
 import { expect, test } from "bun:test";
-import { briefSignature } from "../../src/registry/brief-signature.ts";
+import { briefSignature, outlineOf } from "../../src/registry/brief-signature.ts";
 import type { RegistryTool } from "../../src/registry/model.ts";
 
 const text = { type: "string" };
@@ -79,4 +79,19 @@ test.each<[string, string, string]>([
   ["no sentence", brief({}, [], { known: { type: "string", text: "a sentence with the path" } }), "(): string"],
 ])("a brief signature shows %s", (_, found, expected) => {
   expect(found).toBe(expected);
+});
+
+test.each([
+  ["{ entities: { name: string; tags: string[] }[] }", "{ entities }"],
+  ['{ id: string; status?: "open" | "done" }[]', "{ id, status }[]"],
+  ["string /* JSON text */", "string"],
+  ["string[]", "string[]"],
+  ["{ id: string } | { error: { code: number } }", "{ id } | { error }"],
+  ["Record<string, { total: number }>", "Record<string, { total }>"],
+  ['{ "a: b; {c": string; "d-e"?: number; [key: string]: unknown }', '{ "a: b; {c", "d-e", [key: string] }'],
+  [`{ ${[..."abcdefghij"].map((name) => `${name}: string`).join("; ")} }`, "{ a, b, c, d, e, f, g, h, … }"],
+  ["{}", "{}"],
+  [Array.from({ length: 40 }, (_, at) => `{ kind${at}: string }`).join(" | "), "object"],
+])("the outline of %p is %p", (type, outline) => {
+  expect(outlineOf(type)).toBe(outline);
 });

@@ -1,5 +1,5 @@
 /** What an agent is shown of the tools that were called: only calls of the same entry in the same project count. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
@@ -9,6 +9,8 @@ import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { surfaceOf } from "../../src/server/surface.ts";
 import { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { cli } from "../cli/in-memory.ts";
+import { fromSource } from "../support/claudikins.ts";
+import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -122,4 +124,38 @@ test("shapes of results that were seen stay with the entry that gave them, even 
   expect(existsSync(join(a, registry))).toBe(true);
   cpSync(join(a, registry), join(b, registry), { recursive: true });
   expect(await instructions(b)).not.toContain("of_one");
+});
+
+describe("servers that were never asked", () => {
+  /** Serves an agent that sends nothing but `initialize`, until the next session would be shown the text or the time is over. */
+  async function sessionUntil(cwd: string, text: string, withinMs: number): Promise<boolean> {
+    const command = [...fromSource, "serve", "--config", join(cwd, "claudikins.json")];
+    const child = Bun.spawn(command, { cwd, env: env(), stdin: "pipe", stdout: "ignore", stderr: "ignore" });
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    await child.stdin.flush();
+    const deadline = performance.now() + withinMs;
+    let isShown = false;
+    while (!isShown && performance.now() < deadline) {
+      await Bun.sleep(100);
+      isShown = (await instructions(cwd)).includes(text);
+    }
+    await child.stdin.end();
+    await child.exited;
+    return isShown;
+  }
+
+  test("are listed in the background of the first session, even if another server is broken", async () => {
+    const cwd = project("a", { broken: { command: "none-such" }, db: fixture("from-file", toolsFile("one")) });
+    expect(await instructions(cwd)).not.toContain("delete_all");
+    expect(await sessionUntil(cwd, "delete_all", 30_000)).toBe(true);
+    expect(processesWith(toolsFile("one"))).toEqual([]);
+  });
+
+  test("are not listed if surfaceLearns is off", async () => {
+    const cwd = project("a", { db: fixture("from-file", toolsFile("one")) });
+    const servers = { db: fixture("from-file", toolsFile("one")) };
+    home.write(join("a", "claudikins.json"), JSON.stringify({ mcpServers: servers, surfaceLearns: false }));
+    expect(await sessionUntil(cwd, "delete_all", 6_000)).toBe(false);
+  });
 });

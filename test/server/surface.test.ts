@@ -171,6 +171,38 @@ describe("the surface with a history", () => {
     if (count === 16) for (const name of Object.keys(servers)) expect(surface.instructions).toContain(`\n- ${name}`);
   });
 
+  test("shows what comes back before it shows more calls", async () => {
+    const rows = {
+      outputSchema: {
+        type: "object",
+        properties: { rows: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } } },
+        required: ["rows"],
+      },
+    };
+    const tools = Array.from({ length: 60 }, (_, at) => tool(`operation_${at}`, rows));
+    const history = Object.fromEntries(tools.map(({ name }, at) => [`shop.${name}`, 1 + (at % 7)]));
+    const { instructions } = await surfaceWith({ shop: { tools, description: "A shop." } }, {}, history);
+    const calls = instructions.match(/operation_\d+\([^)]*\)(?:: \{ rows)?/g) ?? [];
+    expect(calls.length).toBeGreaterThan(5);
+    for (const call of calls) expect(call).toEndWith(": { rows");
+  });
+
+  test("says how many other tools a server has, and names them if they fit", async () => {
+    const [few, most] = [3, 300].map((count) => Array.from({ length: count }, (_, at) => tool(`operation_${at}`)));
+    const history = { "small.operation_0": 1, "large.operation_7": 1 };
+    const servers = {
+      small: { tools: few!, description: "Small things." },
+      large: { tools: most!, description: "Large things." },
+    };
+    const { instructions } = await surfaceWith(servers, {}, history);
+    expect(instructions.split("\n").slice(1)).toEqual([
+      "- small (3): Small things.",
+      "  operation_0({ id }); +2 more: operation_1, operation_2",
+      "- large (300): Large things.",
+      "  operation_7({ id }); +299 more",
+    ]);
+  });
+
   test("is the same in two sessions", async () => {
     const servers = many(16);
     expect(await surfaceWith(servers, {}, historyOf(servers))).toEqual(
@@ -394,7 +426,7 @@ describe("the instructions", () => {
   test("name as many of 100 servers as fit, and count the others", async () => {
     expect((await surfaceWith(many(100))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
-      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4, jira-4, figma-4, postgres-4, grafana-4, drive-4 and 25 more"
+      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4, jira-4 and 29 more"
     `);
   });
 

@@ -6,6 +6,7 @@ import { durationText } from "../../duration.ts";
 import { toClaudikinsError } from "../../errors.ts";
 import { record, text } from "../../json-shape.ts";
 import { openLog } from "../../log.ts";
+import { learnLater } from "../../server/learn-later.ts";
 import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
 import { ConfigReload, configMark, type Toolbox } from "../../toolbox/toolbox.ts";
 import { command, flag, option } from "../command.ts";
@@ -67,6 +68,7 @@ export default command({
       lockedToolbox(error, { open: () => openAs(false), asks: choice === undefined }, io),
     );
     using _guard = guardSignals(toolbox.log);
+    using _learning = learnLater(toolbox);
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
