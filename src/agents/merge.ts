@@ -73,6 +73,8 @@ export function merge(
     else {
       same.from.push(origin);
       // A server is disabled only if it is disabled everywhere.
+      // The questions that one agent asked are asked for all.
+      if (!same.isThere && entry["confirm"] !== undefined) same.entry = { confirm: entry["confirm"], ...same.entry };
       if (!same.isThere && entry["disabled"] !== true) {
         const { disabled: _, ...rest } = same.entry;
         same.entry = rest;
@@ -118,6 +120,7 @@ function isFilledIn(
 
 /** What is not about how the server is started or reached, and what only a config of claudikins has: a person may have added it there. */
 const besideThePoint = [
+  "confirm",
   "disabled",
   "description",
   "category",

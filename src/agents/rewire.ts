@@ -33,6 +33,7 @@ export function rewire(files: readonly FoundFile[], command: Command): Rewired {
     const isNamed = command(found.file).includes("--config");
     const getsEntry = isForEntry && (isNamed || !isLeftToPlugin(found));
     if (isForEntry) all.notes.push(...pluginNotes(found, isNamed));
+    if (getsEntry && found.agent.ownEntryNote !== undefined) all.notes.push(found.agent.ownEntryNote);
     if (found.servers.length === 0 && !getsEntry) continue;
     try {
       const after = rewired(found, getsEntry, command);

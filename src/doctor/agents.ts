@@ -184,6 +184,9 @@ async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Sce
   if (config !== undefined && isAbsolute(config) && !existsSync(config)) {
     return problem(id, `${shown} names a config file that does not exist: ${config}`, "CONFIG_NOT_FOUND", repair);
   }
+  const lack = agent.ownEntryLack?.(raw);
+  if (lack)
+    return warning(id, `${shown} ${lack.message}`, `${lack.repair} to the entry of claudikins in ${file.path}.`);
   if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
   if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
   // A package runner chooses the version itself.

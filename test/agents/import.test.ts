@@ -167,6 +167,27 @@ test("on Windows, %VAR% becomes a variable if it is set, and stays as it is othe
   expect(await argsOn("linux")).toEqual(entry.args);
 });
 
+test.each<[string, object, unknown]>([
+  ["for all tools", { default_tools_approval_mode: "prompt" }, "always"],
+  ["for one tool", { tools: { drop: { approval_mode: "prompt" } } }, { drop: "always" }],
+  [
+    "for all tools but one",
+    { default_tools_approval_mode: "writes", tools: { read: { approval_mode: "approve" } } },
+    { "*": "destructive", read: "never" },
+  ],
+  ["for no tool", { default_tools_approval_mode: "approve", tools: { read: { approval_mode: "approve" } } }, undefined],
+  [
+    "by its own default",
+    { default_tools_approval_mode: "auto", tools: { read: { approval_mode: "auto" } } },
+    undefined,
+  ],
+])("questions of Codex before calls, asked %s, are asked by claudikins after the import", (_, modes, expected) => {
+  const raw = { command: "db-mcp", ...modes };
+  const scene = { platform: "linux", cwd: "/", env: {}, server: "db", document: {} } as const;
+  const { entry } = chosenAgents(["codex"])[0]!.read(raw, scene);
+  expect(entry?.["confirm"]).toEqual(expected);
+});
+
 describe("the settings files", () => {
   const paths = (platform: NodeJS.Platform, env: Record<string, string>) =>
     agents.map((agent) => [agent.name, agent.files({ platform, cwd: "/nowhere", env })[0]?.path]);
@@ -276,6 +297,14 @@ describe("merge", () => {
       ["x", npx, ["a", "b"]],
       ["y", off, ["c", "d"]],
     ]);
+  });
+
+  test("keeps the questions that one agent asked, and the choice of the config", () => {
+    const asked = { ...npx, confirm: "always" };
+    const all = [found("a", "x", npx), found("codex", "x", asked)];
+    expect(merge(all, new Map(), "/config").servers.map(({ entry }) => entry)).toEqual([asked]);
+    const own = { ...npx, confirm: "never" };
+    expect(merge(all, new Map([["x", own]]), "/config").servers.map(({ entry }) => entry)).toEqual([own]);
   });
 
   test.each([

@@ -162,7 +162,7 @@ test("a dry run shows each line that would change, and writes nothing", async ()
 
     --- FOLDER/.codex/config.toml
     +++ FOLDER/.codex/config.toml
-    @@ -1,6 +1,6 @@
+    @@ -1,6 +1,7 @@
      model = "x" # mine
      
     -[mcp_servers.github]
@@ -172,8 +172,11 @@ test("a dry run shows each line that would change, and writes nothing", async ()
     +[mcp_servers.claudikins]
     +command = "BUN"
     +args = ["ROOT/src/main.ts", "serve"]
+    +default_tools_approval_mode = "approve"
     +
     --- stderr
+
+    note: Codex will run the tools of claudikins without asking, because codex exec cancels execute_code otherwise. The policy of your config decides about calls: for questions before calls that may destroy something, set "policy": { "confirm": "destructive" }
 
     Nothing was written. To make these changes, run the command again without --dry-run.
     --- exit code 0

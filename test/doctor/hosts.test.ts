@@ -13,6 +13,23 @@ const { at, run, doctor, program } = home;
 describe("an agent", () => {
   const own = (command: string, ...args: string[]) => ({ mcpServers: { claudikins: { command, args } } });
 
+  test("is Codex with an entry whose tools it may not call on its own", async () => {
+    const command = `command = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(join(root, "src/main.ts"))}, "serve"]\n`;
+    const entry = `[mcp_servers.claudikins]\n${command}`;
+    home.folder.write(".codex/config.toml", entry);
+    expect((await doctor()).of("host.codex")).toEqual({
+      state: "warning",
+      message: "Codex (FOLDER/.codex/config.toml) asks before each execute_code, and codex exec cancels it",
+      repair:
+        'To leave the decision to the policy of your config, add default_tools_approval_mode = "approve" to the entry of claudikins in FOLDER/.codex/config.toml.',
+    });
+    // The person's own choice stays.
+    for (const line of ['default_tools_approval_mode = "prompt"', 'tools.execute_code.approval_mode = "approve"']) {
+      home.folder.write(".codex/config.toml", `${entry}${line}\n`);
+      expect((await doctor()).of("host.codex")?.state).toBe("ok");
+    }
+  });
+
   test("is reported if none exists, with its own servers, with both, and without any", async () => {
     const none = (await doctor()).of("hosts.none");
     expect(none).toEqual({

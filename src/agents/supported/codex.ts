@@ -1,6 +1,7 @@
 /** Codex: `~/.codex/config.toml`, and `.codex/config.toml` of a project. */
 import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
+import type { Confirm, ConfirmMode } from "../../config/policy.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Agent, SettingsFile, Surroundings } from "./model.ts";
@@ -19,6 +20,8 @@ export const codex: Agent = {
     if (!reading.entry) return reading;
     // Variables are added after the translation, because Codex itself treats `${VAR}` as plain text.
     const { entry } = reading;
+    const confirm = confirmOf(raw, reading.notes);
+    if (confirm !== undefined) entry["confirm"] = confirm;
     if (typeof entry["url"] === "string") {
       const headers = { ...(entry["headers"] as object | undefined), ...variableHeaders(raw) };
       if (Object.keys(headers).length > 0) entry["headers"] = headers;
@@ -29,8 +32,22 @@ export const codex: Agent = {
     return reading;
   },
   plugin: (around) => codexPlugin(settingsOf(around)),
-  ownEntry: ([command, ...args]) => ({ command, args }),
+  // Without this, `codex exec` cancels every call of execute_code: it cannot ask, and the tool may change things.
+  ownEntry: ([command, ...args]) => ({ command, args, [approvalKey]: "approve" }),
+  ownEntryNote:
+    'Codex will run the tools of claudikins without asking, because codex exec cancels execute_code otherwise. The policy of your config decides about calls: for questions before calls that may destroy something, set "policy": { "confirm": "destructive" }',
+  ownEntryLack(raw) {
+    const ofTool = objectAt(raw, ["tools", "execute_code"])["approval_mode"];
+    if (raw[approvalKey] !== undefined || ofTool !== undefined) return undefined;
+    return {
+      message: "asks before each execute_code, and codex exec cancels it",
+      repair: `To leave the decision to the policy of your config, add ${approvalKey} = "approve"`,
+    };
+  },
 };
+
+/** `auto`, `prompt`, `writes` or `approve`. */
+const approvalKey = "default_tools_approval_mode";
 
 function settingsOf(around: Surroundings): SettingsFile {
   return userFile(join(codex.folder(around), "config.toml"), "toml");
@@ -55,6 +72,28 @@ function oauthOf({ oauth, scopes }: JsonObject): JsonObject {
     ...(stringsIn(scopes).length > 0 ? { scopes: stringsIn(scopes) } : {}),
   };
   return { oauth: Object.keys(known).length > 0 ? known : undefined };
+}
+
+/**
+ * The questions that Codex asked before calls of the server. Codex does not see these calls any more, so claudikins has to ask. `auto`, its
+ * default, depends on the annotations of each tool and on how Codex was started, and is not translated.
+ */
+function confirmOf(raw: JsonObject, notes: string[]): Confirm | undefined {
+  const own = modeOf(raw[approvalKey]);
+  const tools = Object.entries(objectAt(raw, ["tools"])).flatMap(([name, tool]) => {
+    const mode = isObject(tool) ? modeOf(tool["approval_mode"]) : undefined;
+    return mode === undefined ? [] : [[name, mode] as const];
+  });
+  const isAsked = own !== undefined && own !== "never";
+  if (!isAsked && tools.every(([, mode]) => mode === "never")) return undefined;
+  if ([own, ...tools.map(([, mode]) => mode)].includes("destructive"))
+    notes.push("Codex asked before calls that write; claudikins asks before calls that may destroy something");
+  if (tools.length === 0) return own;
+  return { ...(isAsked ? { "*": own } : {}), ...Object.fromEntries(tools) };
+}
+
+function modeOf(mode: unknown): ConfirmMode | undefined {
+  return ({ prompt: "always", writes: "destructive", approve: "never" } as const)[String(mode)];
 }
 
 /** Headers whose values are in variables. */

@@ -99,6 +99,10 @@ export interface Agent {
   read(raw: JsonObject, scene: Scene): Reading;
   /** The entry of claudikins, in the agent's format. */
   ownEntry(command: readonly [string, ...string[]]): JsonObject;
+  /** A note about that entry for the user, who reads it before the file changes. */
+  ownEntryNote?: string;
+  /** What the existing entry of claudikins lacks, and how to add it. Undefined if nothing. */
+  ownEntryLack?(raw: JsonObject): { message: string; repair: string } | undefined;
   /** The plugin of claudikins that is installed and turned on. */
   plugin?(around: Surroundings): InstalledPlugin | undefined;
   /** Lists that must also contain claudikins, or the agent would not load it. */
