@@ -1,7 +1,6 @@
 /** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
 
-import type { ConfigOrigin } from "../config/discover.ts";
-import type { ServerConfig } from "../config/load.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
 import { configOwner } from "../logs/place.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
@@ -61,17 +60,24 @@ const entryKeys = new WeakMap<ServerConfig, string>();
  * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, or another entry of the same
  * name, is another server: its calls say nothing about this one.
  */
-export function entryKeyOf(origin: ConfigOrigin, server: ServerConfig): string {
+export function entryKeyOf({ origin, extended }: Config, server: ServerConfig): string {
   const known = entryKeys.get(server);
   if (known !== undefined) return known;
-  const key = sha256(JSON.stringify([configOwner(origin), server.name, ...wayOf(server)])).slice(0, 24);
+  const owner = configOwner(server.own && extended ? { kind: "user", file: extended.file } : origin);
+  const key = sha256(JSON.stringify([owner, server.name, ...wayOf(server)])).slice(0, 24);
   entryKeys.set(server, key);
   return key;
 }
 
 /** Empty if all tools are allowed. */
-function linesOf({ policy }: ServerConfig): string[][] {
+function linesOf(config: ServerConfig): string[][] {
+  const policy = storedPolicy(config);
   return policy ? [...policy.allow, ...policy.deny].map(({ patterns, line }) => [line, ...patterns]) : [];
+}
+
+/** The rules that the stored tools follow. In the user's own registry, these are not the rules of the project that uses it. */
+function storedPolicy({ own, policy }: ServerConfig): ServerConfig["policy"] {
+  return own ? own.policy : policy;
 }
 
 /** Whether the config denies everything of the server. */
@@ -81,7 +87,15 @@ export function isClosed(config: ServerConfig | undefined): boolean {
 
 /** The same object if the config denies none of its tools, else a copy without the denied ones. */
 export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
-  const policy = config?.policy;
+  return withoutDenied(server, config?.policy);
+}
+
+/** The server as the registry stores it. */
+export function storedTools(server: RegistryServer, config: ServerConfig): RegistryServer {
+  return withoutDenied(server, storedPolicy(config));
+}
+
+function withoutDenied(server: RegistryServer, policy: ServerConfig["policy"]): RegistryServer {
   if (!policy) return server;
   const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
   const denied = server.tools.length - tools.length;

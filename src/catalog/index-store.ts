@@ -3,15 +3,15 @@
  * neither in the index nor in the files. Only a process that has listed the server itself knows them.
  */
 import { join } from "node:path";
-import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { removeFile, statsOf } from "../files.ts";
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { hideObserved } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
-import { removeServer, tryIndex, updateIndex } from "../registry/store.ts";
+import { removeServer, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
 import { visibleTools } from "./config-entry.ts";
+import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";
 
 /** Below both limits, the index is written on the main thread, which takes a few milliseconds. */
 const manyTools = 500;
@@ -20,11 +20,10 @@ const largeBytes = 500_000;
 const writeLimitMs = 60_000;
 
 export class IndexStore {
-  readonly #folder: string;
+  /** The folders and the configured servers, as they are now. */
+  readonly #config: Registries;
   /** Called with each server that is read from disk, to complete it. */
   readonly #complete: (server: RegistryServer) => void;
-  /** The configured servers, as they are now. */
-  readonly #configs: ReadonlyMap<string, ServerConfig>;
   /** Denied tools of the servers that this process has listed. */
   readonly #denied = new Map<string, Pick<RegistryServer, "fingerprint" | "tools">>();
   #index: RegistryIndex | undefined;
@@ -37,17 +36,21 @@ export class IndexStore {
   #writing = Promise.resolve();
   readonly #listeners = new Set<(name: string) => void>();
 
-  constructor(folder: string, configs: ReadonlyMap<string, ServerConfig>, complete: (server: RegistryServer) => void) {
-    this.#folder = folder;
-    this.#configs = configs;
+  constructor(config: Registries, complete: (server: RegistryServer) => void) {
+    this.#config = config;
     this.#complete = complete;
+  }
+
+  /** The folder of the config itself. */
+  get #folder(): string {
+    return this.#config.folders.registry;
   }
 
   /** A new object after every change. */
   get index(): RegistryIndex {
     if (!this.#index) {
-      const { index = emptyIndex, problem } = tryIndex(this.#folder);
-      this.#index = index;
+      const { servers, problem } = storedServers(this.#config);
+      this.#index = servers.length > 0 ? { version: 1, servers } : emptyIndex;
       this.#problem = problem;
       this.hideDenied();
       for (const server of this.#index.servers) this.#complete(server);
@@ -114,17 +117,18 @@ export class IndexStore {
     return writing;
   }
 
+  /** Writes the entry of one of the user's own servers beside a project. `stored` has the tools that the user's own config allows. */
+  async writeOwn(stored: RegistryServer): Promise<void> {
+    await this.#writeEntries(registryOf(this.#config, stored.name), [stored.name], [stored]);
+  }
+
   async #write(): Promise<void> {
     if (this.#unwritten.size === 0) return;
     const names = [...this.#unwritten];
     const ours = this.index.servers.filter(({ name }) => this.#unwritten.has(name));
     this.#unwritten.clear();
     try {
-      if (this.#isSmall) updateIndex(this.#folder, names, ours);
-      else {
-        const texts = ours.map((server) => JSON.stringify(server));
-        await runJob({ work: "index", folder: this.#folder, names, ours: texts }, writeLimitMs);
-      }
+      await this.#writeEntries(this.#folder, names, ours);
       this.#problem = undefined;
     } catch (error) {
       for (const name of names) this.#unwritten.add(name);
@@ -132,10 +136,12 @@ export class IndexStore {
     }
   }
 
-  /** Whether the main thread may write the index: a large one is written in a worker. */
-  get #isSmall(): boolean {
+  /** A large index is written in a worker. */
+  async #writeEntries(folder: string, names: string[], ours: readonly RegistryServer[]): Promise<void> {
     const tools = this.index.servers.reduce((sum, server) => sum + server.tools.length, 0);
-    return tools < manyTools && (statsOf(join(this.#folder, indexFileName))?.size ?? 0) < largeBytes;
+    const isSmall = tools < manyTools && (statsOf(join(folder, indexFileName))?.size ?? 0) < largeBytes;
+    if (isSmall) return updateIndex(folder, names, ours);
+    await runJob({ work: "index", folder, names, ours: ours.map((server) => JSON.stringify(server)) }, writeLimitMs);
   }
 
   /**
@@ -148,14 +154,17 @@ export class IndexStore {
     const changed = servers.filter((server, at) => server !== before[at]);
     if (changed.length === 0) return;
     this.#index = { version: 1, servers };
+    // The user's own registry follows the rules of the user's own config, and not those of a project.
+    const written = inRegistry(this.#config, this.#folder, changed);
+    if (written.length === 0) return;
     try {
-      for (const server of changed) removeServer(this.#folder, server);
+      for (const server of written) removeServer(this.#folder, server);
       hideObserved(this.#folder, servers);
       removeFile(join(this.#folder, preparedFileName));
       updateIndex(
         this.#folder,
-        changed.map(({ name }) => name),
-        changed,
+        written.map(({ name }) => name),
+        written,
       );
     } catch (error) {
       // This process hides the tools anyway, and the next process that may write here removes them.
@@ -164,6 +173,6 @@ export class IndexStore {
   }
 
   #visible(server: RegistryServer): RegistryServer {
-    return visibleTools(server, this.#configs.get(server.name));
+    return visibleTools(server, this.#config.servers.get(server.name));
   }
 }

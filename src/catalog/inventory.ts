@@ -4,10 +4,11 @@ import type { Pool } from "../clients/pool.ts";
 import { residentBytes } from "../clients/resident-memory.ts";
 import { redactorOf } from "../clients/secrets.ts";
 import type { ServerState } from "../clients/state.ts";
-import type { ServerConfig } from "../config/load.ts";
+import { ownServersOf, type ServerConfig } from "../config/load.ts";
 import { problemOf } from "../errors.ts";
 import { about, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { askedAt } from "../registry/store.ts";
+import { registryOf } from "./registries.ts";
 import { sessionOf } from "./session-of.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
@@ -21,6 +22,10 @@ const facts = {
   "tools?": about("Number of known tools that the config allows", number),
   "denied?": number,
   "session?": about("Whether agents share one process of the server, or each has its own", oneOf("shared", "private")),
+  "from?": about(
+    "With a project's config: whether the server is in it, or in your own config",
+    oneOf("project", "own"),
+  ),
   "askedAt?": about("When the server was last listed, in milliseconds since 1970", number),
   "protocol?": about("The revision of MCP that the server spoke when it was last connected or listed", text),
   "version?": about("The server's own version", text),
@@ -104,11 +109,12 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
   return {
     server: name,
     ...wayTo(config),
+    ...(ownServersOf(catalog.config).length > 0 ? { from: config.own ? "own" : "project" } : {}),
     description: description || undefined,
     state: pool.state(name),
     tools: known?.tools.length,
     denied: known?.denied || undefined,
-    askedAt: known && askedAt(catalog.config.folders.registry, known),
+    askedAt: known && askedAt(registryOf(catalog.config, name), known),
     protocol,
     version,
   };

@@ -17,9 +17,10 @@ import { markAsked, refuseNewer, type Written, writeServer } from "../registry/s
 import { runJobInTime } from "../registry/work/run.ts";
 import { bestCommand } from "../upgrade/lasting.ts";
 import { version } from "../version.ts";
-import { type AboutServer, aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
+import { type AboutServer, aboutServer, fingerprintOf, storedTools, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
+import { isInOwnRegistry, registryOf } from "./registries.ts";
 
 /** The answer of a server, compared with the stored one. */
 export interface Listing {
@@ -67,7 +68,8 @@ export class Lister {
   readonly #last = new Map<string, Promise<Refreshed>>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
-  #hasBridge = false;
+  /** The registries that have the module already. */
+  readonly #hasBridge = new Set<string>();
 
   constructor(options: ListerOptions) {
     this.#options = options;
@@ -120,7 +122,7 @@ export class Lister {
     const { server, whole, before } = listing;
     const { store, config } = this.#options;
     store.rememberDenied(whole);
-    const { registry } = config.folders;
+    const registry = registryOf(config, name);
     refuseNewer(registry);
     if (ifChanged && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
@@ -129,11 +131,15 @@ export class Lister {
     store.remember(server);
     this.#chosenFolders.delete(name);
     this.#writing.add(name);
-    const files = await writeFiles(registry, server, before).finally(() => this.#writing.delete(name));
-    this.#writeBridge();
+    const stored = storedTools(whole, config.servers.get(name)!);
+    const files = await writeFiles(registry, stored, before).finally(() => this.#writing.delete(name));
+    this.#writeBridge(name);
     markAsked(registry, server);
-    store.changed(name);
-    if (!indexLater) await store.write();
+    if (isInOwnRegistry(config, name)) await store.writeOwn(stored);
+    else {
+      store.changed(name);
+      if (!indexLater) await store.write();
+    }
     return { ...listing, files };
   }
 
@@ -161,8 +167,10 @@ export class Lister {
 
   /** Two server names may become the same folder name: the second gets a number. */
   #folderFor(name: string, category: string): string {
-    const folders = new Map(this.#options.store.index.servers.map((server) => [server.name, server.folder]));
-    for (const [server, chosen] of this.#chosenFolders) folders.set(server, chosen);
+    const { config, store } = this.#options;
+    const isBeside = (server: string) => registryOf(config, server) === registryOf(config, name);
+    const known = store.index.servers.map((server) => [server.name, server.folder] as const);
+    const folders = new Map([...known, ...this.#chosenFolders].filter(([server]) => isBeside(server)));
     folders.delete(name);
     const taken = new Set([...folders.values()].map((folder) => folder.toLowerCase()));
     const base = `${category}/${toFolderName(name)}`;
@@ -173,14 +181,16 @@ export class Lister {
   }
 
   /** Writes the module through which generated files call tools with this config and this executable. */
-  #writeBridge(): void {
-    if (this.#hasBridge) return;
-    this.#hasBridge = true;
-    const { origin, folders } = this.#options.config;
-    const config = origin.kind === "demo" ? null : origin.file;
-    writeBridge(folders.registry);
+  #writeBridge(server: string): void {
+    const folder = registryOf(this.#options.config, server);
+    if (this.#hasBridge.has(folder)) return;
+    this.#hasBridge.add(folder);
+    const { origin, extended } = this.#options.config;
+    const file = origin.kind === "demo" ? null : origin.file;
+    const config = extended && isInOwnRegistry(this.#options.config, server) ? extended.file : file;
+    writeBridge(folder);
     const { env } = this.#options;
-    noteOrigin(userDataFolder(env), folders.registry, { config, command: bestCommand(env), version });
+    noteOrigin(userDataFolder(env), folder, { config, command: bestCommand(env), version });
   }
 }
 

@@ -20,6 +20,8 @@ import {
 } from "../registry/observed/store.ts";
 import { rewriteTool } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
+import type { Registries } from "./registries.ts";
+import { registriesOf, registryOf } from "./registries.ts";
 
 /** Maximum number of results that wait to be examined, in all and per tool. */
 const maxWaiting = 16;
@@ -53,13 +55,13 @@ interface Waiting extends Seen {
 }
 
 export class Observer {
-  readonly #folder: string;
+  readonly #config: Registries;
   /** Returns the servers as they are stored now. */
   readonly #servers: () => readonly RegistryServer[];
   readonly #log: Log;
   readonly #isOn: boolean;
   #all: AllObserved | undefined;
-  /** Modification time and size of the file that `#all` was read from. */
+  /** Modification times and sizes of the files that `#all` was read from. */
   #stamp = "";
   #waiting: Waiting[] = [];
   /** Large results that a worker examines now. */
@@ -71,8 +73,8 @@ export class Observer {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: { folder: string; isOn: boolean; servers: () => readonly RegistryServer[]; log: Log }) {
-    this.#folder = options.folder;
+  constructor(options: { config: Registries; isOn: boolean; servers: () => readonly RegistryServer[]; log: Log }) {
+    this.#config = options.config;
     this.#isOn = options.isOn;
     this.#servers = options.servers;
     this.#log = options.log;
@@ -127,7 +129,7 @@ export class Observer {
 
   /** If observing is off, removes what was stored before. Throws FILE_NOT_WRITABLE. */
   forgetWhenOff(): void {
-    if (!this.#isOn) removeFile(join(this.#folder, observedFileName));
+    if (!this.#isOn) removeFile(join(this.#config.folders.registry, observedFileName));
   }
 
   /** Writes what was learned. Never rejects: the calls have been answered. */
@@ -183,22 +185,27 @@ export class Observer {
 
   async #write(): Promise<void> {
     const learned = this.#learned;
-    if (learned.length === 0) return;
     this.#learned = [];
+    for (const [folder, each] of Map.groupBy(learned, ({ server }) => registryOf(this.#config, server.name))) {
+      await this.#writeTo(folder, each);
+    }
+  }
+
+  async #writeTo(folder: string, learned: readonly Learned[]): Promise<void> {
     try {
-      const lock = join(this.#folder, observedLockName);
+      const lock = join(folder, observedLockName);
       prepareForOthers(lock);
       await withLock(
         lock,
         "the observed results",
         () => {
-          const all = this.#read();
+          const all = readObserved(folder);
           for (const each of learned) addObserved(each, all);
-          writeObserved(this.#folder, all);
-          this.#stamp = this.#stampNow();
+          writeObserved(folder, all);
         },
         lockWaitMs,
       );
+      this.#read();
       for (const { server, tool } of learned) this.#rewrite(server.name, tool.name);
     } catch (error) {
       this.#log.debug(`Cannot write the observed results: ${messageOf(error)}`);
@@ -208,7 +215,7 @@ export class Observer {
   #rewrite(serverName: string, toolName: string): void {
     this.#applyTo(serverName);
     const found = this.#toolOf(serverName, toolName);
-    if (found) rewriteTool(this.#folder, found.server, found.tool);
+    if (found) rewriteTool(registryOf(this.#config, serverName), found.server, found.tool);
   }
 
   #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {
@@ -219,16 +226,24 @@ export class Observer {
 
   #read(): AllObserved {
     this.#stamp = this.#stampNow();
-    this.#all = readObserved(this.#folder);
+    this.#all = new Map(
+      registriesOf(this.#config).flatMap((folder) =>
+        [...readObserved(folder)].filter(([server]) => registryOf(this.#config, server) === folder),
+      ),
+    );
     // Not written yet.
     for (const each of this.#learned) addObserved(each, this.#all);
     return this.#all;
   }
 
   #stampNow(): string {
-    const found = statsOf(join(this.#folder, observedFileName));
-    return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
+    return registriesOf(this.#config).map(stampIn).join(", ");
   }
+}
+
+function stampIn(folder: string): string {
+  const found = statsOf(join(folder, observedFileName));
+  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
 }
 
 function shapeText({ observed }: RegistryTool): string {

@@ -316,9 +316,8 @@ export class ToolCatalog implements AsyncDisposable {
 
   #makeShared(): Shared {
     const { config, log } = this.#options;
-    const { registry: folder } = config.folders;
-    const observer = new Observer({ folder, isOn: config.observe, servers: () => store.index.servers, log });
-    const store = new IndexStore(folder, config.servers, (server) => observer.apply(server));
+    const observer = new Observer({ config, isOn: config.observe, servers: () => store.index.servers, log });
+    const store = new IndexStore(config, (server) => observer.apply(server));
     return { store, observer };
   }
 

@@ -49,6 +49,7 @@ export type RecordMode = (typeof recordModes)[number];
 
 /** The settings of a config that has none. */
 export const defaultSettings = {
+  extends: "user",
   limits: defaultLimits,
   executions: defaultExecutions,
   check: "error",

@@ -1,7 +1,6 @@
 /** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { readIfThere } from "../files.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { transportOf } from "./address.ts";
 import { defaultServerTimes, defaultSettings } from "./defaults.ts";
@@ -13,10 +12,12 @@ import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
-import type { NetworkEntry, StdioEntry } from "./schema.ts";
+import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
+import { enabledServers } from "./trust/marks.ts";
 import { requireTrust, type TrustOptions } from "./trust/require.ts";
 import { keepRulesOut } from "./trust/written-folders.ts";
+import { readUserConfig } from "./user-config.ts";
 
 interface Named {
   /** The key in `mcpServers`, not the name that the server gives itself. */
@@ -27,6 +28,13 @@ interface Named {
   variables?: Record<string, string>;
   /** Which of its tools may be called. Undefined if the config has no rule for the server: all tools are allowed. */
   policy?: ServerPolicy | undefined;
+  /** Given if a project's config has the server from the user's own config. */
+  own?: OwnServer;
+}
+
+interface OwnServer {
+  /** The rules of the user's own config alone. The user's registry follows these, whatever a project adds to them. */
+  policy: ServerPolicy | undefined;
 }
 
 type Ruled = keyof PolicyKeys;
@@ -53,9 +61,24 @@ export interface Config extends Settings {
   origin: ConfigOrigin;
   /** Enabled servers in the order of the file. It is a Map because a server may have any name, even `__proto__`. */
   servers: Map<string, ServerConfig>;
+  /** The user's own config, if this is the config of a project that extends it. */
+  extended?: Extended;
   /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
   folders: Folders;
+}
+
+export interface Extended {
+  file: string;
+  /** The registry of the user's own servers. That of the project may be committed. */
+  registry: string;
+  /** The user's servers that are not used here, because the project has servers with their names. */
+  replaced: string[];
+}
+
+/** The servers that a project's config has from the user's own. */
+export function ownServersOf({ servers }: Pick<Config, "servers">): string[] {
+  return [...servers.values()].flatMap(({ name, own }) => (own ? [name] : []));
 }
 
 interface LoadOptions extends TrustOptions {
@@ -72,31 +95,32 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   if (origin.kind === "demo") return demoConfig(origin, options);
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
-  requireTrust({ text, parsed }, origin, options);
-  const config = expandedConfig(parsed, origin, options, await userPolicyFor(origin, options.env));
+  await requireTrust({ text, parsed }, origin, options);
+  const user = await userConfigFor(origin, options.env);
+  const config = expandedConfig(parsed, origin, options, user);
   keepRulesOut(config.folders, origin.file, options.env);
-  return config;
-}
-
-/** Returns the config that a text would make as the content of `origin.file`. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
-export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
-  const parsed = await parsedConfig(text, origin.file);
-  const where = { env, cwd: dirname(origin.file) };
-  return expandedConfig(parsed, origin, where, await userPolicyFor(origin, env));
+  return origin.kind === "project" && parsed.extends === "user"
+    ? withOwnServers(config, parsed, user, options)
+    : config;
 }
 
 /**
- * Returns the `policy` of the user's own config, which also applies to projects and the demo: they can add rules to it but cannot
- * remove any. Returns undefined if there is none, and for the user's config itself, which already contains it. Throws CONFIG_INVALID
- * and FILE_NOT_FOUND: if the file cannot be read, its denials must not be ignored.
+ * Returns the config that a text would make as the content of `origin.file`, without the servers of another file. Throws CONFIG_INVALID or
+ * NEEDS_VARIABLE.
  */
-async function userPolicyFor(origin: FileOrigin, env: Environment): Promise<PolicyKeys | undefined> {
-  if (origin.kind === "user") return undefined;
-  const file = userConfigFile(env);
-  const text = readIfThere(file);
-  // The key may be written with Unicode escapes.
-  if (text === undefined || !/"policy"|\\u/.test(text)) return undefined;
-  return (await parsedConfig(text, file)).policy;
+export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
+  const parsed = await parsedConfig(text, origin.file);
+  const where = { env, cwd: dirname(origin.file) };
+  return expandedConfig(parsed, origin, where, await userConfigFor(origin, env));
+}
+
+/**
+ * Returns the user's own config, whose rules also apply to projects: they can add rules to it but cannot remove any. Returns undefined if
+ * there is none, and for the user's config itself. Throws CONFIG_INVALID and FILE_NOT_FOUND: if the file cannot be read, its denials
+ * must not be ignored.
+ */
+async function userConfigFor(origin: FileOrigin, env: Environment): Promise<ParsedConfig | undefined> {
+  return origin.kind === "user" ? undefined : readUserConfig(env);
 }
 
 interface Where {
@@ -108,32 +132,14 @@ function expandedConfig(
   parsed: ParsedConfig,
   origin: FileOrigin,
   { env, cwd }: Where,
-  userPolicy: PolicyKeys | undefined,
+  user: ParsedConfig | undefined,
 ): Config {
   const { servers: entries, policy: common, registry, workspace, llm, ...settings } = parsed;
   const servers = new Map<string, ServerConfig>();
-  for (const [name, { allow, deny, confirm, ...entry }] of entries) {
+  for (const [name, entry] of entries) {
     if (entry.disabled) continue;
-    const policy = policyOf(name, { allow, deny, confirm }, common, entries, userPolicy);
-    // A shell fills in the variables of this line: a value that was put into it here could run as a command.
-    const helper = entry.url === undefined ? undefined : entry.headersHelper;
-    const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
-    const { value, missing: needs, used: variables } = expand(written, env);
-    const named = { name, needs, variables, policy };
-    if (value.url === undefined) {
-      const folder = value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd);
-      servers.set(name, { ...value, ...named, cwd: folder });
-    } else {
-      // The transport may depend on a variable.
-      const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, {
-        ...value,
-        ...named,
-        ...keyFile(value, origin.file),
-        ...helperOf(helper, value, origin.file),
-        transport,
-      });
-    }
+    const rules = { entry: user?.servers.get(name), common: user?.policy };
+    servers.set(name, expandedServer(name, entry, origin.file, env, policyOf(name, entry, common, entries, rules)));
   }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
   return {
@@ -142,6 +148,61 @@ function expandedConfig(
     servers,
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
+  };
+}
+
+/** The server of an entry in the file. */
+function expandedServer(
+  name: string,
+  { allow: _, deny: __, confirm: ___, ...entry }: ServerEntry,
+  file: string,
+  env: Environment,
+  policy: ServerPolicy | undefined,
+): ServerConfig {
+  // A shell fills in the variables of this line: a value that was put into it here could run as a command.
+  const helper = entry.url === undefined ? undefined : entry.headersHelper;
+  const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
+  const { value, missing: needs, used: variables } = expand(written, env);
+  const named = { name, needs, variables, policy };
+  if (value.url === undefined) {
+    const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
+    return { ...value, ...named, cwd: folder };
+  }
+  // The transport may depend on a variable.
+  const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
+  return { ...value, ...named, ...keyFile(value, file), ...helperOf(helper, value, file), transport };
+}
+
+/**
+ * Adds the servers of the user's own config to those of a project. A server of the project takes the place of the user's server with its
+ * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off.
+ */
+function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {
+  const file = userConfigFile(where.env);
+  const own = user ? enabledServers(user) : [];
+  const names = new Map([...project.servers, ...own]);
+  for (const [name, entry] of own) {
+    if (project.servers.has(name)) continue;
+    const policy = policyOf(name, {}, project.policy, names, { entry, common: user?.policy });
+    const alone = policyOf(name, entry, user?.policy, user?.servers ?? new Map());
+    const ofUser = policy && { ...policy, isOfUser: true as const };
+    config.servers.set(name, { ...expandedServer(name, entry, file, where.env, ofUser), own: { policy: alone } });
+  }
+  const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};
+  const { registry, bases } = foldersOf({ kind: "user", file }, chosen, where);
+  guardFolder(registry, bases.registry);
+  const replaced = own.flatMap(([name]) => (project.servers.has(name) ? [name] : []));
+  const records = user ? lessRecorded(config, user) : {};
+  return { ...config, ...records, extended: { file, registry, replaced } };
+}
+
+function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {
+  return {
+    stats: config.stats && user.stats,
+    hooks: config.hooks && user.hooks,
+    logs: config.logs && user.logs,
+    observe: config.observe && user.observe,
+    record: user.record && config.record,
   };
 }
 
@@ -155,7 +216,7 @@ function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oau
 }
 
 /** Expands the folders of the config. Throws NEEDS_VARIABLE, because nothing works without the folders. */
-function chosenFolders(folders: Pick<ParsedConfig, "registry" | "workspace">, file: string, env: Environment) {
+function chosenFolders(folders: Partial<Pick<ParsedConfig, "registry" | "workspace">>, file: string, env: Environment) {
   const { value, missing } = expand(folders, env);
   if (missing.length === 0) return value;
   const names = missing.join(", ");

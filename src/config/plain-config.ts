@@ -29,8 +29,9 @@ export async function parsedConfig(text: string, file: string): Promise<ParsedCo
 export function readPlainConfig(text: string): ParsedConfig | undefined {
   const config = parsed(text);
   if (!isObject(config)) return undefined;
-  const { $schema: _, mcpServers, policy, registries, ...rest } = config;
+  const { $schema: _, mcpServers, extends: base = defaultSettings.extends, policy, registries, ...rest } = config;
   if (!isObject(mcpServers) || Object.keys(rest).length > 0) return undefined;
+  if (base !== "user" && base !== false) return undefined;
   if (policy !== undefined && !isPolicy(policy, Object.keys(mcpServers))) return undefined;
   const registryEntries = registries === undefined ? [] : plainRegistries(registries);
   if (!registryEntries) return undefined;
@@ -43,6 +44,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   return {
     servers,
     ...defaultSettings,
+    extends: base,
     limits: { ...defaultLimits },
     executions: { ...defaultExecutions },
     approvals: { ...defaultApprovals },

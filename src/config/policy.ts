@@ -39,22 +39,33 @@ export interface ServerPolicy {
   confirm: ConfirmLine[];
   /** The lines of the user's own config, if the policy is a project's. The stricter of both counts. */
   userConfirm?: ConfirmLine[];
+  /** Whether the server is one of the user's own in a project. Its entry is not in the project's config. */
+  isOfUser?: true;
   /** The value in the entry itself, for suggestions. */
   own: Confirm | undefined;
 }
 
+/** The rules of the user's own config for one server of a project. */
+export interface UserRules {
+  /** The rules of the entry that has the server's name. The project's server may be another one, and they apply to it as well. */
+  entry?: PolicyKeys | undefined;
+  /** The `policy`. */
+  common?: PolicyKeys | undefined;
+}
+
 /**
- * Returns the rules for a server, or undefined if there are none. `servers` are all servers of the file. `user` is the `policy` of
- * the user's own config, if the file is a project's.
+ * Returns the rules for a server, or undefined if there are none. `servers` are all servers that are used together. `user` is given if
+ * the file is a project's.
  */
 export function policyOf(
   name: string,
   own: PolicyKeys,
   common: PolicyKeys | undefined,
   servers: ReadonlyMap<string, unknown>,
-  user?: PolicyKeys,
+  user: UserRules = {},
 ): ServerPolicy | undefined {
-  if (!common && !user && policyKeys.every((key) => own[key] === undefined)) return undefined;
+  const given = [own, common, user.entry, user.common];
+  if (given.every((keys) => policyKeys.every((key) => keys?.[key] === undefined))) return undefined;
   const all = [...servers.keys()];
   const ofServer = (pattern: string) => commonPatterns(name, pattern, all);
   const places: Place[] = [
@@ -64,7 +75,11 @@ export function policyOf(
   const policy: ServerPolicy = { allow: [], deny: [], confirm: [], own: own.confirm };
   for (const place of places) addPlace(policy, place, policy.confirm);
   const userConfirm: ConfirmLine[] = [];
-  if (user) addPlace(policy, { keys: user, path: ["policy"], file: userFile, of: ofServer }, userConfirm);
+  const userPlaces: Place[] = [
+    { keys: user.entry ?? {}, path: ["mcpServers", name], file: userFile, of: (pattern) => ownPatterns(name, pattern) },
+    { keys: user.common ?? {}, path: ["policy"], file: userFile, of: ofServer },
+  ];
+  for (const place of userPlaces) addPlace(policy, place, userConfirm);
   if (userConfirm.length > 0) policy.userConfirm = userConfirm;
   return policy.allow.length + policy.deny.length + policy.confirm.length + userConfirm.length > 0 ? policy : undefined;
 }

@@ -259,6 +259,8 @@ const policySchema = (servers: readonly string[]) =>
 const configFields = {
   /** Each entry is checked separately, with `stdioSchema` or `networkSchema`. */
   mcpServers: z.looseObject({}).optional(),
+  /** In a project's config: whether the servers of the user's own config are used as well. */
+  extends: z.literal(["user", false]).default(defaultSettings.extends),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */

@@ -4,10 +4,10 @@ import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } f
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
-import { userDataFolder } from "../config/locations.ts";
+import { userConfigFile, userDataFolder } from "../config/locations.ts";
 import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { namesIn } from "../files.ts";
+import { namesIn, readIfThere } from "../files.ts";
 import { sha256 } from "../sha256.ts";
 
 const isWindows = process.platform === "win32";
@@ -75,7 +75,8 @@ function placeNamed(name: string, env: Environment): Place {
  */
 function keyOf(config: string | undefined, env: Environment): string {
   const file = config === undefined ? undefined : realpathSync(config);
-  const text = file === undefined ? "" : readConfigFile(file);
+  // A project's config may use the servers of the user's own.
+  const text = file === undefined ? "" : readConfigFile(file) + (readIfThere(userConfigFile(env)) ?? "");
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
   const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { haveSecrets } from "../agents/secrets.ts";
-import type { Config } from "../config/load.ts";
+import { type Config, ownServersOf } from "../config/load.ts";
 import { readIfThere } from "../files.ts";
 import { counted } from "../outcome-text.ts";
 import { openConfigFile } from "../settings/config-file.ts";
@@ -25,6 +25,7 @@ export function configFindings(scene: Scene): Finding[] {
       "config.file",
       `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
     ),
+    ...ownServers(config),
     ...missingVariables(config),
     ...missingForModel(config),
     ...exposedSecrets(file, config, scene),
@@ -32,7 +33,23 @@ export function configFindings(scene: Scene): Finding[] {
 }
 
 function serversText({ servers }: Config): string {
-  return servers.size === 0 ? "no servers" : counted(servers.size, "server");
+  const size = servers.size - ownServersOf({ servers }).length;
+  return size === 0 ? "no servers" : counted(size, "server");
+}
+
+/** What a project's config takes from the user's own. */
+function ownServers(config: Config): Finding[] {
+  const { origin, extended } = config;
+  if (origin.kind !== "project") return [];
+  if (!extended) {
+    return [
+      ok("config.extends", 'Your own servers are not used here, because the project\'s config has "extends": false'),
+    ];
+  }
+  const own = ownServersOf(config);
+  if (own.length + extended.replaced.length === 0) return [];
+  const replaced = extended.replaced.length > 0 ? `; the project replaces ${extended.replaced.join(", ")}` : "";
+  return [ok("config.extends", `Your own config adds ${own.join(", ") || "no servers"}${replaced}: ${extended.file}`)];
 }
 
 function missingVariables({ servers }: Config): Finding[] {

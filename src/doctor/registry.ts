@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
+import { inRegistry } from "../catalog/registries.ts";
 import { programsOnPath, userDataFolder } from "../config/locations.ts";
 import { stringsIn } from "../json-object.ts";
 import { counted } from "../outcome-text.ts";
@@ -27,15 +28,16 @@ export async function registryFindings(toolbox: Parts, scene: Scene): Promise<Fi
     return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
   }
   const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
+  const ours = inRegistry(config, folder, servers);
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
   return [
     ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
     ...serverFindings(toolbox, servers),
     ...fileFindings(
       folder,
-      servers.filter(({ name }) => toolbox.catalog.find(name)),
+      ours.filter(({ name }) => toolbox.catalog.find(name)),
     ),
-    ...rightsFindings(folder, servers),
+    ...rightsFindings(folder, ours),
     ...commandFindings(folder, scene),
     await runtimeFinding(scene),
   ];

@@ -89,7 +89,7 @@ async function measured<T>(
   function count(known: T | undefined): void {
     const used = names();
     const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
-    const entry = config && entryKeyOf(parts.config.origin, config);
+    const entry = config && entryKeyOf(parts.config, config);
     const { isFailure, ...chars } = measure(known);
     const durationMs = performance.now() - startedAt - held.ms;
     // A cancelled call has no answer, so it did not fail.

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AskOptions, askAll } from "../catalog/ask-all.ts";
+import { inRegistry, isInOwnRegistry } from "../catalog/registries.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
 import { removeFile, removeIfEmpty, writeWhenChanged } from "../files.ts";
@@ -104,7 +105,8 @@ export async function generate({ catalog, pool }: Parts, options: GenerateOption
 
 /** Removes generated files of no server. */
 function removeStrays({ config, index }: ToolCatalog): string[] {
-  const strays = straysIn(config.folders.registry, index.servers);
+  const { registry } = config.folders;
+  const strays = straysIn(registry, inRegistry(config, registry, index.servers));
   for (const path of strays) removeFile(path);
   for (const folder of new Set(strays.map((path) => dirname(path)))) {
     removeIfEmpty(folder);
@@ -132,14 +134,19 @@ function isInRepository(folder: string): boolean {
   }
 }
 
-/** A server that fails is reported, and its files are not compared. */
+/**
+ * A server that fails is reported, and its files are not compared. The user's own servers beside a project are left out: the result is the
+ * same for everybody who works on the project.
+ */
 export async function checkRegistry({ catalog, pool }: Parts, options: GenerateOptions = {}): Promise<RegistryCheck> {
   const { only, clean, signal } = options;
-  const { registry } = catalog.config.folders;
+  const { config } = catalog;
+  const { registry } = config.folders;
   const gone = only ? [] : catalog.forgetRemoved();
-  const expected = new Map(catalog.index.servers.map((server) => [server.name, server]));
+  const expected = new Map(inRegistry(config, registry, catalog.index.servers).map((server) => [server.name, server]));
+  const asked = (only ?? catalog.openServers()).filter((name) => !isInOwnRegistry(config, name));
   const answers = await askAll(
-    only ?? catalog.openServers(),
+    asked,
     pool,
     async (name) => {
       const { server, before } = await catalog.preview(name, { signal });

@@ -1,6 +1,7 @@
 /** `setup`: the steps before the first use. Steps that are already done are skipped. */
 import { existsSync } from "node:fs";
 import { type AgentFile, install } from "../agents/skill-files.ts";
+import { inRegistry, isInOwnRegistry } from "../catalog/registries.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Config } from "../config/load.ts";
 import { type Problem, problemOf } from "../errors.ts";
@@ -68,11 +69,14 @@ function makeFolders(config: Config, { dryRun }: SetupOptions): Extract<Step, { 
 
 /** The servers that have to be asked for their tools. */
 export function serversToAsk(catalog: ToolCatalog): string[] {
-  const { registry } = catalog.config.folders;
+  const { config } = catalog;
   const unknown = new Set(catalog.missingServers());
   return [...catalog.config.servers.values()].flatMap(({ name, needs }) => {
     const known = catalog.findWithDenied(name);
-    const isWhole = known !== undefined && differencesOf(registry, known, undefined).length === 0;
+    // The files in the user's own registry follow the rules of the user's own config.
+    const isWhole =
+      known !== undefined &&
+      (isInOwnRegistry(config, name) || differencesOf(config.folders.registry, known, undefined).length === 0);
     return needs.length > 0 || (!unknown.has(name) && (isWhole || !known)) ? [] : [name];
   });
 }
@@ -93,7 +97,8 @@ async function learnTools(parts: Parts, { dryRun, signal, onServer }: SetupOptio
 }
 
 function allowStarts({ config, index }: ToolCatalog, { dryRun }: SetupOptions): Step[] {
-  return notExecutable(config.folders.registry, index.servers).map((path) => {
+  const { registry } = config.folders;
+  return notExecutable(registry, inRegistry(config, registry, index.servers)).map((path) => {
     return { step: "executable", path, ...taken(dryRun, () => makeExecutable(path)) };
   });
 }

@@ -57,10 +57,11 @@ export function isDestructive(annotations: Record<string, unknown> | undefined):
 }
 
 /** What to change in the config so that the tool needs no permission. */
-export function allowingLine(server: string, { own, userConfirm = [] }: ServerPolicy, tool: string): string {
-  // A project's config cannot override the user's.
-  const byUser = confirmationIn(userConfirm, tool);
-  if (byUser) return `Change this in ${byUser.line}: no other place overrides it`;
+export function allowingLine(server: string, policy: ServerPolicy, tool: string): string {
+  const { own, confirm, userConfirm = [], isOfUser } = policy;
+  // A project's config cannot override the user's, nor can the user's entry override the project's policy.
+  const fixed = confirmationIn(userConfirm, tool) ?? (isOfUser ? confirmationIn(confirm, tool) : undefined);
+  if (fixed) return `Change this in ${fixed.line}: no other place overrides it`;
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
   const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];
   const text = entries.map(([pattern, mode]) => `${JSON.stringify(pattern)}: ${JSON.stringify(mode)}`).join(", ");

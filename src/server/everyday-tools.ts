@@ -35,7 +35,7 @@ export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonl
   if (!config.surfaceLearns) return [];
   const entries = servers.flatMap((name): [string, string][] => {
     const server = config.servers.get(name);
-    return server ? [[name, entryKeyOf(config.origin, server)]] : [];
+    return server ? [[name, entryKeyOf(config, server)]] : [];
   });
   const used = [...ledger.weightsOf(new Map(entries))].flatMap(([name, weights]) => {
     const server = catalog.find(name);

@@ -27,6 +27,8 @@ export interface ConfigText {
 export interface ConfigFile extends ConfigText {
   /** The entries of the servers, not validated, in the order of the file. */
   entries: Map<string, PortableEntry>;
+  /** Names of servers in the user's own config, if this is the config of a project. */
+  ownNames: string[];
 }
 
 export interface WhichConfig {
@@ -49,6 +51,10 @@ export function findConfigFile({ flag, user, cwd, env }: WhichConfig): ConfigTex
 export function openConfigFile(which: WhichConfig): ConfigFile {
   const found = findConfigFile(which);
   const { file, text } = found;
+  return { ...found, entries: entriesIn(text, file), ownNames: found.kind === "project" ? ownNames(which.env) : [] };
+}
+
+function entriesIn(text: string, file: string): ConfigFile["entries"] {
   const servers = parseJson(text, file)["mcpServers"];
   if (servers !== undefined && !isObject(servers)) {
     throw new ClaudikinsError("CONFIG_INVALID", `mcpServers in ${file} is not an object`, {
@@ -58,7 +64,17 @@ export function openConfigFile(which: WhichConfig): ConfigFile {
   const entries = Object.entries(servers ?? {}).flatMap(([name, entry]) =>
     isObject(entry) ? [[name, entry] as const] : [],
   );
-  return { ...found, entries: new Map(entries) };
+  return new Map(entries);
+}
+
+/** None if the user's own config cannot be read: this is about another file. */
+function ownNames(env: Environment): string[] {
+  const file = userConfigFile(env);
+  try {
+    return existsSync(file) ? [...entriesIn(textOf(file).text, file).keys()] : [];
+  } catch {
+    return [];
+  }
 }
 
 function fileThatCounts({ flag, cwd, env }: Omit<WhichConfig, "user">): string {
@@ -98,7 +114,16 @@ export function writeConfigFile(
 }
 
 /** The error for an unknown server, with similar names. */
-export function noSuchServer(name: string, { entries, file }: Pick<ConfigFile, "entries" | "file">): ClaudikinsError {
+export function noSuchServer(
+  name: string,
+  configFile: Pick<ConfigFile, "entries" | "file" | "ownNames">,
+): ClaudikinsError {
+  const { entries, file, ownNames } = configFile;
+  if (ownNames.includes(name)) {
+    return new ClaudikinsError("SERVER_NOT_FOUND", `${file} has no server called "${name}": it is in your own config`, {
+      hint: "To change your own config, add --user.",
+    });
+  }
   const names = [...entries.keys()];
   const there =
     names.length === 0

@@ -18,13 +18,15 @@ export interface Switch {
 }
 
 /** Reads `server` or `server.tool`; the longest matching server name of the config wins. Throws SERVER_NOT_FOUND. */
-export function switchOf(word: string, { entries, file }: ConfigFile): Switch {
+export function switchOf(word: string, configFile: ConfigFile): Switch {
+  const { entries, ownNames } = configFile;
   if (entries.has(word)) return { server: word };
   const names = [...entries.keys()];
   const server = names.filter((name) => word.startsWith(`${name}.`)).sort((a, b) => b.length - a.length)[0];
   const tool = server === undefined ? "" : word.slice(server.length + 1);
   if (server !== undefined && tool !== "") return { server, tool };
-  throw noSuchServer(word.split(".", 1)[0] ?? word, { entries, file });
+  const own = ownNames.find((name) => word === name || word.startsWith(`${name}.`));
+  throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
 }
 
 /** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */

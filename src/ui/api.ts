@@ -6,6 +6,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
+import { type Config, ownServersOf } from "../config/load.ts";
 import { executionsFolder, homeOf, ledgerFolder, storeFile } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { changePolicy } from "../settings/change-policy.ts";
@@ -61,7 +62,7 @@ export class UiApi {
     return {
       version,
       config: origin.kind === "demo" ? null : origin.file,
-      configText: origin.kind === "demo" ? "the built-in demo" : inHome(origin.file, env),
+      configText: configText(toolbox.config, env),
       problem: toolbox.reload?.problem,
       ...listed,
       executions: await this.#executions.read(listed.approvals),
@@ -115,8 +116,8 @@ export class UiApi {
 
   async #changePolicy(change: PolicyBody): Promise<void> {
     const { toolbox, env, isAnswered } = this.#options;
-    const { origin } = toolbox.config;
-    const file = fileOf(origin);
+    const { origin, extended, servers } = toolbox.config;
+    const file = extended && servers.get(change.server)?.own ? extended.file : fileOf(origin);
     if ("confirm" in change && change.tool.includes("*")) {
       throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
     }
@@ -124,6 +125,13 @@ export class UiApi {
     await changePolicy(change, { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
     await toolbox.reload?.refresh();
   }
+}
+
+function configText(config: Config, env: Environment): string {
+  const { origin, extended } = config;
+  if (origin.kind === "demo") return "the built-in demo";
+  const own = extended && ownServersOf(config).length > 0 ? [extended.file] : [];
+  return [origin.file, ...own].map((file) => inHome(file, env)).join(" and ");
 }
 
 function fileOf(origin: ConfigOrigin): string {

@@ -31,6 +31,7 @@ describe("accepted configs", () => {
   test("an empty object means no servers and the default values", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
+      extends: "user",
       check: "error",
       observe: true,
       surfaceTokens: 600,
@@ -92,6 +93,7 @@ describe("accepted configs", () => {
       parse({
         $schema: "x",
         mcpServers: { all: server },
+        extends: false,
         registry: "r",
         workspace: "w",
         check: "warn",
@@ -114,6 +116,7 @@ describe("accepted configs", () => {
       }),
     ).toEqual({
       servers: new Map([["all", server]]),
+      extends: false,
       registry: "r",
       workspace: "w",
       check: "warn",

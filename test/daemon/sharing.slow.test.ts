@@ -60,6 +60,15 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await what())) await Bun.sleep(10);
 }
 
+test("the daemon of a project runs the user's own servers for every caller", async () => {
+  project.write("config/claudikins/claudikins.json", { mcpServers: { mine: fixture("seen", `${project.path}/mine`) } });
+  await using agent = await host();
+  const byAgent = await seenByHost(agent, "mine");
+  const byShell = await seenBy(exec("return await mine.seen()"));
+  expect([byShell.pid, byShell.cwd]).toEqual([byAgent.pid, folder()]);
+  expect((await project.daemons()).length).toBe(1);
+});
+
 test("ten concurrent executions, two hosts and a generated file share one daemon and one server", async () => {
   const code = "return await seen.seen()";
   const first = await Promise.all(Array.from({ length: 10 }, () => seenBy(exec(code))));

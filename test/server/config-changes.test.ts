@@ -61,6 +61,16 @@ describe.each(["stdio", "HTTP"])("over %s, without a restart", (way) => {
   });
 });
 
+test("a server that is added to the user's own config is used in a project with the next call", async () => {
+  write({ kept: kept() });
+  const env = { HOME: join(folder.path, "home"), XDG_CONFIG_HOME: join(folder.path, "home/.config") };
+  await using host = await openHost(folder, { env });
+  expect(await execute(host, "return Object.keys(servers)")).toContain('["kept"]');
+  folder.write("home/.config/claudikins/claudikins.json", { mcpServers: { more: added() } });
+  expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
+  expect(JSON.stringify(await host.call("search_tools", { query: "hello", server: "more" }))).toContain("more.hello");
+});
+
 test("a config that becomes invalid changes nothing, is reported once, and applies once it is valid again", async () => {
   write({ kept: kept() });
   await using host = await openHost(folder);

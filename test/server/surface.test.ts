@@ -62,7 +62,7 @@ async function surfaceWith(
   for (const [id, calls] of Object.entries(history)) {
     const [name = "", tool = ""] = id.split(".");
     const server = config.servers.get(name);
-    if (server) counts.addEntryUse(entryKeyOf(config.origin, server), tool, { calls, failures: 0 });
+    if (server) counts.addEntryUse(entryKeyOf(config, server), tool, { calls, failures: 0 });
   }
   if (!counts.isEmpty) appendCounts(ledgerFolder(env), counts, new Date(Date.now() - 7 * 86_400_000));
   await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);

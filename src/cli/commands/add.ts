@@ -164,6 +164,9 @@ async function add(
       : []),
     ...servers.flatMap((server) => notesOf(server, checked.get(server.name))),
     ...(await privateNotes(servers, toolbox)),
+    ...servers
+      .filter(({ name }) => configFile.ownNames.includes(name) && !configFile.entries.has(name))
+      .map(({ name }) => `note: in this project, it takes the place of ${name} in your own config\n`),
     ...(isNew ? ["note: the config file is new: restart agents that already run claudikins\n"] : []),
   ];
   const added = servers.map(({ name, notes: own }) => ({

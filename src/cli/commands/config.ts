@@ -2,9 +2,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { requireLog } from "../../audit/log.ts";
+import { readConfigFile } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
-import { auditFolder } from "../../config/locations.ts";
+import { auditFolder, userConfigFile } from "../../config/locations.ts";
+import { parsedConfig } from "../../config/plain-config.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
+import { ownServersBeside } from "../../config/user-config.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../errors.ts";
 import { readIfThere, removeFile } from "../../files.ts";
 import { about, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
@@ -29,15 +32,25 @@ export const path = command({
     path: text,
     kind: oneOf("project", "user"),
     exists: about("If false, only the demo server is available", yesOrNo),
+    "extends?": about("Your own config, if the project's config uses its servers as well", text),
   }),
   async run(args, io) {
     // Here, --user and --config may be given together.
     const { kind, file } = findConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
     const exists = existsSync(file);
-    const note = exists ? "" : "note: the file does not exist yet: claudikins config edit creates it\n";
-    return { json: { path: file, kind, exists }, text: `${file}\n`, note };
+    const own = kind === "project" && exists ? await extendedFile(file, io.env) : undefined;
+    const extended = own === undefined ? "" : `note: the servers of your own config are used as well: ${own}\n`;
+    const note = exists ? extended : "note: the file does not exist yet: claudikins config edit creates it\n";
+    return { json: { path: file, kind, exists, ...(own && { extends: own }) }, text: `${file}\n`, note };
   },
 });
+
+/** The user's own config, if it has servers for the project. */
+async function extendedFile(file: string, env: Environment): Promise<string | undefined> {
+  const parsed = await parsedConfig(readConfigFile(file), file).catch(() => undefined);
+  const own = parsed && (await ownServersBeside(parsed, env).catch(() => undefined));
+  return own && own.added.length > 0 ? userConfigFile(env) : undefined;
+}
 
 const empty = '{\n  "mcpServers": {}\n}\n';
 

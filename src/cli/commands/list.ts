@@ -12,11 +12,12 @@ import { listTools, type MissingServer, type ShownTool, toolListShape } from "..
 import { stateText } from "../../clients/state.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
+import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { durationText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { about, either, list, named, nothing, record, text } from "../../json-shape.ts";
+import { about, either, list, named, nothing, record, text, texts } from "../../json-shape.ts";
 import { didYouMean } from "../../near-names.ts";
 import { type Answer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
@@ -31,7 +32,12 @@ import { foundText } from "./search.ts";
 
 const serversShape = named(
   "Servers",
-  record({ config: about("The config file; null for the demo", either(text, nothing)), servers: list(serverShape) }),
+  record({
+    config: about("The config file; null for the demo", either(text, nothing)),
+    "ownConfig?": about("Your own config, if the project's config extends it", text),
+    "replaced?": about("Servers of your own config that the project's servers replace", texts),
+    servers: list(serverShape),
+  }),
 );
 
 const listShape = either(serversShape, toolListShape);
@@ -83,6 +89,7 @@ export default command({
 async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<Answer> {
   await using toolbox = await openToolbox(io, flags);
   const { origin, servers: configured } = toolbox.config;
+  const own = ownIn(toolbox.config);
   const check = () =>
     countingServers(flags.json ? undefined : io.stderr, configured.size, (onServer) =>
       checkServers(toolbox, { signal: io.interrupted, onServer }),
@@ -91,6 +98,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   const servers = await withSessions(facts, toolbox.catalog);
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
+    ...(own && { ownConfig: own.file, replaced: own.replaced }),
     // For JSON, the state is flattened into the facts of the server.
     servers: servers.map(({ state, ...facts }) => ({ ...facts, ...state })),
   };
@@ -101,10 +109,23 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   return {
     json: document,
     text: servers.length > 0 ? serverTable(servers, isChecked, io.stdout.columns) : "",
-    note: servers.length > 0 ? problems.join("") : "The config has no servers.\n",
+    note: servers.length > 0 ? ownText(own) + problems.join("") : "The config has no servers.\n",
     failure: failureOf(servers),
     beside: { list: document },
   };
+}
+
+/** The user's own config, if it matters for the servers of a project. */
+function ownIn(config: Config): Extended | undefined {
+  const { extended } = config;
+  return extended && ownServersOf(config).length + extended.replaced.length > 0 ? extended : undefined;
+}
+
+/** Says which servers are the user's own. */
+function ownText(own: Extended | undefined): string {
+  if (!own) return "";
+  const replaced = own.replaced.length === 0 ? "" : `; the project replaces ${own.replaced.join(", ")}`;
+  return `\nServers marked "own" are from your own config, ${own.file}${replaced}.\n`;
 }
 
 interface ToolFlags extends ConfigFlags {
@@ -171,11 +192,12 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
   const more = isChecked ? ["protocol", "pid", "memory"] : [];
   const head = ["server", { text: "transport" }, "state", "tools", ...more, { text: "description" }];
   const rows = servers.map((facts) => {
-    const { server, transport, program, host, session, state, protocol, description = "" } = facts;
+    const { server, transport, program, host, session, from, state, protocol, description = "" } = facts;
+    const marks = [from === "own" && "own", session === "private" && "private"].filter(Boolean);
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,
-      [transport, program ?? host, session === "private" && "(private)"].filter(Boolean).join(" "),
+      [transport, program ?? host, marks.length > 0 && `(${marks.join(", ")})`].filter(Boolean).join(" "),
       stateCell(isChecked ? checkedText(facts) : stateText(state)),
       toolsText(facts, isChecked),
       ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),

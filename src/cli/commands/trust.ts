@@ -8,10 +8,11 @@ import { isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts";
 import { knowsMarks, readTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
+import { ownServersBeside } from "../../config/user-config.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import { linesOf } from "../../settings/trust/lines.ts";
-import { changesOf, questionText } from "../../settings/trust/question.ts";
+import { changesOf, ownLines, questionText } from "../../settings/trust/question.ts";
 import { endTrust, trustConfig } from "../../settings/trust/trust-config.ts";
 import { type Answer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
@@ -92,9 +93,9 @@ async function trust(
     return { json: own, text: "No project config is in use here. Your own config needs no trust.\n" };
   }
   const request = await requestFor(file, io);
-  const { text, config, before } = request;
+  const { text, config, own, before } = request;
   const states = trustedStates(file, io.env);
-  const isKnown = isHarmless(config) || knowsMarks(marksOf(config), states);
+  const isKnown = isHarmless(config, own.added) || knowsMarks(marksOf(config), states);
   const state = isKnown ? "trusted" : before ? "changed" : "new";
   const document = { config: file, trusted: true, state, lines: jsonLines(request) };
   if (!isKnown && !(await isAllowed())) {
@@ -128,7 +129,8 @@ async function requestFor(file: string, { env }: Io): Promise<TrustRequest> {
   refuseForeignConfig(file, env);
   const text = readConfigFile(file);
   const [before] = trustedStates(file, env);
-  return { file, text, config: await parsedConfig(text, file), before };
+  const config = await parsedConfig(text, file);
+  return { file, text, config, own: await ownServersBeside(config, env), before };
 }
 
 function jsonLines(request: TrustRequest): object[] {
@@ -137,7 +139,8 @@ function jsonLines(request: TrustRequest): object[] {
     !changes || changes.some((change) => change.sign === "+" && JSON.stringify(change.line) === JSON.stringify(line));
   const now = linesOf(request.config).map((line) => ({ line, change: isNew(line) ? "new" : "same" }));
   const gone = (changes ?? []).flatMap(({ sign, line }) => (sign === "-" ? [{ line, change: "gone" }] : []));
-  return [...now, ...gone].map(({ line: { part, label, text }, change }) => ({
+  const own = ownLines(request).map((line) => ({ line, change: request.before ? "same" : "new" }));
+  return [...now, ...gone, ...own].map(({ line: { part, label, text }, change }) => ({
     part,
     does: label,
     what: text,

@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { visibleTools } from "../../catalog/config-entry.ts";
+import { storedServers } from "../../catalog/registries.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
 import { durationText } from "../../duration.ts";
 import { isObject } from "../../json-object.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
-import { readIndex } from "../../registry/store.ts";
 import { openConfigFile } from "../../settings/config-file.ts";
 import { outcomeWord } from "../../trace/record-text.ts";
 import { readSummaries } from "../../trace/store.ts";
@@ -57,7 +57,7 @@ export async function namesOf(
     case "switch": {
       const servers = await namesOf("entry", place, surroundings);
       const config = await configOf(place, surroundings);
-      const all = readIndex(config.folders.registry)?.servers ?? [];
+      const all = storedServers(config).servers;
       const ours = all.filter(({ name }) => servers.some(({ value }) => value === name));
       return [...servers, ...tools(ours, place.current).filter(({ value }) => value.includes("."))];
     }
@@ -96,9 +96,11 @@ function configOf({ flags }: Place, { env, cwd }: Surroundings) {
 
 /** The configured servers in the registry, without denied tools. */
 async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
-  const { servers, folders } = await configOf(place, surroundings);
-  const all = readIndex(folders.registry)?.servers ?? [];
-  return all.filter(({ name }) => servers.has(name)).map((server) => visibleTools(server, servers.get(server.name)));
+  const config = await configOf(place, surroundings);
+  const { servers } = config;
+  return storedServers(config)
+    .servers.filter(({ name }) => servers.has(name))
+    .map((server) => visibleTools(server, servers.get(server.name)));
 }
 
 /** The executions of all configs in the store. */

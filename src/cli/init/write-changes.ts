@@ -55,7 +55,7 @@ export async function writeChanges(
   const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.folder !== undefined));
   if (isShared) {
     await say(
-      "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config instead of those in your own.\n",
+      "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config and those of your own.\n",
     );
   }
   await say("Restart your agents to use claudikins. To undo this: claudikins restore\n");

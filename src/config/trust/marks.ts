@@ -30,6 +30,8 @@ const harmlessOfServer = [
 const harmlessOfConfig = [
   "$schema",
   "servers",
+  // The user trusts these servers anyway. Which they are is part of the question.
+  "extends",
   "limits",
   "executions",
   "check",
@@ -75,9 +77,12 @@ export function isCovered(marks: Marks, by: Marks): boolean {
   return marks.rules === by.rules && Object.entries(marks.servers).every(([name, mark]) => known.get(name) === mark);
 }
 
-/** Returns whether a config starts nothing and sets no rules. Such a config needs no trust. */
-export function isHarmless(config: ParsedConfig): boolean {
-  return enabledServers(config).length === 0 && Object.keys(rulesOf(config)).length === 0;
+/**
+ * Returns whether a config starts nothing and sets no rules. Such a config needs no trust, unless the user's own servers are used with it:
+ * programs of the agent would then find the files of the project beside them.
+ */
+export function isHarmless(config: ParsedConfig, ownServers: readonly string[]): boolean {
+  return ownServers.length === 0 && enabledServers(config).length === 0 && Object.keys(rulesOf(config)).length === 0;
 }
 
 function without(value: object, keys: readonly string[]): Record<string, unknown> {

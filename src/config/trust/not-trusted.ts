@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../../errors.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { ParsedConfig } from "../parse.ts";
+import type { OwnServers } from "../user-config.ts";
 import { enabledServers } from "./marks.ts";
 import type { Trusted } from "./store.ts";
 
@@ -10,6 +11,8 @@ export interface TrustRequest {
   file: string;
   text: string;
   config: ParsedConfig;
+  /** The user's own servers that this config would use or replace. */
+  own: OwnServers;
   /** The state that was trusted last. Undefined if the config was never trusted. */
   before: Trusted | undefined;
 }

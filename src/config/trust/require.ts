@@ -10,6 +10,7 @@ import {
 } from "../discover.ts";
 import type { ParsedConfig } from "../parse.ts";
 import { parsedConfig } from "../plain-config.ts";
+import { ownServersBeside } from "../user-config.ts";
 import { isHarmless, marksOf } from "./marks.ts";
 import { NotTrusted } from "./not-trusted.ts";
 import { knowsMarks, knowsText, trustedStates } from "./store.ts";
@@ -27,14 +28,16 @@ export interface Read {
   parsed: ParsedConfig;
 }
 
-/** Throws CONFIG_NOT_TRUSTED if the config may not be used. */
-export function requireTrust({ text, parsed }: Read, origin: FileOrigin, options: TrustOptions): void {
+/** Throws CONFIG_NOT_TRUSTED if the config may not be used, and CONFIG_INVALID if the user's own config cannot be read. */
+export async function requireTrust({ text, parsed }: Read, origin: FileOrigin, options: TrustOptions): Promise<void> {
   const { file } = origin;
   if (options.isFlagFound && !options.trust && origin.kind === "project") refuseForeignConfig(file, options.env);
   if (!needsTrust(origin, options)) return;
   const states = trustedStates(file, options.env);
-  if (knowsText(text, states) || isHarmless(parsed) || knowsMarks(marksOf(parsed), states)) return;
-  throw NotTrusted.of({ file, text, config: parsed, before: states[0] });
+  if (knowsText(text, states) || knowsMarks(marksOf(parsed), states)) return;
+  const own = await ownServersBeside(parsed, options.env);
+  if (isHarmless(parsed, own.added)) return;
+  throw NotTrusted.of({ file, text, config: parsed, own, before: states[0] });
 }
 
 /**
@@ -48,7 +51,7 @@ export async function checkTrust(options: TrustOptions): Promise<ConfigOrigin> {
   const { file } = origin;
   const text = readConfigFile(file);
   if (knowsText(text, trustedStates(file, options.env))) return origin;
-  requireTrust({ text, parsed: await parsedConfig(text, file) }, origin, options);
+  await requireTrust({ text, parsed: await parsedConfig(text, file) }, origin, options);
   return origin;
 }
 

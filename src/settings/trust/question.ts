@@ -29,6 +29,7 @@ export function questionText(request: TrustRequest): string {
   const head = changes
     ? `${visible(file)} has changed since you trusted it. Differences (- before, + now):`
     : `${visible(file)} is not trusted yet. If you trust it, claudikins will:`;
+  if (!changes || lines.length > 0) lines.push(...ownLines(request).map((line): Change => ({ sign: "+", line })));
   if (lines.length === 0) return `${visible(file)} has changed only in settings that need no trust.\n`;
   const parts = Map.groupBy(lines, ({ line }) => line.part);
   const text = [...parts].map(([part, group]) => {
@@ -40,6 +41,14 @@ export function questionText(request: TrustRequest): string {
     return `  ${visible(part)}\n${shown.join("\n")}`;
   });
   return `${head}\n\n${text.join("\n")}\n\n`;
+}
+
+/** What the config means for the user's own servers. It depends on another file, so it is not recorded with the trust. */
+export function ownLines({ own: { added, replaced } }: Pick<TrustRequest, "own">): Line[] {
+  const line = (label: string, names: string[]): Line[] => {
+    return names.length === 0 ? [] : [{ part: "your own servers", label, text: names.join(", "), digest: "" }];
+  };
+  return [...line("can be used here too", added), ...line("are replaced by the project's", replaced)];
 }
 
 /** Whether another line looks the same, because the part that has changed is hidden. */

@@ -8,6 +8,7 @@ import type { ParsedConfig } from "../../config/parse.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../config/trust/store.ts";
+import { ownServersBeside } from "../../config/user-config.ts";
 import { sha256 } from "../../sha256.ts";
 import { shellWord } from "../../shell-word.ts";
 import { type ConfigText, writeConfigFile } from "../config-file.ts";
@@ -19,7 +20,10 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
   if (kind === "user" || content === undefined) return true;
   try {
     const config = await parsedConfig(text, file);
-    return isHarmless(config) || knowsMarks(marksOf(config), trustedStates(file, env));
+    return (
+      isHarmless(config, (await ownServersBeside(config, env)).added) ||
+      knowsMarks(marksOf(config), trustedStates(file, env))
+    );
   } catch {
     // A file that cannot be parsed is not trusted.
     return false;
