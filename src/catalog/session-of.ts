@@ -28,6 +28,20 @@ const statefulTool = [
 
 /** `tools` are the names of the server's tools, as far as they are known. */
 export async function sessionOf(server: ServerConfig, tools: readonly string[] = []): Promise<SessionChoice> {
+  if (server.session !== undefined) return { session: server.session, by: "config" };
+  return defaultSession(server, tools);
+}
+
+/** Whether agents share a server that keeps such a state, because its entry says so. */
+export async function isSharedAgainstDefault(server: ServerConfig, tools?: readonly string[]): Promise<boolean> {
+  return server.session === "shared" && (await defaultSession(server, tools)).session === "private";
+}
+
+/** Why private servers are private, for people. */
+export const privateReason = "keeps a state for its conversation, such as an open page or a working directory";
+
+/** The choice without the key `session`. */
+async function defaultSession(server: ServerConfig, tools: readonly string[] = []): Promise<SessionChoice> {
   const byEntry = choicesByEntry.get(server) ?? (await choiceByEntry(server));
   // Recognising a program may read files.
   choicesByEntry.set(server, byEntry);
@@ -45,7 +59,6 @@ export async function sessionOf(server: ServerConfig, tools: readonly string[] =
 const choicesByEntry = new WeakMap<ServerConfig, SessionChoice>();
 
 async function choiceByEntry(server: ServerConfig): Promise<SessionChoice> {
-  if (server.session !== undefined) return { session: server.session, by: "config" };
   const { recognise } = await import("../registry/server-catalog.ts");
   const known = recognise(server);
   if (known) return { session: known.session, by: "catalog" };

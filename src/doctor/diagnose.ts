@@ -8,6 +8,7 @@ import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } fr
 import { folderFindings } from "./folders.ts";
 import { registryFindings } from "./registry.ts";
 import { serverFindings } from "./servers.ts";
+import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
 import { writableSettingsFindings } from "./writable-settings.ts";
@@ -25,6 +26,7 @@ const checks: [Area, (scene: Scene) => Found][] = [
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
   ["servers", serverFindings],
+  ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
   ["folders", folderFindings],

@@ -1,7 +1,7 @@
 /** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
 import { haveSecrets } from "../../agents/secrets.ts";
-import { sessionOf } from "../../catalog/session-of.ts";
+import { privateReason, sessionOf } from "../../catalog/session-of.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -216,7 +216,7 @@ async function privateNotes(servers: readonly NewServer[], { config, catalog }: 
     const server = config.servers.get(name);
     const choice = server && (await sessionOf(server, catalog.toolNames(name)));
     const isChosen = choice?.session === "private" && choice.by !== "config";
-    return isChosen ? [`note: ${name} keeps a state, so each agent gets a process of its own\n`] : [];
+    return isChosen ? [`note: ${name} ${privateReason}, so each agent has a process of its own\n`] : [];
   });
   return (await Promise.all(notes)).flat();
 }

@@ -6,6 +6,7 @@ import { maskOf } from "../../agents/secrets.ts";
 import { agents } from "../../agents/supported/agents.ts";
 import { type Supplied, suppliedText } from "../../agents/supported/model.ts";
 import type { Survey, SwitchPlan } from "../../agents/switch-over.ts";
+import { privateReason } from "../../catalog/session-of.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { ClaudikinsError, type Problem } from "../../errors.ts";
 import {
@@ -41,6 +42,7 @@ const rowShape = record({
   needs: about("Variables that are not set, or sign-in", texts),
   "disabled?": exactly(true),
   new: about("Whether the server was not in the config before", yesOrNo),
+  "session?": about("Whether agents share one process of the server, or each has its own", oneOf("shared", "private")),
   "notes?": texts,
   "tools?": number,
   "tokens?": about("Estimated tokens of the tools' definitions", number),
@@ -70,18 +72,24 @@ export const initShape = record({
   "diff?": about("With --dry-run", text),
 });
 
-/** The tools of a server, and the tokens that their definitions take in an agent's context. */
-export type Measured = { tools: number; tokens: number } | { tools?: undefined; problem: Problem };
+/** The tools of a server, their names, and the tokens that their definitions take in an agent's context. */
+export type Measured = { tools: number; names: string[]; tokens: number } | { tools?: undefined; problem: Problem };
 
-export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Row[] {
+export function rowsOf(
+  { inventory, config }: SwitchPlan,
+  measured: ReadonlyMap<string, Measured>,
+  sessions: Sessions,
+): Row[] {
   const { configFile, servers } = inventory;
   return servers.map(({ name, entry, from, notes, supplied, isThere }) => {
+    const session = sessions.get(name);
     const configured = config.servers.get(name);
     const answer = measured.get(name);
     const isSignedOut = answer?.tools === undefined && answer?.problem.code === "AUTH_REQUIRED";
     const problem = answer?.tools === undefined && !isSignedOut ? answer?.problem : undefined;
     const wider = configFile.kind === "user" && !isThere ? widerScope(from) : [];
-    const all = [...wider, ...notes, ...supplied.map((one) => suppliedText(one, wayOf(one, configFile)))];
+    const mixed = session?.isMixed ? [mixedText] : [];
+    const all = [...wider, ...notes, ...mixed, ...supplied.map((one) => suppliedText(one, wayOf(one, configFile)))];
     return {
       server: name,
       config: configFile.file,
@@ -90,11 +98,27 @@ export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<
       needs: [...(configured?.needs ?? []), ...(isSignedOut ? ["sign-in"] : [])],
       ...(configured ? {} : { disabled: true as const }),
       new: !isThere,
+      ...(session ? { session: session.session } : {}),
       ...(all.length > 0 ? { notes: all } : {}),
       ...(answer?.tools === undefined ? {} : { tools: answer.tools, tokens: answer.tokens }),
       ...(problem ? { problem } : {}),
     };
   });
+}
+
+/** How agents share each server that is not disabled. `isMixed`: the entry lets them share a state. */
+export type Sessions = ReadonlyMap<string, { session: "shared" | "private"; isMixed: boolean }>;
+
+const mixedText = `its entry says "session": "shared", but it ${privateReason}: agents that work at the same time mix it up. Remove the key, and each gets a process of its own`;
+
+/** What agents that work at the same time should know. */
+function privateText(rows: readonly Row[]): string[] {
+  const names = rows.filter(({ session, left }) => session === "private" && !left).map(({ server }) => server);
+  if (names.length === 0) return [];
+  const keep = names.length === 1 ? privateReason : privateReason.replace("keeps", "keep").replace("its", "their");
+  const last = names.at(-1);
+  const all = names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+  return [`note: ${all} ${keep}, so each agent has a process of its own ("session": "private")`];
 }
 
 function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
@@ -218,6 +242,7 @@ export function notesText(
   const isMoving = rows.some((row) => row.new && !row.left && row.transport === "stdio");
   return linesText([
     ...rows.flatMap(({ server, notes = [] }) => notes.map((note) => `note: ${server}: ${note}`)),
+    ...privateText(rows),
     ...plans.flatMap(({ notes }) => notes).map((text) => `note: ${text}`),
     ...found.files.flatMap(({ skipped }) =>
       skipped.map(({ name, file, why }) => `note: ${name} stays in ${file}: ${why}`),

@@ -2,6 +2,7 @@
 import { leaveServer } from "../../agents/choices.ts";
 import { planSwitch, type SwitchPlan } from "../../agents/switch-over.ts";
 import { askAll } from "../../catalog/ask-all.ts";
+import { isSharedAgainstDefault, sessionOf } from "../../catalog/session-of.ts";
 import type { Problem } from "../../errors.ts";
 import { counted } from "../../outcome-text.ts";
 import { definitionText } from "../../registry/model.ts";
@@ -11,7 +12,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
-import { type Measured, type Row, rowsOf } from "./report.ts";
+import { type Measured, type Row, rowsOf, type Sessions } from "./report.ts";
 import type { Setting } from "./setting.ts";
 
 /** A plan and the servers of it that were started. */
@@ -43,7 +44,17 @@ export async function startServers(plan: SwitchPlan, options: StartOptions, sett
   const isShared = options.withProject && configFile.kind === "project";
   const isStarted = options.isWanted && (!isShared || (!isDry && (await isTrustedFile(configFile, io.env))));
   const measured = isStarted ? await measuredBy(toolbox, plan, options.withinMs, setting) : new Map<string, Measured>();
-  return { plan, toolbox, measured, rows: rowsOf(plan, measured) };
+  return { plan, toolbox, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
+}
+
+async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<Sessions> {
+  const servers = [...config.servers].map(async ([name, server]) => {
+    const answer = measured.get(name);
+    const tools = answer && "names" in answer ? answer.names : [];
+    const isMixed = await isSharedAgainstDefault(server, tools);
+    return [name, { session: (await sessionOf(server, tools)).session, isMixed }] as const;
+  });
+  return new Map(await Promise.all(servers));
 }
 
 /** Starts the servers that miss no variable. Those that answer stay connected for the next use. */
@@ -57,7 +68,11 @@ async function measuredBy(
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
   const ask = async (name: string) => {
     const { tools } = (await catalog.preview(name, { signal })).server;
-    return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0) };
+    return {
+      tools: tools.length,
+      names: tools.map(({ name }) => name),
+      tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0),
+    };
   };
   const answers = await countingServers(isJson ? undefined : io.stderr, names.length, (onServer) =>
     askAll(names, undefined, ask, { signal, onServer }),
