@@ -20,11 +20,16 @@ export interface AboutServer {
   usual: NonNullable<CatalogResults["usual"]>;
 }
 
-/** Takes what the config leaves out, and the results of the tools, from the server catalog. */
-export async function aboutServer(config: ServerConfig): Promise<AboutServer> {
-  const { recognise, resultsOf } = await import("../registry/server-catalog.ts");
-  const known = recognise(config);
-  const { tools = {}, usual = {} } = resultsOf(config) ?? {};
+/**
+ * Takes what the config leaves out, and the results of the tools, from the server catalog. A server that has been asked is also recognised
+ * by the names of its tools.
+ */
+export async function aboutServer(config: ServerConfig, listed: readonly string[] = []): Promise<AboutServer> {
+  const { recognise, recogniseByTools, resultsOf } = await import("../registry/server-catalog.ts");
+  const byEntry = resultsOf(config);
+  const byTools = byEntry ? undefined : recogniseByTools(listed);
+  const known = recognise(config) ?? byTools;
+  const { tools = {}, usual = {} } = byEntry ?? byTools?.results ?? {};
   return {
     category: config.category ?? known?.category ?? defaultCategory,
     description: config.description ?? known?.description ?? "",

@@ -150,7 +150,10 @@ export class Lister {
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
-    const about = await aboutServer(config);
+    const about = await aboutServer(
+      config,
+      tools.map((tool) => tool.name),
+    );
     const folder = this.#folderFor(name, about.category);
     const identity = pool.identity(name);
     const { whole, collisions } = registryServer(config, { ...about, ...identity }, jsNameOf(name), tools, folder);

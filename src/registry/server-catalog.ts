@@ -15,6 +15,8 @@ export interface Way {
   url?: string | undefined;
   /** The folder of relative paths. */
   cwd?: string | undefined;
+  /** The variables of the entry: a program may be found by its own PATH. */
+  env?: Readonly<Record<string, string>> | undefined;
 }
 
 export type CatalogAnswer =
@@ -57,13 +59,30 @@ export function resultsOf(way: Way): CatalogResults | undefined {
   return isSame ? results : undefined;
 }
 
+/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
+const fewestTools = 4;
+
+/**
+ * The server that has these tools, whatever starts it: an image, a script, or a copy of the package. All tools whose results are known must
+ * be there, and few others.
+ */
+export function recogniseByTools(tools: readonly string[]): CatalogServer | undefined {
+  const listed = new Set(tools);
+  return servers.find(({ results }) => {
+    const known = Object.keys(results?.tools ?? {});
+    const isWhole = known.length >= fewestTools && known.every((name) => listed.has(name));
+    return isWhole && listed.size <= known.length * 1.3 + 2;
+  });
+}
+
 /** Whether the entry starts the demo server of the executable. */
 function isDemo({ command = "", args = [] }: Way): boolean {
   return programName(command) === "claudikins" && args[0] === "demo";
 }
 
 /** The package of the first path in the entry, for servers that run from a local folder. */
-function packageStarted({ command, args = [], cwd }: Way): string | undefined {
+function packageStarted(way: Way): string | undefined {
+  const { command, args = [], cwd, env } = unwrapped(way);
   if (command === undefined) return undefined;
   const program = programName(command);
   // `uv --directory <path> run server`.
@@ -72,7 +91,44 @@ function packageStarted({ command, args = [], cwd }: Way): string | undefined {
   const script = isInterpreter
     ? (directory ?? args.find((arg) => !arg.startsWith("-") && /[\\/.]/.test(arg)))
     : command;
-  return script === undefined ? undefined : packageOf(script, cwd);
+  if (script === undefined) return undefined;
+  // A package that is installed globally is a program on the PATH.
+  const isBare = script === command && !/[\\/]/.test(command);
+  const path = isBare ? Bun.which(command, env?.["PATH"] === undefined ? {} : { PATH: env["PATH"] }) : script;
+  return path === null ? undefined : packageOf(path, cwd);
+}
+
+/** Programs that start the rest of their arguments, and the options of theirs that take a value. */
+const wrappers: Record<string, RegExp> = {
+  env: /^-[uC]$/,
+  nice: /^-n$/,
+  nohup: /^$/,
+  exec: /^$/,
+  time: /^$/,
+};
+
+/** What is started in the end by `env NAME=value program …`, `sh -c "program …"` and the like. */
+function unwrapped(way: Way): Way {
+  const { command = "", args = [] } = way;
+  const program = programName(command);
+  if (/^(?:ba|z|da|k|fi)?sh$/.test(program)) {
+    const at = args.findIndex((arg) => /^-\w*c$/.test(arg));
+    // Several commands, or variables, are not read.
+    const script = at === -1 ? undefined : args[at + 1];
+    const words = script !== undefined && !/[;&|<>`$\n]/.test(script) ? wordsOf(script) : [];
+    return words.length === 0 ? way : unwrapped({ ...way, command: words[0], args: words.slice(1) });
+  }
+  const options = Object.hasOwn(wrappers, program) ? wrappers[program] : undefined;
+  if (!options) return way;
+  const first = args.findIndex((arg, at) => !/^-|^\w+=/.test(arg) && !options.test(args[at - 1] ?? "none"));
+  return first === -1 ? way : unwrapped({ ...way, command: args[first], args: args.slice(first + 1) });
+}
+
+/** The words of a command line, without their quotes. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain!,
+  );
 }
 
 const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));
@@ -112,7 +168,8 @@ const runners: Record<string, readonly string[]> = {
 };
 
 /** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
-function programsOf({ command, args = [] }: Way): string[] {
+function programsOf(way: Way): string[] {
+  const { command, args = [] } = unwrapped(way);
   if (command === undefined) return [];
   const program = programName(command);
   if (program === "cmd") {
@@ -181,6 +238,8 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
   if (!/[\\/]/.test(path) || !(isAbsolute(path) || cwd !== undefined)) return undefined;
   try {
     const file = realpathSync(resolve(cwd ?? "/", path));
+    const launched = launchedPackage(file);
+    if (launched !== undefined) return launched;
     let folder = statSync(file).isDirectory() ? file : dirname(file);
     for (let level = 0; level < maxLevels; level++) {
       const name = nameIn(folder);
@@ -193,6 +252,19 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
     // A missing or unreadable file belongs to no known package.
   }
   return undefined;
+}
+
+/** Launchers that package managers write are shorter. */
+const maxLauncherBytes = 8_192;
+
+/** The package that a launcher in a folder of programs starts. npm writes one on Windows, pnpm everywhere. */
+function launchedPackage(file: string): string | undefined {
+  const found = statSync(file);
+  if (!found.isFile() || found.size > maxLauncherBytes || /\.[cm]?[jt]s$|\.py$/.test(file)) return undefined;
+  const path = /node_modules[\\/](?:@[\w.-]+[\\/])?[\w.-]+[\\/][\w@.\\/-]+\.[cm]?js/.exec(
+    readFileSync(file, "utf8"),
+  )?.[0];
+  return path && installedPackage(`/${path}`);
 }
 
 function nameIn(folder: string): string | undefined {

@@ -1,12 +1,18 @@
 /** The server catalog: every entry works as written, the index has every entry, and servers are found and recognised. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { servers } from "../../registry/index.ts";
 import { indexText, readServers, serverFolders, withTable } from "../../scripts/catalog.ts";
 import { expand } from "../../src/config/expand.ts";
 import { parseConfig } from "../../src/config/parse.ts";
-import { type CatalogServer, findInCatalog, recognise } from "../../src/registry/server-catalog.ts";
+import {
+  type CatalogServer,
+  findInCatalog,
+  recognise,
+  recogniseByTools,
+  resultsOf,
+} from "../../src/registry/server-catalog.ts";
 import { root } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -198,5 +204,75 @@ describe("recognise", () => {
     expect(name({ url: "https://mcp.apify.com.evil.example/" })).toBeUndefined();
     expect(name({ url: "${MY_SERVER}/mcp" })).toBeUndefined();
     expect(name({})).toBeUndefined();
+  });
+});
+
+describe("a server is recognised by what it is, however it is started", () => {
+  const filesystem = "@modelcontextprotocol/server-filesystem";
+  const program = "mcp-server-filesystem";
+
+  /** A folder of programs, and the script of the package that is installed beside it. */
+  function installed() {
+    const folder = temporaryFolder();
+    const home = `lib/node_modules/${filesystem}`;
+    folder.write(`${home}/package.json`, JSON.stringify({ name: filesystem }));
+    const script = folder.write(`${home}/dist/index.js`, "#!/usr/bin/env node\n");
+    chmodSync(script, 0o755);
+    folder.write("bin/.keep", "");
+    return { folder, script, bin: join(folder.path, "bin") };
+  }
+
+  test("as a global package, which is a link on the PATH", () => {
+    const { folder, script, bin } = installed();
+    using _ = folder;
+    symlinkSync(script, join(bin, program));
+    expect(resultsOf({ command: program, args: ["/srv"], env: { PATH: bin } })?.package).toBe(filesystem);
+    expect(resultsOf({ command: "env", args: ["A=1", "-u", "B", join(bin, program)] })?.package).toBe(filesystem);
+    expect(resultsOf({ command: program, env: { PATH: folder.path } })).toBeUndefined();
+  });
+
+  test.each([
+    ["of pnpm", `#!/bin/sh\nexec node  "$basedir/../lib/node_modules/${filesystem}/dist/index.js" "$@"\n`],
+    [
+      "of npm on Windows",
+      `@ECHO off\r\n"%_prog%"  "%dp0%\\node_modules\\@modelcontextprotocol\\server-filesystem\\dist\\index.js" %*\r\n`,
+    ],
+  ])("as a launcher %s", (_, text) => {
+    const { folder, bin } = installed();
+    using __ = folder;
+    const launcher = folder.write(`bin/${program}`, text);
+    chmodSync(launcher, 0o755);
+    expect(resultsOf({ command: program, env: { PATH: bin } })?.package).toBe(filesystem);
+  });
+
+  test.each([
+    ["sh", ["-c", `npx -y ${filesystem} "/srv/my files"`]],
+    ["bash", ["-lc", `exec npx -y ${filesystem}@1.2.3 /srv`]],
+    ["env", ["HOME=/root", "npx", "-y", filesystem, "/srv"]],
+    ["nice", ["-n", "5", "env", "A=1", "npx", "-y", filesystem]],
+  ])("in a command line of %s", (command, args) => {
+    expect(resultsOf({ command, args })?.package).toBe(filesystem);
+  });
+
+  test.each([
+    ["sh", ["-c", `cd /srv && npx -y ${filesystem}`]],
+    ["sh", ["run.sh", filesystem]],
+    ["env", ["A=1"]],
+    ["sh", ["-c"]],
+  ])("but not in %s %p, which may start anything", (command, args) => {
+    expect(resultsOf({ command, args })).toBeUndefined();
+  });
+
+  test("by its tools, if they are all there and few others", () => {
+    const known = servers.filter(({ results }) => Object.keys(results?.tools ?? {}).length >= 4);
+    expect(known.length).toBeGreaterThan(5);
+    for (const server of known) {
+      const tools = Object.keys(server.results!.tools);
+      expect([server.name, recogniseByTools([...tools, "one_more"])?.name]).toEqual([server.name, server.name]);
+      expect(recogniseByTools(tools.slice(1))).toBeUndefined();
+      const others = Array.from({ length: tools.length + 4 }, (_, at) => `other_${at}`);
+      expect(recogniseByTools([...tools, ...others])).toBeUndefined();
+    }
+    expect(recogniseByTools([])).toBeUndefined();
   });
 });
