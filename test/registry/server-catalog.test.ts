@@ -232,12 +232,12 @@ describe("a server is recognised by what it is, however it is started", () => {
   });
 
   test.each([
-    ["of pnpm", `#!/bin/sh\nexec node  "$basedir/../lib/node_modules/${filesystem}/dist/index.js" "$@"\n`],
+    ["pnpm", `#!/bin/sh\nexec node  "$basedir/../lib/node_modules/${filesystem}/dist/index.js" "$@"\n`],
     [
-      "of npm on Windows",
+      "npm on Windows",
       `@ECHO off\r\n"%_prog%"  "%dp0%\\node_modules\\@modelcontextprotocol\\server-filesystem\\dist\\index.js" %*\r\n`,
     ],
-  ])("as a launcher %s", (_, text) => {
+  ])("as a launcher of %s", (_, text) => {
     const { folder, bin } = installed();
     using __ = folder;
     const launcher = folder.write(`bin/${program}`, text);
