@@ -7,6 +7,15 @@ import { listedAtOnce } from "./listing-queue.ts";
 /** The answer of one server, or its problem. */
 export type Answer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
 
+/** The error of a command that was interrupted before these of its servers had answered. */
+export function interruptedBefore(unasked: readonly { server: string }[], total: number): ClaudikinsError {
+  const names = unasked.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(
+    "CANCELLED",
+    `Interrupted before ${unasked.length} of ${total} servers had answered: ${names}`,
+  );
+}
+
 export interface AskOptions {
   signal?: AbortSignal | undefined;
   /** Called after each server. */

@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import type { Pool } from "../clients/pool.ts";
 import { residentBytes } from "../clients/resident-memory.ts";
 import { redactorOf } from "../clients/secrets.ts";
-import type { ServerState } from "../clients/state.ts";
-import { ownServersOf, type ServerConfig } from "../config/load.ts";
+import { type ServerState, stateText } from "../clients/state.ts";
+import { type Config, ownServersOf, type ServerConfig } from "../config/load.ts";
 import { problemOf } from "../errors.ts";
-import { about, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
+import { about, exactly, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
 import { askedAt } from "../registry/store.ts";
 import { registryOf } from "./registries.ts";
 import { sessionOf } from "./session-of.ts";
@@ -31,17 +31,31 @@ const facts = {
   "version?": about("The server's own version", text),
 };
 const factsShape = record(facts);
-export type ServerFacts = ValueOf<typeof factsShape> & { state: ServerState };
+export type ServerFacts = ValueOf<typeof factsShape> & { state: ListedState };
+
+/** `denied`: the config denies all tools, so the server is never started. */
+type ListedState = ServerState | { state: "denied" } | { state: "disabled" };
+
+/** The state in a few words, with the age of a failure. */
+export function listedStateText(state: ListedState): string {
+  if (state.state === "denied") return "denied";
+  if (state.state === "disabled") return "disabled";
+  return stateText(state);
+}
 
 /** What a check adds. The problem is why the tools cannot be called now; lines after the first are the server's last output. */
-const findings = { "memoryBytes?": about("Resident memory of all its processes", number), "problem?": problem };
+const findings = {
+  "unchecked?": about("The command was interrupted before the server had answered", exactly(true)),
+  "memoryBytes?": about("Resident memory of all its processes", number),
+  "problem?": problem,
+};
 const findingsShape = record(findings);
 export type CheckedServer = ServerFacts & ValueOf<typeof findingsShape>;
 
 /** A server in the output of `claudikins list --json`: its facts, with those of its state. */
 export const serverShape = record({
   ...facts,
-  state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken"),
+  state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken", "denied", "disabled"),
   "variables?": about("Variables that are not set", texts),
   "since?": time,
   "startMs?": number,
@@ -77,6 +91,14 @@ export function inventory({ catalog, pool }: Parts): ServerFacts[] {
   return [...catalog.config.servers.values()].map((config) => factsOf(config, catalog, pool));
 }
 
+/** The servers that the config disables. */
+export function disabledServers({ disabled }: Config): ServerFacts[] {
+  return [...disabled.values()].map((config) => {
+    const { name: server, description } = config;
+    return { server, ...wayTo(config), description: description || undefined, state: { state: "disabled" } };
+  });
+}
+
 /**
  * Starts all servers concurrently and lists their tools, which are then stored. Each takes at most its `startTimeoutMs` and
  * `callTimeoutMs`. A server that fails has a problem and does not affect the others.
@@ -90,7 +112,12 @@ export async function checkServers(
       const { name } = config;
       // Closed servers are never started.
       const asked = catalog.isClosed(name) ? undefined : catalog.fetch(name, options.signal);
-      const problem = await asked?.then(() => ({})).catch((error: unknown) => ({ problem: problemOf(error) }));
+      const problem = await asked
+        ?.then(() => ({}))
+        // An interrupted server may be healthy.
+        .catch((error: unknown) =>
+          options.signal?.aborted ? { unchecked: true as const } : { problem: problemOf(error) },
+        );
       options.onServer?.(name);
       return { ...factsOf(config, catalog, pool), ...problem };
     }),
@@ -111,7 +138,7 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     ...wayTo(config),
     ...(ownServersOf(catalog.config).length > 0 ? { from: config.own ? "own" : "project" } : {}),
     description: description || undefined,
-    state: pool.state(name),
+    state: catalog.isClosed(name) ? { state: "denied" } : pool.stateOrFailure(name),
     tools: known?.tools.length,
     denied: known?.denied || undefined,
     askedAt: known && askedAt(registryOf(catalog.config, name), known),

@@ -49,7 +49,7 @@ export async function listTools(
 ): Promise<ToolList> {
   const chosen = named.map((name) => serverCalled(name, catalog));
   const missing = chosen.length > 0 ? await learnAll(chosen, catalog, signal) : await lookAtAll(catalog, signal);
-  signal.throwIfAborted();
+  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "Interrupted before the servers had answered");
   await catalog.observer.settleAll();
   const tools = catalog.names
     .filter(({ name }) => chosen.length === 0 || chosen.includes(name))

@@ -159,6 +159,12 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
     return state.state === "ready" && refused > 0 ? { ...state, refused } : state;
   }
 
+  /** The state, and for a server that is not started why it could not be connected last, by this or another process. */
+  stateOrFailure(name: string): ServerState {
+    const state = this.state(name);
+    return (state.state === "idle" && this.#connections.lastFailure(this.servers.get(name)!)) || state;
+  }
+
   /** The states of all servers, in the order of the config. */
   states(): Map<string, ServerState> {
     return new Map(this.#connections.names.map((name) => [name, this.state(name)]));

@@ -1,18 +1,20 @@
 /** Opens the connection to each server when it is needed, and keeps it: one for all callers. */
 import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/load.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
+import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
+import type { BrokenState } from "./state.ts";
 import type { Trace } from "./trace.ts";
 
 export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
@@ -123,6 +125,16 @@ export class ServerConnections {
     await Promise.all([...this.#lives.values(), ...this.#retired].map((life) => life.close()));
   }
 
+  /** Why the server could not be connected last, by this or another process. */
+  lastFailure(server: ServerConfig): BrokenState | undefined {
+    return lastFailure(server, this.#options.env);
+  }
+
+  /** A process that writes no logs, such as a dry run, leaves no notes either. */
+  get #keepsNotes(): boolean {
+    return this.#options.logs !== undefined;
+  }
+
   #newLife(server: ServerConfig): Lifecycle {
     return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
   }
@@ -170,11 +182,15 @@ export class ServerConnections {
       this.#eras.set(server.name, opened.era);
       this.#last.set(server.name, connection);
       this.#listener.connected(server.name, connection);
+      if (this.#keepsNotes) forgetFailure(server, this.#options.env);
       return connection;
     } catch (error) {
       this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
-      throw redactError(error, redact);
+      const redacted = redactError(error, redact);
+      const isClosing = this.#closing.signal.aborted;
+      if (this.#keepsNotes && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
+      throw redacted;
     }
   }
 

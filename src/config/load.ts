@@ -61,6 +61,8 @@ export interface Config extends Settings {
   origin: ConfigOrigin;
   /** Enabled servers in the order of the file. It is a Map because a server may have any name, even `__proto__`. */
   servers: Map<string, ServerConfig>;
+  /** The servers that the config disables. Only lists show them. */
+  disabled: ReadonlyMap<string, ServerConfig>;
   /** The user's own config, if this is the config of a project that extends it. */
   extended?: Extended;
   /** The small model that executes tasks, if one is configured. */
@@ -135,17 +137,19 @@ function expandedConfig(
   user: ParsedConfig | undefined,
 ): Config {
   const { servers: entries, policy: common, registry, workspace, llm, ...settings } = parsed;
-  const servers = new Map<string, ServerConfig>();
+  const enabled = new Map<string, ServerConfig>();
+  const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
-    if (entry.disabled) continue;
     const rules = { entry: user?.servers.get(name), common: user?.policy };
-    servers.set(name, expandedServer(name, entry, origin.file, env, policyOf(name, entry, common, entries, rules)));
+    const server = expandedServer(name, entry, origin.file, env, policyOf(name, entry, common, entries, rules));
+    (entry.disabled ? disabled : enabled).set(name, server);
   }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
   return {
     ...settings,
     origin,
-    servers,
+    servers: enabled,
+    disabled,
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
   };
@@ -256,6 +260,7 @@ function demoConfig(origin: ConfigOrigin, where: Where): Config {
     ...defaultSettings,
     origin,
     servers: new Map([["demo", demo]]),
+    disabled: new Map(),
     folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
   };
 }

@@ -53,6 +53,9 @@ export const auditFolder = inDataFolder("audit");
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 
+/** Why servers could not be connected last. */
+export const failuresFolder = inDataFolder("failures");
+
 /** The file with the project configs that the user trusts. */
 export const trustFile = inDataFolder("trust.json");
 

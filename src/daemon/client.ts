@@ -103,7 +103,8 @@ export class DaemonClient {
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;
-    const hint = "Check whether the call took effect. Then end the daemon's process and retry, or add --no-daemon.";
+    const hint =
+      "Check whether the call took effect. Then end the daemon with claudikins daemon stop --now and retry, or add --no-daemon.";
     silence.abort(
       new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon stopped answering, so the outcome of the call is unknown", {
         hint,

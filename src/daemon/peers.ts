@@ -1,6 +1,8 @@
 /** Finds the running daemons and asks them for their status over their sockets. */
 import type { Environment } from "../config/environment.ts";
 import { readIfThere } from "../files.ts";
+import { isHeld } from "../lock.ts";
+import { type Holder, holderOf } from "./holder.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
@@ -13,6 +15,9 @@ export interface Peer {
 /** A running daemon answers at once. */
 const answerMs = 2_000;
 
+/** Time for a daemon that has its place to listen. */
+const beginsMs = 300;
+
 /** A daemon starts a worker for each execution that it continues. */
 const adoptMs = 20_000;
 
@@ -20,6 +25,29 @@ const adoptMs = 20_000;
 export async function findPeers(env: Environment): Promise<Peer[]> {
   const asked = allPlaces(env).map(async (place) => ({ place, status: await statusOf(place.socket) }));
   return (await Promise.all(asked)).flatMap(({ place, status }) => (status ? [{ place, status }] : []));
+}
+
+/** A daemon that holds its place and does not answer: it was stopped, or hangs. */
+export interface SilentDaemon {
+  place: Place;
+  holder: Holder | undefined;
+}
+
+/** All daemons of this user: those that answer, and those that do not. */
+export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; silent: SilentDaemon[] }> {
+  const found = await Promise.all(
+    allPlaces(env).map(async (place) => {
+      const status = await statusOf(place.socket);
+      if (status) return { peers: [{ place, status }], silent: [] };
+      if (!(await isHeld(place.lock, "the daemon"))) return { peers: [], silent: [] };
+      // One that has just started may not listen yet.
+      await Bun.sleep(beginsMs);
+      const late = await statusOf(place.socket);
+      if (late) return { peers: [{ place, status: late }], silent: [] };
+      return { peers: [], silent: [{ place, holder: holderOf(place) }] };
+    }),
+  );
+  return { peers: found.flatMap(({ peers }) => peers), silent: found.flatMap(({ silent }) => silent) };
 }
 
 /** Undefined if no daemon is listening. */

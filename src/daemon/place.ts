@@ -38,6 +38,8 @@ export interface Place {
   lock: string;
   /** The file with the daemon's stderr. */
   log: string;
+  /** The file that says which process listens there, for when it does not answer. */
+  holder: string;
 }
 
 /** `config` is the config file, undefined for the demo. Throws errors of reading it. */
@@ -49,13 +51,14 @@ export function placeOf(config: string | undefined, env: Environment): Place {
 export function placeAt(socket: string): Place {
   const name = basename(socket, ".sock").replace(/^claudikins-/, "");
   const folder = dirname(resolve(socket));
-  return { socket, lock: join(folder, `${name}.lock`), log: join(folder, `${name}.log`) };
+  const file = (ending: string) => join(folder, `${name}${ending}`);
+  return { socket, lock: file(".lock"), log: file(".log"), holder: file(".json") };
 }
 
 /** The place of a daemon beside the usual one: one that has left its place to another and has not ended yet, or one of an earlier build. */
-export function besides({ socket, lock, log }: Place, name: number | string): Place {
+export function besides({ socket, lock, log, holder }: Place, name: number | string): Place {
   const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${name}${ending}`;
-  return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log };
+  return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log, holder: named(holder, ".json") };
 }
 
 /** All sockets on which a daemon ever listened. */

@@ -1,6 +1,7 @@
 /** Doctor check of the daemons: their folder, running daemons, and leftovers of killed ones. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { holderOf } from "../daemon/holder.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { allPlaces, type Place, placeOf } from "../daemon/place.ts";
 import { isOlder, type Status } from "../daemon/protocol.ts";
@@ -35,11 +36,16 @@ function folderFindings(folder: string): Finding[] {
   return [warning("daemon.folder", text, `chmod 700 ${shellWord(folder)}`)];
 }
 
-async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
+async function placeFindings(place: Place): Promise<Finding[]> {
+  const { socket, lock, log } = place;
   const status = await statusOf(socket);
   if (status) return [running(status)];
   if (await isHeld(lock, "the daemon")) {
-    const text = "A daemon holds the lock but does not answer";
+    const holder = holderOf(place);
+    const process = holder ? ` (process ${holder.pid} of ${holder.config ?? "the demo"})` : "";
+    const text = `A daemon${process} runs, but does not answer: it was paused, or hangs`;
+    const of = holder?.config ? `--config ${shellWord(holder.config)}` : "--all";
+    if (holder) return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `claudikins daemon stop --now ${of}`)];
     const read = `${inShell("tail", "Get-Content -Tail 10")} ${shellWord(log)}`;
     return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: ${read}`)];
   }

@@ -37,16 +37,19 @@ const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
 export async function diagnose(scene: Scene): Promise<Finding[]> {
   const { toolbox } = scene;
   const found = await Promise.all([
-    ...checks.map(([area, check]) => tried(area, () => check(scene))),
-    ...(toolbox ? checksOfConfig.map(([area, check]) => tried(area, () => check(toolbox, scene))) : [notLookedAt()]),
+    ...checks.map(([area, check]) => tried(area, scene, () => check(scene))),
+    ...(toolbox
+      ? checksOfConfig.map(([area, check]) => tried(area, scene, () => check(toolbox, scene)))
+      : [notLookedAt()]),
   ]);
   return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
 }
 
-async function tried(area: Area, check: () => Found): Promise<Finding[]> {
+async function tried(area: Area, { signal }: Scene, check: () => Found): Promise<Finding[]> {
   try {
     return await check();
   } catch (thrown) {
+    if (signal.aborted) return [];
     const { code } = toClaudikinsError(thrown);
     return [findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined)];
   }

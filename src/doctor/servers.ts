@@ -27,7 +27,8 @@ export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Find
   await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
   const answers = new Map<string, Finding>();
   using asking = new ListingQueue(async (name) => {
-    answers.set(name, await ask(config.servers.get(name)!, pool, scene.signal));
+    const answer = await ask(config.servers.get(name)!, pool, scene.signal);
+    if (answer) answers.set(name, answer);
     scene.onServer?.(name);
     // A start that was abandoned ends with the pool.
     if (!scene.signal.aborted) await pool.release(name);
@@ -36,12 +37,16 @@ export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Find
   const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
   await Promise.all(open.map(({ name }) => asking.add(name)));
   stopListening();
-  return servers.map((server) =>
-    toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? notAsked(server)),
-  );
+  const left = open.filter(({ name }) => !answers.has(name));
+  return [
+    ...servers.flatMap((server) =>
+      toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? []),
+    ),
+    ...(left.length > 0 ? [notAsked(left)] : []),
+  ];
 }
 
-async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promise<Finding> {
+async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promise<Finding | undefined> {
   const { name } = server;
   const begunAt = performance.now();
   try {
@@ -51,7 +56,8 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
     return answered(server, { startMs, listMs: tookMs - startMs, tools, ...pool.identity(name) });
   } catch (thrown) {
-    return failed(server, problemOf(thrown));
+    // A server whose start was interrupted may be healthy.
+    return signal.aborted ? undefined : failed(server, problemOf(thrown));
   }
 }
 
@@ -102,8 +108,10 @@ function closed({ name }: ServerConfig): Finding {
   return ok(idOf(name), `${name} is not started: the config denies all its tools`);
 }
 
-function notAsked({ name }: ServerConfig): Finding {
-  return problem(idOf(name), `${name} was not checked: the command was interrupted`, "CANCELLED", undefined);
+function notAsked(servers: readonly ServerConfig[]): Finding {
+  const names = servers.map(({ name }) => name).join(", ");
+  const text = `Not checked, because the command was interrupted: ${names}`;
+  return warning("servers.unchecked", text, "claudikins doctor");
 }
 
 function idOf(name: string): string {

@@ -146,8 +146,8 @@ export class Toolbox implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
-    Object.assign(this.config, { limits, executions, approvals, check, surfaceTokens, surfaceLearns });
+    const { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
+    Object.assign(this.config, { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns });
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
     for (const [name, server] of config.servers) {

@@ -63,7 +63,9 @@ function stateIn(
   { catalog }: Toolbox,
   running: RunningServers | undefined,
 ): Pick<Server, "state" | "stateText" | "problem"> {
-  if (catalog.isClosed(server)) return { state: "denied", stateText: "denied" };
+  if (catalog.isClosed(server) || state.state === "denied" || state.state === "disabled") {
+    return { state: "denied", stateText: "denied" };
+  }
   const isHeld = running?.held.some((each) => each.server === server) === true;
   const words = isHeld ? "ready" : Object.hasOwn(running?.servers ?? {}, server) ? running!.servers[server]! : "";
   const [kind] = Object.entries(states).find(([, word]) => words.startsWith(word)) ?? [];

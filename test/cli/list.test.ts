@@ -57,6 +57,7 @@ describe("list", () => {
       odd  stdio fixtures  not started  -  Odd things
       crashes  stdio fixtures  not started  -
       needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -
+      off  stdio fixtures  disabled  -
       --- exit code 0
       "
     `);
@@ -86,6 +87,7 @@ describe("list", () => {
             state: "needs",
             variables: ["A_TOKEN", "B_TOKEN"],
           },
+          { transport: "stdio", server: "off", program: "fixtures", state: "disabled" },
         ],
       },
     ]);
@@ -168,6 +170,7 @@ describe("list --check", () => {
       odd  stdio fixtures  ready in N ms  14  2025-11-25  PID  N MB  Odd things
       crashes  stdio fixtures  broken  -  -  -  -
       needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -  -  -  -
+      off  stdio fixtures  disabled  -  -  -  -
       --- stderr
 
       error: Server "crashes" did not start: its process exited with code 3
@@ -201,6 +204,7 @@ describe("list --check", () => {
             problem: { hint: expect.any(String) },
           },
           { state: "needs", variables: ["A_TOKEN", "B_TOKEN"], problem: { code: "NEEDS_VARIABLE" } },
+          { server: "off", state: "disabled" },
         ],
       },
     });

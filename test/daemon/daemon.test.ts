@@ -351,7 +351,7 @@ describe("claudikins daemon", () => {
     });
     expect(await project.claudikins("daemon", "status", "--json")).toEqual({
       exitCode: 0,
-      stdout: '{"daemons":[]}\n',
+      stdout: `{"daemons":[],"silent":[]}\n`,
       stderr: "",
     });
     expect(await project.claudikins("daemon", "stop")).toEqual({

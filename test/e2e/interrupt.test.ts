@@ -83,6 +83,33 @@ describe.skipIf(process.platform === "win32")("the first Ctrl-C ends", () => {
   });
 });
 
+describe.skipIf(process.platform === "win32")(
+  "an interrupted command calls no server broken that it has not heard of",
+  () => {
+    test.each<[string, string[], RegExp]>([
+      ["doctor", ["doctor"], /warning +Not checked, because the command was interrupted: hangs, waits\r?\n/],
+      ["list --check", ["list", "--check"], /error: Interrupted before 2 of 3 servers had answered: hangs, waits\r?\n/],
+      ["gen --check", ["gen", "--check"], /error: Interrupted before 2 of 3 servers had answered: hangs, waits\r?\n/],
+      ["gen", ["gen"], /Interrupted: the tools of the other servers were written/],
+      ["list tools", ["list", "tools"], /error: Interrupted before the servers had answered/],
+    ])("%s", async (_, argv, says) => {
+      using folder = temporaryFolder();
+      const hangs = { ...fixture("never-starts", folder.path), startTimeoutMs: 300_000 };
+      folder.write("claudikins.json", { mcpServers: { fine: fixture("chatty", folder.path), hangs, waits: hangs } });
+      await using person = start(folder, argv);
+      if (argv[0] === "list" && argv[1] === "tools") await running(folder, "never-starts");
+      else await person.see("1/3 servers fine");
+      person.type(ctrlC);
+      expect(await person.exited).toBe(130);
+      const shown = Bun.stripANSI(person.text);
+      expect(shown).toMatch(says);
+      expect(shown).not.toMatch(
+        /problem +|broken|CANCELLED|SERVER_UNAVAILABLE|was cancelled|out of date|servers failed/,
+      );
+    });
+  },
+);
+
 test.skipIf(process.platform === "win32")(
   "the second Ctrl-C kills a process that refuses to end, without waiting",
   async () => {
@@ -94,7 +121,7 @@ test.skipIf(process.platform === "win32")(
     await running(folder, "never-starts");
     person.type(ctrlC);
     // The results so far are printed; then the stubborn server gets its grace period.
-    await person.see("tools/list of hangs was cancelled");
+    await person.see("Interrupted before 1 of 2 servers had answered: hangs");
     person.type(ctrlC);
     expect(await person.exited).toBe(130);
     // The watchdog would wait for a second.

@@ -1,17 +1,20 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
 import { discoverConfig } from "../../config/discover.ts";
 import { realOf } from "../../config/locations.ts";
-import { askToStop, findPeers, hasEnded, type Peer } from "../../daemon/peers.ts";
+import type { Holder } from "../../daemon/holder.ts";
+import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
 import { about, byName, either, list, nothing, number, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
 import { counted } from "../../outcome-text.ts";
+import { shellWord } from "../../shell-word.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
+import { errorText } from "../report.ts";
 import { table } from "../table.ts";
 import { defaultLines, followLog, logArgs } from "./logs.ts";
 
@@ -41,12 +44,19 @@ export const status = command({
         page: about("Whether the page of `claudikins ui` is open: the daemon does not end meanwhile", yesOrNo),
       }),
     ),
+    silent: about(
+      "Daemons that run and do not answer",
+      list(record({ "pid?": number, "config?": either(text, nothing), log: text })),
+    ),
   }),
   async run(args, io) {
-    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
-    const daemons = (args.config === undefined ? peers : ofConfig(peers, args.config, io)).map(({ status }) => status);
+    const found = await saying(io.stderr, "Contacting the daemons", findDaemons(io.env));
+    const { peers, silent } = args.config === undefined ? found : ofConfig(found, args.config, io);
+    const daemons = peers.map(({ status }) => status);
+    const json = { daemons, silent: silent.map(({ holder, place }) => ({ ...holder, log: place.log })) };
+    const note = silent.map((each) => errorText(silentError(each), io.stderr)).join("\n");
     if (daemons.length === 0) {
-      return { json: { daemons }, note: "No daemon is running. A daemon starts when a tool is called.\n" };
+      return { json, note: note || "No daemon is running. A daemon starts when a tool is called.\n" };
     }
     const rows = daemons.map(({ pid, version, config, calls, page, ...servers }) => [
       String(pid),
@@ -56,9 +66,26 @@ export const status = command({
       config ?? "the demo",
     ]);
     const head = ["process", "version", "calls", { text: "servers" }, { path: "config" }];
-    return { json: { daemons }, text: table(head, rows, io.stdout.columns) };
+    return { json, note, text: table(head, rows, io.stdout.columns) };
   },
 });
+
+function silentError({ holder, place }: SilentDaemon): ClaudikinsError {
+  const of = holder ? `of ${holder.config ?? "the demo"} (process ${holder.pid})` : `that listens at ${place.socket}`;
+  return new ClaudikinsError(
+    "SERVER_UNAVAILABLE",
+    `The daemon ${of} runs, but does not answer: it was paused, or hangs`,
+    {
+      hint: holder
+        ? `Let a paused process continue: kill -CONT ${holder.pid}. To end it by force: claudikins daemon stop --now${configFlag(holder)}`
+        : `Read its last log lines: ${place.log}`,
+    },
+  );
+}
+
+function configFlag({ config }: Holder): string {
+  return config === null ? " --all" : ` --config ${shellWord(config)}`;
+}
 
 /** The processes of a program's server, and the state of any other server. */
 function serversText({ servers, held }: Pick<Status, "servers" | "held">): string {
@@ -74,17 +101,23 @@ export const stop = command({
   description: "Stop the daemon of this config and its servers, once running calls have finished.",
   args: {
     all: flag("Stop the daemons of all configs"),
-    now: flag("Cancel running calls instead of waiting for them"),
+    now: flag("Cancel running calls instead of waiting for them, and end a daemon that does not answer by force"),
     config: configArgs.config,
   },
   examples: ["claudikins daemon stop", "claudikins daemon stop --all --now"],
   json: record({ stopped: list(record({ pid: number, config: either(text, nothing) })) }),
   async run(args, io) {
     if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --config or --all, not both");
-    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
-    const chosen = args.all ? peers : ofConfig(peers, args.config, io);
+    const found = await saying(io.stderr, "Contacting the daemons", findDaemons(io.env));
+    const { peers, silent } = args.all ? found : ofConfig(found, args.config, io);
     const ended = (peer: Peer) => endOf(peer, { now: args.now === true, isQuiet: args.json === true }, io);
-    const stopped = await Promise.all(chosen.map(ended));
+    const killed = async (each: SilentDaemon) => {
+      if (!args.now || !each.holder) throw silentError(each);
+      process.kill(each.holder.pid, "SIGKILL");
+      await hasEnded(each.holder.pid, io.interrupted);
+      return each.holder;
+    };
+    const stopped = await Promise.all([...peers.map(ended), ...silent.map(killed)]);
     const lines = stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`);
     return { json: { stopped }, text: lines.join("") || "No daemon was running\n" };
   },
@@ -132,9 +165,18 @@ export const logs = command({
   },
 });
 
+interface Found {
+  peers: Peer[];
+  silent: SilentDaemon[];
+}
+
 /** The daemons of one config. Callers with different values of its variables have different daemons. Throws CONFIG_NOT_FOUND. */
-function ofConfig(peers: Peer[], flag: string | undefined, { cwd, env }: Io): Peer[] {
+function ofConfig({ peers, silent }: Found, flag: string | undefined, { cwd, env }: Io): Found {
   const origin = discoverConfig({ flag, cwd, env });
   const file = origin.kind === "demo" ? null : realOf(origin.file);
-  return peers.filter(({ status }) => (status.config === null ? null : realOf(status.config)) === file);
+  const isOfFile = (config: string | null) => (config === null ? null : realOf(config)) === file;
+  return {
+    peers: peers.filter(({ status }) => isOfFile(status.config)),
+    silent: silent.filter(({ holder }) => holder !== undefined && isOfFile(holder.config)),
+  };
 }

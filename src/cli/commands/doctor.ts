@@ -37,7 +37,7 @@ export default command({
     );
     const exitCode = exitCodeOf(findings);
     return {
-      json: { ok: exitCode === 0, findings },
+      json: { ok: exitCode === 0 && !io.interrupted.aborted, findings },
       text: findingsText(findings),
       note: `\n${sumText(findings)}\n`,
       exitCode,

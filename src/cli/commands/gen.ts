@@ -1,6 +1,7 @@
 /** `claudikins gen`: writes the registry, or with `--check` lists what it would write. */
 
 import { relative } from "node:path";
+import { interruptedBefore } from "../../catalog/ask-all.ts";
 import { chosenServers } from "../../catalog/chosen-servers.ts";
 import { durationText } from "../../duration.ts";
 import { ClaudikinsError, type Problem } from "../../errors.ts";
@@ -75,7 +76,7 @@ function genAnswer(report: GenerateReport, io: Io): Answer {
   const { folder, servers, pruned, cleaned = [] } = report;
   const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
     server,
-    stateCell(problem?.code ?? "ok"),
+    stateCell(problem ? stateOf(problem, io) : "ok"),
     ...(problem ? ["-", "-", "-"] : [`${tools}`, `${written}`, `${removed}`]),
     durationText(durationMs),
   ]);
@@ -103,7 +104,7 @@ function genAnswer(report: GenerateReport, io: Io): Answer {
     const paths = cleaned.map((path) => `  ${relative(folder, path)}\n`);
     notes.push(`Removed, because they belonged to no server:\n${paths.join("")}`);
   }
-  const failure = failureOf(servers);
+  const failure = failureOf(servers, io);
   return { json: report, text: `${folder}\n`, note: notes.join("\n"), failure, beside: { report } };
 }
 
@@ -112,19 +113,37 @@ function checkAnswer(report: RegistryCheck, io: Io): Answer {
   const { folder, servers, differences } = report;
   const rows = servers.map((server) => [
     server.server,
-    stateCell(server.problem?.code ?? (server.differences.length > 0 ? "stale" : "ok")),
+    stateCell(server.problem ? stateOf(server.problem, io) : server.differences.length > 0 ? "stale" : "ok"),
     ...(server.problem ? ["-", "-"] : [`${server.tools}`, `${server.differences.length}`]),
     durationText(server.durationMs),
   ]);
   const notes = tableAndProblems(["server", "state", ...numbers("tools", "differences", "time")], rows, servers, io);
   const all = [...servers.flatMap((server) => server.differences), ...differences];
-  const stale = all.length > 0 ? staleness(folder, all.length) : undefined;
+  // Without the tools of all servers, nobody knows whether the index is up to date.
+  const isInterrupted = servers.some(({ problem }) => problem && isUnasked(problem, io));
+  const stale = all.length > 0 && !isInterrupted ? staleness(folder, all.length) : undefined;
   if (stale) notes.push(errorText(stale, io.stderr));
-  const failure = stale ?? failureOf(servers);
+  const failure = stale ?? failureOf(servers, io);
+  if (isInterrupted && failure) notes.push(errorText(failure, io.stderr));
   const count = servers.reduce((sum, { tools }) => sum + tools, 0);
   const upToDate = failure ? "" : `Up to date: ${count} tools of ${servers.length} servers in ${folder}\n`;
   const files = all.map(({ path, state }) => `${state.padEnd(7)}  ${relative(folder, path)}\n`);
-  return { json: report, text: files.join("") || upToDate, note: notes.join("\n"), failure, beside: { report } };
+  return {
+    json: report,
+    text: isInterrupted ? "" : files.join("") || upToDate,
+    note: notes.join("\n"),
+    failure,
+    beside: { report },
+  };
+}
+
+/** Whether the server was not asked, or not until its answer, because the command was interrupted. */
+function isUnasked({ code }: Problem, { interrupted }: Io): boolean {
+  return code === "CANCELLED" && interrupted.aborted;
+}
+
+function stateOf(problem: Problem, io: Io): string {
+  return isUnasked(problem, io) ? "not asked" : problem.code;
 }
 
 const numbers = (...titles: string[]): Column[] => titles.map((number) => ({ number }));
@@ -138,14 +157,16 @@ function tableAndProblems(
 ): string[] {
   if (rows.length === 0) return ["The config has no servers.\n"];
   const problems = servers.flatMap(({ problem }) => {
-    if (!problem || (problem.code === "CANCELLED" && io.interrupted.aborted)) return [];
+    if (!problem || isUnasked(problem, io)) return [];
     return [errorText(new ClaudikinsError(problem.code, problem.message, { hint: problem.hint }), io.stderr)];
   });
   return [table(head, rows, io.stderr.columns), ...problems];
 }
 
 /** The error of gen if a server failed. The files of the other servers are written. */
-function failureOf(servers: { server: string; problem?: Problem | undefined }[]): ClaudikinsError | undefined {
+function failureOf(servers: { server: string; problem?: Problem | undefined }[], io: Io): ClaudikinsError | undefined {
+  const unasked = servers.filter(({ problem }) => problem && isUnasked(problem, io));
+  if (unasked.length > 0) return interruptedBefore(unasked, servers.length);
   const failed = servers.filter((server) => server.problem);
   const [first] = failed;
   if (!first?.problem) return undefined;

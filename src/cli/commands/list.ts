@@ -1,15 +1,17 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
+import { interruptedBefore } from "../../catalog/ask-all.ts";
 import {
   type CheckedServer,
   checkServers,
+  disabledServers,
   inventory,
+  listedStateText,
   type ServerFacts,
   serverShape,
   withSessions,
 } from "../../catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
-import { stateText } from "../../clients/state.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
@@ -95,7 +97,8 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
       checkServers(toolbox, { signal: io.interrupted, onServer }),
     );
   const facts: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(toolbox), origin, io.env);
-  const servers = await withSessions(facts, toolbox.catalog);
+  const enabled = await withSessions(facts, toolbox.catalog);
+  const servers: CheckedServer[] = [...enabled, ...disabledServers(toolbox.config)];
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
     ...(own && { ownConfig: own.file, replaced: own.replaced }),
@@ -105,12 +108,14 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   if (!flags.json && origin.kind === "demo") {
     await io.stderr.write("No config file: using the built-in demo server.\n\n");
   }
+  const failure = failureOf(enabled);
   const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
+  if (failure?.code === "CANCELLED") problems.push(`\n${errorText(failure, io.stderr)}`);
   return {
     json: document,
     text: servers.length > 0 ? serverTable(servers, isChecked, io.stdout.columns) : "",
     note: servers.length > 0 ? ownText(own) + problems.join("") : "The config has no servers.\n",
-    failure: failureOf(servers),
+    failure,
     beside: { list: document },
   };
 }
@@ -181,6 +186,8 @@ function asError({ code, message, hint }: Omit<MissingServer, "server">): Claudi
 
 /** The error of the command. An unreachable server takes precedence over missing variables. */
 function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
+  const unchecked = servers.filter((each) => each.unchecked);
+  if (unchecked.length > 0) return interruptedBefore(unchecked, servers.length);
   const failed = servers.flatMap(({ server, problem }) => (problem ? [{ server, error: asError(problem) }] : []));
   const worst = failed.find(({ error }) => error.exitCode === 4) ?? failed[0];
   if (!worst) return undefined;
@@ -198,7 +205,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
     return [
       server,
       [transport, program ?? host, marks.length > 0 && `(${marks.join(", ")})`].filter(Boolean).join(" "),
-      stateCell(isChecked ? checkedText(facts) : stateText(state)),
+      stateCell(isChecked ? checkedText(facts) : ageOfFailure(state, listedStateText(state))),
       toolsText(facts, isChecked),
       ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
       description,
@@ -208,10 +215,16 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
 }
 
 /** The reason is printed below the table. */
-function checkedText({ state, problem }: CheckedServer): string {
-  if (state.state === "needs" || state.state === "signed out") return stateText(state);
+function checkedText({ state, problem, unchecked }: CheckedServer): string {
+  if (unchecked) return "not checked";
+  if (state.state === "needs" || state.state === "signed out") return listedStateText(state);
   if (problem) return "broken";
-  return state.state === "ready" ? `ready in ${durationText(state.startMs ?? 0)}` : stateText(state);
+  return state.state === "ready" ? `ready in ${durationText(state.startMs ?? 0)}` : listedStateText(state);
+}
+
+/** Says when a server failed, because it may have been repaired since. */
+function ageOfFailure(state: CheckedServer["state"], words: string): string {
+  return state.state === "broken" ? `${words} (${ageText(Date.now() - state.since)})` : words;
 }
 
 function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked: boolean): string {
@@ -231,7 +244,7 @@ async function withHeld(servers: ServerFacts[], origin: ConfigOrigin, env: Envir
   const status = await statusOf(place.socket).catch(() => undefined);
   return servers.map((facts) => {
     const held = status?.held.find(({ server }) => server === facts.server);
-    if (!held || facts.state.state !== "idle") return facts;
+    if (!held || !["idle", "broken"].includes(facts.state.state)) return facts;
     return { ...facts, state: { state: "ready", since: held.since, pid: held.pid ?? undefined } };
   });
 }

@@ -90,7 +90,7 @@ function Details({ server }: { server: Server }) {
         </p>
       )}
       {signIn && <SignInPanel server={server} signIn={signIn} />}
-      <ToolList server={name} mark={toolsMark} />
+      <ToolList server={name} state={server.state} mark={toolsMark} />
     </section>
   );
 }

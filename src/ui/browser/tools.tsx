@@ -1,6 +1,6 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
 import { useEffect, useState } from "preact/hooks";
-import type { ConfirmMode, DeniedPattern, Tool, Tools } from "../contract.ts";
+import type { ConfirmMode, DeniedPattern, Server, Tool, Tools } from "../contract.ts";
 import { get, post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
@@ -21,19 +21,25 @@ const effectWords: Record<Tool["effect"], string> = {
   destroys: "may destroy",
 };
 
+/** Why the tools of a server are not known, and what makes them known. What is wrong with it stands above. */
+const unknownTools: Partial<Record<Server["state"], string>> = {
+  broken: "Its tools are not known, because it could not be started or reached. They are listed once that is repaired.",
+  needs: "Its tools are not known, because it cannot be started without these variables.",
+  "signed out": "Its tools are not known. They are listed once you have signed in.",
+  denied: "Its tools are not listed, because the config denies all of them.",
+};
+
 type Change = { access: "allowed" | "denied" } | { confirm: ConfirmMode };
 
 /** `mark` changes when the tools or their policy have changed, perhaps on another page. */
-export function ToolList({ server, mark }: { server: string; mark: string }) {
+export function ToolList({ server, state, mark }: { server: string; state: Server["state"]; mark: string }) {
   const { found, isSaving, change } = useTools(server, mark);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(step);
   if (!found) return <p class="about">Loading the tools …</p>;
   if (!found.isKnown && found.patterns.length === 0) {
     return (
-      <p class="empty">
-        Its tools are not known yet. They are listed on the first use, or with <code>claudikins gen</code>.
-      </p>
+      <p class="empty">{unknownTools[state] ?? "Its tools are not known yet. They are listed on the first use."}</p>
     );
   }
   const fitting = found.tools.filter(fits(filter));

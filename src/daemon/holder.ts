@@ -1,0 +1,30 @@
+/** Which process holds the place of a daemon: a note for people, for when the daemon does not answer. */
+import { writeFileSync } from "node:fs";
+import { readIfThere } from "../files.ts";
+import { parsedJson } from "../json-object.ts";
+import type { Place } from "./place.ts";
+
+export interface Holder {
+  pid: number;
+  /** The config file; null for the demo. */
+  config: string | null;
+}
+
+/** Call this with the lock of the place. A note that cannot be written is left out. */
+export function noteHolder({ holder }: Place, { pid, config }: Holder): void {
+  try {
+    writeFileSync(holder, JSON.stringify({ pid, config }), { mode: 0o600 });
+  } catch {
+    // Everything else works without it.
+  }
+}
+
+/** The last process that has noted itself. Whether it still holds the place, only the lock tells. */
+export function holderOf({ holder }: Place): Holder | undefined {
+  try {
+    const { pid, config } = (parsedJson(readIfThere(holder) ?? "") ?? {}) as Partial<Holder>;
+    return Number.isSafeInteger(pid) && pid! > 1 ? { pid: pid!, config: config ?? null } : undefined;
+  } catch {
+    return undefined;
+  }
+}
