@@ -1,10 +1,7 @@
 /** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
-import { isObject } from "../json-object.ts";
-import { requiredArguments } from "./json-schema.ts";
 import type { RegistryTool } from "./model.ts";
 import { observedType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
-import { keyText } from "./types/printer.ts";
 
 interface BriefSignature {
   /** `({ sku, warehouse? })`: an argument without a type is a string, and an optional one perhaps one of a few. */
@@ -23,15 +20,6 @@ export function briefSignature(tool: RegistryTool): BriefSignature {
     result: type && `${briefType(type)}${formatOf(tool)}`,
     outline: type && outlineOf(type),
   };
-}
-
-/** `({ sku, warehouse? })`: the names of the arguments alone. */
-export function argumentNames({ inputSchema }: RegistryTool): string {
-  const { properties } = inputSchema;
-  if (!isObject(properties)) return "()";
-  const required = requiredArguments(inputSchema, inputSchema);
-  const names = Object.keys(properties).map((name) => `${keyText(name)}${required.has(name) ? "" : "?"}`);
-  return names.length === 0 ? "()" : `({ ${names.join(", ")} })`;
 }
 
 /** Undefined if it is not known. */

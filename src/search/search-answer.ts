@@ -2,9 +2,11 @@
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
 import { stateProblem } from "../clients/state.ts";
+import { isObject } from "../json-object.ts";
 import { nearNames } from "../near-names.ts";
-import { argumentNames } from "../registry/brief-signature.ts";
+import { briefSignature } from "../registry/brief-signature.ts";
 import { notesOf } from "../registry/emit.ts";
+import { requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryTool, toolId } from "../registry/model.ts";
 import { callPath } from "../registry/signature.ts";
 import { oneLine } from "../visible-text.ts";
@@ -30,11 +32,30 @@ export function alsoText({ also = [] }: FoundTool): string | undefined {
   return `also: ${also.slice(0, maxAlso).join(", ")}${more}`;
 }
 
-/** `demo.get_order({ order_id })`: a call with the names of its arguments. */
+/** A longer call has its required arguments alone. */
+const maxCallChars = 200;
+
+/** `demo.list_orders({ status?, limit?: number })`: a call with its arguments, where one without a type is a string. */
 export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
   const entry = entryOf(found, catalog);
   if (!entry) return found.kind === "skill" ? found.signature : found.id;
-  return oneLine(`${callPath(entry.server, entry.tool)}${argumentNames(entry.tool)}`, 200);
+  const { server, tool } = entry;
+  const path = callPath(server, tool);
+  const call = `${path}${briefSignature(tool).args}`;
+  if (call.length <= maxCallChars) return oneLine(call, maxCallChars);
+  return oneLine(
+    `${path}${briefSignature(withRequiredArguments(tool)).args}`.replace(/ \}\)$/, ", … })"),
+    maxCallChars,
+  );
+}
+
+function withRequiredArguments(tool: RegistryTool): RegistryTool {
+  const { inputSchema } = tool;
+  const { properties } = inputSchema;
+  if (!isObject(properties)) return tool;
+  const required = requiredArguments(inputSchema, inputSchema);
+  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => required.has(name)));
+  return { ...tool, inputSchema: { ...inputSchema, properties: kept } };
 }
 
 /** The registry's entry of a found tool. Undefined for a saved function, and if the server has lost the tool since. */

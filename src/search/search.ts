@@ -85,6 +85,12 @@ export function search(
   };
 }
 
+/** How many tools `search` would find without a limit. The same tool on several servers counts once. */
+export function countFound(query: string, catalog: ToolCatalog, servers: readonly string[] = []): number {
+  const { tools } = prepared(catalog);
+  return tools.search(withoutMark(query), tools.size, servers).length;
+}
+
 /** A tool with its score. */
 export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 

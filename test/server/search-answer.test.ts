@@ -58,7 +58,7 @@ describe("an answer", () => {
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
         e.g. { order_id: "ord_00042", reason: "reason" }
-      Less likely: demo.update_order_status({ order_id, status, note? })"
+      Less likely: demo.update_order_status({ order_id, status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded", note? })"
     `);
   });
 
@@ -106,6 +106,7 @@ describe("an answer", () => {
   test("to a filter for a large server without a query has one line for each tool", async () => {
     const { text } = await ask({ server: "demo" });
     const lines = withoutMissing(text).split("\n");
+    expect(lines.pop()).toContain('detail: "signatures"');
     expect(lines.length).toBeGreaterThan(15);
     for (const line of lines) expect(line).toMatch(/^demo\.[\w-]+: /);
   });
@@ -138,11 +139,13 @@ describe("an answer", () => {
     `);
   });
 
-  test("shows less likely tools as calls without types, each once, unless signatures are asked for", async () => {
+  test("shows less likely tools as calls, each once, unless signatures are asked for", async () => {
     const request = { queries: ["refund an order", "give the money for an order back", "look up an order"], limit: 3 };
     const text = withoutMissing((await ask(request)).text);
     const calls = text.split("\n").flatMap((line) => /^Less likely: (.*)/.exec(line)?.[1]?.split("; ") ?? []);
-    expect(calls).toContain("demo.update_order_status({ order_id, status, note? })");
+    expect(calls).toContainEqual(
+      expect.stringMatching(/^demo\.update_order_status\(\{ order_id, status: "pending" \| .+, note\? \}\)$/),
+    );
     expect(new Set(calls).size).toBe(calls.length);
     for (const call of calls) expect(text).not.toContain(`${call.split("(")[0]}(args`);
     const whole = withoutMissing((await ask({ ...request, detail: "signatures" })).text);

@@ -2,9 +2,11 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
+import { filtersOf } from "../../registry/search/query.ts";
+import { wordsOf } from "../../registry/search/tokenize.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { nameRepeatedTypes } from "../../search/repeated-types.ts";
-import { type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
+import { countFound, type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
 import {
   alsoText,
   briefCall,
@@ -25,8 +27,11 @@ const defaultLimit = 5;
 const defaultLimitOfSeveral = 3;
 const maxLimit = 50;
 const maxNeeds = 20;
-/** The signatures of a server with more tools are not listed unless the agent asks for them. */
-const maxListed = 15;
+/** The most tools in a list of all tools of a server. */
+const maxListed = 200;
+/** A list with more tools and more characters has no signatures unless the agent asks for them. */
+const fewListed = 15;
+const shortListChars = 4_000;
 
 export const searchTools: Tool = {
   name: "search_tools",
@@ -38,8 +43,8 @@ export const searchTools: Tool = {
     properties: {
       query: { type: "string" },
       queries: { type: "array", items: { type: "string" } },
-      server: { type: "string", description: "Only this server; alone, lists its tools" },
-      limit: { type: "integer" },
+      server: { type: "string", description: "Alone, lists its tools" },
+      limit: { type: "integer", description: "Per query" },
       detail: { type: "string", enum: [...details] },
     },
   },
@@ -48,8 +53,9 @@ export const searchTools: Tool = {
 
 /** What an agent asks for, checked. */
 interface Request {
-  /** One empty query lists the tools of the servers. */
   needs: string[];
+  /** Whether the only need has no words: all tools of the servers are listed. */
+  isList: boolean;
   servers: string[];
   limit: number;
   /** Undefined if the agent does not choose. */
@@ -81,13 +87,23 @@ function requestOf(args: Record<string, unknown>): Request | string {
     return `"limit" must be a whole number from 1 to ${maxLimit}`;
   const detail = details.find((each) => each === wanted);
   if (wanted !== undefined && !detail) return `"detail" must be one of ${details.join(", ")}`;
-  const usual = needs.length === 0 ? maxLimit : needs.length === 1 ? defaultLimit : defaultLimitOfSeveral;
+  const isList = needs.length === 0 || (needs.length === 1 && isOnlyFilters(needs[0]!, servers));
+  const usual = isList ? maxListed : needs.length === 1 ? defaultLimit : defaultLimitOfSeveral;
   return {
-    needs: needs.length === 0 ? [""] : needs,
+    // A sign such as `*` would match nothing.
+    needs: isList && servers.length > 0 ? [""] : needs,
+    isList,
     servers,
-    limit: Math.min(Number(limit ?? usual), maxLimit),
+    limit: Math.min(Number(limit ?? usual), isList ? maxListed : maxLimit),
     detail,
   };
+}
+
+/** Whether a query selects servers and says nothing about the tools, such as `server:github`. */
+function isOnlyFilters(query: string, servers: readonly string[]): boolean {
+  const filters = filtersOf(query);
+  const isFiltered = servers.length + filters.servers.length + filters.categories.length > 0;
+  return isFiltered && wordsOf(filters.rest).length === 0;
 }
 
 /**
@@ -102,7 +118,7 @@ export async function callSearchTools(
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
-  const { needs, servers, limit } = request;
+  const { needs, servers, isList, limit } = request;
   const problems = await toolbox.catalog.fetchMissing(signal);
   await prepareSearch(toolbox.catalog);
   try {
@@ -116,11 +132,16 @@ export async function callSearchTools(
     // A server that recovered may be named again later.
     for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
     for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
-    const detail = request.detail ?? usualDetail(needs, results);
+    const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
     if (detail === "full") return textResult(fullText(results, missing, toolbox));
     const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
-    const lines = linesText(matches, detail, missing, toolbox);
-    return textResult([lines, demoReminder(toolbox)].filter(Boolean).join("\n"));
+    const lines = [
+      linesText(matches, detail, missing, toolbox),
+      isList ? unlistedText(request, results, toolbox) : "",
+      detail === "names" && request.detail === undefined ? howToCall : "",
+      demoReminder(toolbox),
+    ];
+    return textResult(lines.filter(Boolean).join("\n"));
   } catch (error) {
     // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
@@ -131,9 +152,20 @@ export async function callSearchTools(
   }
 }
 
-/** The names of all tools of a large server need no more room than the signatures of a few. */
-function usualDetail([need]: string[], [first]: SearchResult[]): Detail {
-  return need === "" && (first?.tools.length ?? 0) > maxListed ? "names" : "signatures";
+/** The last line of a list without signatures. */
+const howToCall = 'To call them, ask again with detail: "signatures", or with a query for a few of them.';
+
+/** Whether the signatures of a list are read sooner than a second answer. */
+function isShort(results: readonly SearchResult[]): boolean {
+  const tools = toolsIn(results);
+  return tools.length <= fewListed || tools.map(signatureLines).join("\n").length <= shortListChars;
+}
+
+/** How many tools the limit leaves out of a list, and how to see them. */
+function unlistedText({ needs, servers, limit }: Request, results: readonly SearchResult[], toolbox: Toolbox): string {
+  const count = countFound(needs[0]!, toolbox.catalog, servers) - toolsIn(results).length;
+  if (count <= 0) return "";
+  return `${count} more: ${limit < maxListed ? 'raise "limit"' : "add a query"}`;
 }
 
 /** Matches with a smaller share of the best one's score are seldom what the agent needs. */
