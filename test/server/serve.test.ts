@@ -74,6 +74,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
               "type": "string",
             },
             "limit": {
+              "description": "Per query",
               "type": "integer",
             },
             "queries": {
@@ -86,7 +87,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
               "type": "string",
             },
             "server": {
-              "description": "Only this server; alone, lists its tools",
+              "description": "Alone, lists its tools",
               "type": "string",
             },
           },
