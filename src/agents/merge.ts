@@ -121,6 +121,7 @@ function isFilledIn(
 /** What is not about how the server is started or reached, and what only a config of claudikins has: a person may have added it there. */
 const besideThePoint = [
   "confirm",
+  "account",
   "disabled",
   "description",
   "category",
@@ -131,6 +132,7 @@ const besideThePoint = [
   "session",
   "inherit",
   "confirm",
+  "account",
   "maxCallsInFlight",
 ];
 

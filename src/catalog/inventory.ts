@@ -18,6 +18,7 @@ const facts = {
   transport: oneOf("stdio", "http", "sse", "websocket"),
   "program?": about("The last part of the command's path", text),
   "host?": about("Host and port of a server on the network", text),
+  "account?": about("The account that the entry is for", text),
   "description?": text,
   "tools?": about("Number of known tools that the config allows", number),
   "denied?": number,
@@ -130,13 +131,14 @@ export async function checkServers(
 }
 
 function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): ServerFacts {
-  const { name, description } = config;
+  const { name, account, description } = config;
   const known = catalog.find(name);
   const { protocol, version } = pool.identity(name) ?? known ?? {};
   return {
     server: name,
     ...wayTo(config),
     ...(ownServersOf(catalog.config).length > 0 ? { from: config.own ? "own" : "project" } : {}),
+    account,
     description: description || undefined,
     state: catalog.isClosed(name) ? { state: "denied" } : pool.stateOrFailure(name),
     tools: known?.tools.length,

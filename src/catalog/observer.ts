@@ -54,10 +54,20 @@ interface Waiting extends Seen {
   id: string;
 }
 
+interface ObserverOptions {
+  config: Registries;
+  isOn: boolean;
+  servers: () => readonly RegistryServer[];
+  /** The names of the other entries of the same server. */
+  twinsOf: (server: string) => readonly string[];
+  log: Log;
+}
+
 export class Observer {
   readonly #config: Registries;
   /** Returns the servers as they are stored now. */
   readonly #servers: () => readonly RegistryServer[];
+  readonly #twinsOf: ObserverOptions["twinsOf"];
   readonly #log: Log;
   readonly #isOn: boolean;
   #all: AllObserved | undefined;
@@ -73,8 +83,9 @@ export class Observer {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: { config: Registries; isOn: boolean; servers: () => readonly RegistryServer[]; log: Log }) {
+  constructor(options: ObserverOptions) {
     this.#config = options.config;
+    this.#twinsOf = options.twinsOf;
     this.#isOn = options.isOn;
     this.#servers = options.servers;
     this.#log = options.log;
@@ -124,7 +135,7 @@ export class Observer {
 
   /** Adds the observed shapes to the tools of a server. Does nothing if observing is off. */
   apply(server: RegistryServer): void {
-    applyObserved(server, this.#isOn ? (this.#all ?? this.#read()) : new Map());
+    applyObserved(server, this.#isOn ? (this.#all ?? this.#read()) : new Map(), this.#twinsOf(server.name));
   }
 
   /** If observing is off, removes what was stored before. Throws FILE_NOT_WRITABLE. */

@@ -8,6 +8,7 @@
 import { unlessAborted } from "../clients/abort.ts";
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import { stateProblem } from "../clients/state.ts";
+import { twinsOf } from "../config/accounts.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
@@ -316,7 +317,15 @@ export class ToolCatalog implements AsyncDisposable {
 
   #makeShared(): Shared {
     const { config, log } = this.#options;
-    const observer = new Observer({ config, isOn: config.observe, servers: () => store.index.servers, log });
+    // Shapes of the user's own results must not reach files of a project.
+    const isOwn = (server: string) => config.servers.get(server)?.own !== undefined;
+    const observer = new Observer({
+      config,
+      isOn: config.observe,
+      servers: () => store.index.servers,
+      twinsOf: (server) => twinsOf(server, config.servers).filter((twin) => isOwn(twin) === isOwn(server)),
+      log,
+    });
     const store = new IndexStore(config, (server) => observer.apply(server));
     return { store, observer };
   }

@@ -18,6 +18,8 @@ export interface Details {
 export interface HowToAdd {
   isChecked: boolean;
   isAsked: boolean;
+  /** The name of a server from the catalog in the config. */
+  as: string | undefined;
   /** Flags that only apply to a server from a registry. */
   registryFlags: string[];
   /** Whether `--registry` names registries, so that the catalog is not meant. */
@@ -44,6 +46,12 @@ export async function newServers(
   if (registryFlag && (isEntry || first !== undefined || isAddress(name))) {
     throw new ClaudikinsError("USAGE", `${registryFlag} only applies to a server from a registry`, {
       hint: "See claudikins add --help",
+    });
+  }
+  if (how.as !== undefined && (isEntry || first !== undefined || isAddress(name))) {
+    const instead = isEntry || isAddress(name) ? "the name before it" : `"${how.as}" instead of "${name}"`;
+    throw new ClaudikinsError("USAGE", "--as only applies to a server from the catalog or a registry", {
+      hint: `Write ${instead}: the first word is the name.`,
     });
   }
   if (isEntry) {
@@ -97,7 +105,7 @@ async function namedServer(
 async function catalogServer(
   server: CatalogServer,
   { env: given }: Details,
-  { isAsked, isChecked, registryFlags: [registryFlag] }: HowToAdd,
+  { isAsked, isChecked, as, registryFlags: [registryFlag] }: HowToAdd,
   io: Io,
 ): Promise<NewServer> {
   if (registryFlag) {
@@ -119,7 +127,7 @@ async function catalogServer(
   }
   const env = { ...(entry["env"] as object | undefined), ...references(extra) };
   return {
-    name: server.name,
+    name: as ?? server.name,
     entry: { ...entry, ...(Object.keys(env).length > 0 ? { env } : {}) },
     notes: [...server.notes],
   };

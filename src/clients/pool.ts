@@ -1,5 +1,6 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
 import type { ClientCapabilities } from "@modelcontextprotocol/client";
+import { accountNote } from "../config/accounts.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -102,6 +103,7 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
     });
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
+      accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
       desk: () => this.desk,

@@ -101,6 +101,7 @@ const areHeaders: Check = (value) =>
 
 const anyServer: [string, Check][] = [
   ["description", isText],
+  ["account", (value) => typeof value === "string" && /^[\w@. -]{1,64}$/.test(value)],
   ["disabled", (value) => typeof value === "boolean"],
   ["session", (value) => value === "shared" || value === "private"],
   ...policyKeys.map((key): [string, Check] => [key, (value) => policyProblems({ [key]: value }).length === 0]),

@@ -68,6 +68,11 @@ const anyServer = {
     .regex(/^[a-z0-9][a-z0-9-]*$/, "use lower-case letters, digits and dashes")
     .optional(),
   description: z.string().optional(),
+  /** The account that the entry is for, in the user's words. It tells entries of the same server apart. */
+  account: z
+    .string()
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u, "use one line of at most 64 characters")
+    .optional(),
   /** Time to start and answer `initialize`. */
   startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
   /**

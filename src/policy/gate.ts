@@ -30,6 +30,8 @@ export interface ToolCall {
 
 export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
+  /** Returns which account the server acts for, if a person could confuse it with another one. */
+  accountOf?: ((server: string) => string | undefined) | undefined;
   /** Returns who can be asked now. */
   asker: () => Asker | undefined;
   definition: DefinitionOf;
@@ -172,9 +174,18 @@ export class Gate {
       }
       const why = whyAsked(confirmation, definition, changed !== undefined);
       if (why === undefined) return definition;
+      const account = this.#options.accountOf?.(call.server);
       const hint = allowingLine(call.server, policy, call.tool);
       if (excess !== undefined) throw unreadable(call, excess, hint);
-      const answer = await this.#settled({ question: { ...call, why, changed }, definition, context, hint }, grant);
+      const answer = await this.#settled(
+        {
+          question: { ...call, why: account === undefined ? why : `${why}; ${account}`, changed },
+          definition,
+          context,
+          hint,
+        },
+        grant,
+      );
       if (answer === undefined) continue;
       if (!Array.isArray(answer)) return answer;
       changed = answer;

@@ -10,7 +10,7 @@ import { requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryTool, toolId } from "../registry/model.ts";
 import { callPath } from "../registry/signature.ts";
 import { oneLine } from "../visible-text.ts";
-import type { FoundTool, SearchResult } from "./search.ts";
+import { type FoundTool, type SearchResult, serverIn } from "./search.ts";
 import { listSkills, skillId } from "./skills.ts";
 
 /** The details of each tool: enough to choose, enough to call, or everything. */
@@ -25,11 +25,16 @@ export function tellingExample({ example, exampleTells }: FoundTool): string | u
 /** Maximum number of servers listed for the same tool. */
 const maxAlso = 5;
 
-/** `also: other.find and more`, for example one server for each account. */
-export function alsoText({ also = [] }: FoundTool): string | undefined {
-  if (also.length === 0) return undefined;
-  const more = also.length > maxAlso ? " and more" : "";
-  return `also: ${also.slice(0, maxAlso).join(", ")}${more}`;
+/** `account ada; also: other.find (account bob) and more`. */
+export function alsoText({ server, name, also = [], accounts = {} }: FoundTool): string | undefined {
+  const ofServer = (each: string) => (Object.hasOwn(accounts, each) ? `account ${accounts[each]}` : undefined);
+  const shown = also.slice(0, maxAlso).map((id) => {
+    const account = ofServer(serverIn(id, name));
+    return account === undefined ? id : `${id} (${account})`;
+  });
+  const others =
+    shown.length === 0 ? undefined : `also: ${shown.join(", ")}${also.length > maxAlso ? " and more" : ""}`;
+  return [ofServer(server), others].filter(Boolean).join("; ") || undefined;
 }
 
 /** A longer call has its required arguments alone. */
@@ -75,10 +80,11 @@ export interface FullTool extends Pick<RegistryTool, "description" | "inputSchem
   example: string;
   notes: string;
   also?: string[];
+  accounts?: Record<string, string>;
 }
 
 export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
-  const { id, name, server, example, also } = found;
+  const { id, name, server, example, also, accounts } = found;
   const about = { id, name, server };
   const entry = entryOf(found, catalog);
   if (!entry) {
@@ -90,7 +96,17 @@ export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
   const { description, inputSchema, outputSchema, observed } = entry.tool;
   const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
   const notes = notesOf(entry.server, entry.tool);
-  return { ...about, category, description, inputSchema, ...result, example, notes, ...(also ? { also } : {}) };
+  return {
+    ...about,
+    category,
+    description,
+    inputSchema,
+    ...result,
+    example,
+    notes,
+    ...(also ? { also } : {}),
+    ...(accounts ? { accounts } : {}),
+  };
 }
 
 interface Overview {

@@ -1,7 +1,20 @@
 /** Searches tools and skills. The results are ranked and contain what is needed to call them. No server is started. */
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { accountsOf } from "../config/accounts.ts";
 import { eventLoopTurn } from "../event-loop.ts";
-import { about, list, named, number, oneOf, record, text, texts, type ValueOf, yesOrNo } from "../json-shape.ts";
+import {
+  about,
+  byName,
+  list,
+  named,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  type ValueOf,
+  yesOrNo,
+} from "../json-shape.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
@@ -24,6 +37,10 @@ export const foundShape = named(
     "exampleTells?": about("Whether the example tells more than the signature, such as the form of an id", yesOrNo),
     score: number,
     "also?": about("Ids of the same tool on other servers", texts),
+    "accounts?": about(
+      "The accounts of these servers and of the tool's own, by the names of the servers",
+      byName(text),
+    ),
   }),
 );
 export type FoundTool = ValueOf<typeof foundShape>;
@@ -67,6 +84,8 @@ export function search(
     tools: tools.search(withoutMark(query), limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
+      const twins = also.map((each) => serverIn(each, tool.name));
+      const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
       return {
         kind: "tool",
         id,
@@ -77,6 +96,7 @@ export function search(
         ...exampleOf(server, tool),
         score,
         ...(also.length > 0 ? { also } : {}),
+        ...(accounts ? { accounts } : {}),
       };
     }),
     searched: tools.size,
@@ -91,6 +111,11 @@ export function countFound(query: string, catalog: ToolCatalog, servers: readonl
   return tools.search(withoutMark(query), tools.size, servers).length;
 }
 
+/** The server in the id of a tool. */
+export function serverIn(id: string, tool: string): string {
+  return id.slice(0, -tool.length - 1);
+}
+
 /** A tool with its score. */
 export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 
@@ -101,7 +126,7 @@ export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
     .rank(words)
     .filter(({ tool }) => !skills.has(tool))
     .flatMap(({ server, tool, score, also }) => {
-      const twins = also.map((id) => id.slice(0, -tool.name.length - 1));
+      const twins = also.map((id) => serverIn(id, tool.name));
       return [server.name, ...twins].map((each) => ({ server: each, name: tool.name, score }));
     });
 }

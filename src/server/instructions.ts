@@ -1,6 +1,7 @@
 /** The instructions that an agent gives to its model: the servers and how to use them. */
 import { aboutServer } from "../catalog/config-entry.ts";
 import { stateProblem, stateText } from "../clients/state.ts";
+import { twinsOf } from "../config/accounts.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
@@ -42,6 +43,8 @@ interface Entry {
   /** Whether the pieces are names of its tools. */
   listsTools: boolean;
   known: RegistryServer | undefined;
+  /** An earlier entry of the same server, whose tools are shown there. */
+  twin: string | undefined;
 }
 
 /**
@@ -78,11 +81,14 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
     );
   const usedCalls = fittingCalls(used, (calls) => fits(textOf(labels, calls)));
   const described = withWords(entries, (lines) => fits(textOf(lines, usedCalls)));
-  const fresh = open.filter((name) => !used.some(({ server }) => server === name));
+  const twins = new Set(entries.flatMap(({ server, twin }) => (twin === undefined ? [] : server)));
+  const fresh = open.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
   const usual = usualTools(toolbox, fresh, recognised);
   const usualCalls = fittingCalls(usual, (calls) => fits(textOf(described, new Map([...usedCalls, ...calls]))));
   const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fits(textOf(described, longer)));
-  const others = entries.map((entry) => (callsBelow(entry, calls) === "" ? entry.known : undefined));
+  const others = entries.map((entry) =>
+    entry.twin === undefined && callsBelow(entry, calls) === "" ? entry.known : undefined,
+  );
   const lines = withSignatures(others, described, (longer) => fits(textOf(longer, calls)));
   // Names are guessed if a list of calls looks complete.
   const named = new Set<Entry>();
@@ -182,22 +188,41 @@ function withSignatures(
 function entryOf(name: string, toolbox: Toolbox, usualDescription: string | undefined): Entry {
   const known = toolbox.catalog.find(name);
   const problem = stateProblem(toolbox.pool.state(name));
-  const description = toolbox.config.servers.get(name)?.description || known?.description || usualDescription || "";
+  const { account, description: own } = toolbox.config.servers.get(name) ?? {};
+  const twin = twinBefore(name, toolbox);
+  const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
   // A server that cannot be used is not described: its problem is, so that the user can solve it.
   const sentence = problem ?? firstSentence(description, 200);
   const tools = known?.tools.slice(0, maxWordTokens) ?? [];
   const texts = sentence ? oneLine(sentence, 200).split(" ") : tools.map((tool) => oneLine(tool.name, maxName));
   const separator = sentence ? " " : ", ";
   const shown = oneLine(name, maxName);
+  const facts = [
+    ...(known && problem === undefined ? [String(known.tools.length)] : []),
+    ...(account === undefined ? [] : [`account ${account}`]),
+  ];
   return {
     server: name,
     name: shown,
-    label: known && problem === undefined ? `${shown} (${known.tools.length})` : shown,
+    label: facts.length === 0 ? shown : `${shown} (${facts.join("; ")})`,
     pieces: texts.map((text) => ({ text, tokens: estimateTokens(` ${text}${separator.trim()}`) })),
     separator,
     listsTools: sentence === "",
     known,
+    twin,
   };
+}
+
+function twinText(name: string, twin: string, { catalog }: Toolbox): string {
+  const code = catalog.jsNameOf(name) ?? `servers[${JSON.stringify(name)}]`;
+  return `${code === name ? "" : `${oneLine(code, maxName)} has `}the same tools as ${oneLine(twin, maxName)}`;
+}
+
+/** The first entry of the same server that stands before this one and can be used. */
+function twinBefore(name: string, { config: { servers }, catalog, pool }: Toolbox): string | undefined {
+  const names = [...servers.keys()];
+  const isUsable = (each: string) => !catalog.isClosed(each) && stateProblem(pool.state(each)) === undefined;
+  return twinsOf(name, servers).find((each) => names.indexOf(each) < names.indexOf(name) && isUsable(each));
 }
 
 /** Maximum characters of one name. */
@@ -205,11 +230,12 @@ const maxName = 64;
 
 /** The instructions in direct mode: the servers, and which of them cannot be used. Servers that do not fit are counted. */
 export function directInstructions(toolbox: Toolbox): string {
-  const entries = [...toolbox.config.servers.values()].map(({ name, description }) => {
+  const entries = [...toolbox.config.servers.values()].map(({ name, account, description }) => {
     const state = toolbox.pool.state(name);
     const tools = toolbox.catalog.find(name)?.tools.length;
     const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
-    return [name, facts && ` (${facts})`, description ? `: ${description}` : ""].join("");
+    const shown = [facts, account && `account ${account}`].filter(Boolean).join("; ");
+    return [name, shown && ` (${shown})`, description ? `: ${description}` : ""].join("");
   });
   const head = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
   let text = [firstSteps(toolbox), head].filter(Boolean).join("\n");

@@ -20,7 +20,10 @@ export const loginShape = record({
 export type LoginReport = ValueOf<typeof loginShape>;
 
 /** `"token in the config"`, `"headersHelper"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
-export type Standing = { server: string } & (SignInStatus | { state: "token in the config" | "headersHelper" | "off" });
+export type Standing = { server: string; account?: string } & (
+  | SignInStatus
+  | { state: "token in the config" | "headersHelper" | "off" }
+);
 
 /** Throws SERVER_NOT_FOUND, and USAGE for a server without a sign-in. */
 export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; config: Config }): NetworkServer {
@@ -137,7 +140,12 @@ function wantsMore(server: NetworkServer, credentials: CredentialStore): boolean
 export function standings(servers: NetworkServer[], credentials: CredentialStore): Standing[] {
   return servers.map((server) => {
     const way = wayOf(server);
-    return { server: server.name, ...(way === "sign-in" ? signInStatus(server, credentials) : { state: way }) };
+    const { name, account } = server;
+    return {
+      server: name,
+      ...(account === undefined ? {} : { account }),
+      ...(way === "sign-in" ? signInStatus(server, credentials) : { state: way }),
+    };
   });
 }
 
@@ -156,7 +164,7 @@ export async function logout(
   }));
 }
 
-export function networkServers(config: Config): NetworkServer[] {
+export function networkServers(config: Pick<Config, "servers">): NetworkServer[] {
   return [...config.servers.values()].filter((server) => server.url !== undefined);
 }
 

@@ -28,6 +28,12 @@ test("concurrent calls are asked about one after another, in order, each with it
   expect(recorded.got().map(({ args }) => args)).toEqual([{ id: 0 }, { id: 1 }]);
 });
 
+test("the account of the server is part of the question", async () => {
+  const person = await asking({ confirm: "always", account: "ada@client.example" }, "once");
+  await recorded.run("return rec.remove_it({ id: 1 })");
+  expect(person.asked[0]).toContain('; rec is for the account "ada@client.example".');
+});
+
 describe("the number of questions", () => {
   const stands = "rec.remove-it was not called: the person said no to this tool for the rest of this execution";
 

@@ -38,7 +38,7 @@ export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
 }
 
 /** Keys of claudikins.json that no agent has. */
-const ownKeys = ["allow", "deny", "confirm", "category", "idleTimeoutMs", "keepAlive", "maxCallsInFlight"];
+const ownKeys = ["allow", "deny", "confirm", "category", "account", "idleTimeoutMs", "keepAlive", "maxCallsInFlight"];
 
 function oursIn(raw: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(raw).filter(([key]) => ownKeys.includes(key)));

@@ -2,6 +2,7 @@
 
 import { haveSecrets } from "../../agents/secrets.ts";
 import { privateReason, sessionOf } from "../../catalog/session-of.ts";
+import { twinsOf } from "../../config/accounts.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -48,6 +49,7 @@ export default command({
       valueHint: "type",
       choices: ["http", "sse", "ws"],
     }),
+    account: option("The account that it is for, to tell several entries of one server apart", { valueHint: "text" }),
     user: flag("Add the server to your own config, even inside a project"),
     force: flag("Replace an existing server of this name"),
     "no-check": flag("Do not start the server or ask for its variables"),
@@ -56,6 +58,7 @@ export default command({
   },
   examples: [
     "claudikins add github",
+    "claudikins add slack --as slack-client --account ada@client.example",
     "claudikins add --search weather",
     "claudikins add io.github.owner/weather",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
@@ -111,7 +114,8 @@ export default command({
     const how: HowToAdd = {
       isChecked,
       isAsked: isChecked && configFile.kind === "user" && canAsk(io) && !args.json,
-      registryFlags: givenFlags(args),
+      as: args.as,
+      registryFlags: givenFlags({ ...args, as: undefined }),
       skipsCatalog: args.registry.length > 0,
       findPublished: async (name, near) => {
         const { addPublished } = await import("../from-registry/add-published.ts");
@@ -119,13 +123,26 @@ export default command({
         return addPublished(name, { args, near, configFile, env: details.env, isChecked, checkFree: checkFreeKey }, io);
       },
     };
-    const servers = await newServers(args.name, args.what, details, how, io);
-    if ("answer" in servers) return servers.answer;
-    for (const { name } of servers) checkFree(name, configFile, force);
+    const found = await newServers(args.name, args.what, details, how, io);
+    if ("answer" in found) return found.answer;
+    const servers = forAccount(found, args.account);
+    const isByName = args.what.length === 0 && args.as === undefined;
+    for (const { name } of servers) checkFree(name, configFile, force, isByName ? `--as ${name}-2` : undefined);
     const isNamed = args.config !== undefined;
     return add(servers, configFile, { isChecked, isTrusted, isNamed }, io);
   },
 });
+
+/** Throws USAGE for several servers. */
+function forAccount(servers: NewServer[], account: string | undefined): NewServer[] {
+  if (account === undefined) return servers;
+  if (servers.length > 1) {
+    throw new ClaudikinsError("USAGE", `--account is for one server, and the entry has ${servers.length}`, {
+      hint: 'Write "account" into each server of the entry.',
+    });
+  }
+  return servers.map((server) => ({ ...server, entry: { ...server.entry, account } }));
+}
 
 /** The time for the first start of a server. */
 const firstStartMs = 120_000;
@@ -164,6 +181,7 @@ async function add(
       : []),
     ...servers.flatMap((server) => notesOf(server, checked.get(server.name))),
     ...(await privateNotes(servers, toolbox)),
+    ...sameAccountNotes(servers, toolbox),
     ...servers
       .filter(({ name }) => configFile.ownNames.includes(name) && !configFile.entries.has(name))
       .map(({ name }) => `note: in this project, it takes the place of ${name} in your own config\n`),
@@ -208,6 +226,22 @@ function notesOf({ name, notes }: NewServer, found: Checked | undefined): string
   }
   if (found && "signIn" in found) lines.push(`Sign in: claudikins auth login ${name}\n`);
   return lines;
+}
+
+/** A program with the same variables as another entry acts for the same account. On the network, each entry has its own sign-in. */
+function sameAccountNotes(servers: readonly NewServer[], { config }: Toolbox): string[] {
+  return servers.flatMap(({ name }) => {
+    const server = config.servers.get(name);
+    if (server?.url !== undefined) return [];
+    const same = twinsOf(name, config.servers).find((twin) => {
+      const other = config.servers.get(twin);
+      return other?.url === undefined && Bun.deepEquals(other?.env, server?.env);
+    });
+    if (same === undefined) return [];
+    return [
+      `note: ${name} has the same variables as ${same}, so it acts for the same account: give it others with --env\n`,
+    ];
+  });
 }
 
 /** What agents that work at the same time should know. */

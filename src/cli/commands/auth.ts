@@ -1,7 +1,8 @@
 /** `claudikins auth`: signs in to servers on the network and out of them, and lists the sign-ins. */
 import { CredentialStore } from "../../clients/auth/credentials.ts";
 import { loginCommand } from "../../clients/auth/words.ts";
-import type { NetworkServer } from "../../config/load.ts";
+import { twinsOf } from "../../config/accounts.ts";
+import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
 import { waitText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -60,6 +61,8 @@ export const login = command({
         : serverToSignInTo(args.server, toolbox);
     if (!server) return { json: null };
     const browser = !args["no-browser"];
+    if (browser && !args.json)
+      await io.stderr.write(otherAccountText(server, toolbox.config, openCredentials(io, args)));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
@@ -73,6 +76,15 @@ export const login = command({
     return { json: report, text: `${reportText(report)}\n`, note };
   },
 });
+
+/** The browser of somebody who is signed in with one account may use it again, without a question. */
+function otherAccountText(server: NetworkServer, { servers }: Config, credentials: CredentialStore): string {
+  const twins = new Set(twinsOf(server.name, servers));
+  const others = standings(networkServers({ servers }), credentials).filter((each) => twins.has(each.server));
+  const signedIn = others.find(({ state }) => state === "signed in");
+  if (!signedIn) return "";
+  return `note: you are signed in to ${signedIn.server} at the same address. If your browser uses that account again, add --force --no-browser and open the address in a private window\n`;
+}
 
 /** The server that needs a sign-in. Throws USAGE if there are several. */
 async function theOneThatWaits(toolbox: Toolbox, json: boolean, io: Io): Promise<NetworkServer | undefined> {
@@ -135,6 +147,7 @@ export const logout = command({
 const standingsShape = list(
   record({
     server: text,
+    "account?": about("The account that the entry is for", text),
     state: oneOf("signed in", "expired", "signed out", "token in the config", "headersHelper", "off"),
     "since?": time,
     "expiresAt?": time,
@@ -178,7 +191,8 @@ function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
 }
 
 function row(standing: Standing): Cell[] {
-  const { server, state } = standing;
+  const { account, state } = standing;
+  const server = account === undefined ? standing.server : `${standing.server} (${account})`;
   if (state === "expired") return [server, stateCell(state), `${waitText(Date.now() - standing.expiresAt)} ago`, "-"];
   // The server may not require a sign-in.
   if (state === "signed out") return [server, stateCell("not signed in"), "-", "-"];

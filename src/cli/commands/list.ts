@@ -199,7 +199,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
   const more = isChecked ? ["protocol", "pid", "memory"] : [];
   const head = ["server", { text: "transport" }, "state", "tools", ...more, { text: "description" }];
   const rows = servers.map((facts) => {
-    const { server, transport, program, host, session, from, state, protocol, description = "" } = facts;
+    const { server, transport, program, host, session, from, state, protocol, account, description = "" } = facts;
     const marks = [from === "own" && "own", session === "private" && "private"].filter(Boolean);
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
@@ -208,7 +208,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
       stateCell(isChecked ? checkedText(facts) : ageOfFailure(state, listedStateText(state))),
       toolsText(facts, isChecked),
       ...(isChecked ? [protocol ?? "-", String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
-      description,
+      [account && `account ${account}`, description].filter(Boolean).join("; "),
     ];
   });
   return table(head, rows, width);

@@ -23,7 +23,7 @@ export const registryArgs = {
       ...oneWordOf(kinds),
     },
   ),
-  as: option("Name in your config for a server from a registry", { valueHint: "name" }),
+  as: option("Name in your config for a server from the catalog or a registry", { valueHint: "name" }),
   yes: flag("Add a server from a registry without asking; without a terminal, give its exact version", { short: "y" }),
 } as const satisfies Args;
 

@@ -74,13 +74,17 @@ function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Adds the observed shapes to the server's tools, if they are still valid. */
-export function applyObserved(server: RegistryServer, all: AllObserved): void {
+/**
+ * Adds the observed shapes to the server's tools, if they are still valid. A tool without one gets that of the same tool of a twin: another
+ * entry of the same server.
+ */
+export function applyObserved(server: RegistryServer, all: AllObserved, twins: readonly string[] = []): void {
   const known = all.get(server.name);
-  const tools = known?.fingerprint === server.fingerprint ? known.tools : undefined;
+  const own = known?.fingerprint === server.fingerprint ? [known] : [];
+  const shapes = [...own, ...twins.flatMap((twin) => all.get(twin) ?? [])];
   for (const tool of server.tools) {
-    const found = tools?.get(tool.name);
-    if (found && isOf(found, tool)) tool.observed = { ...shownShape(found.shape) };
+    const found = shapes.flatMap(({ tools }) => tools.get(tool.name) ?? []).find((each) => isOf(each, tool));
+    if (found) tool.observed = { ...shownShape(found.shape) };
     else delete tool.observed;
   }
 }
