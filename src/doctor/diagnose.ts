@@ -7,7 +7,7 @@ import { executableFindings } from "./executable.ts";
 import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
 import { registryFindings } from "./registry.ts";
-import { serverFindings } from "./servers.ts";
+import { failedServers, serverFindings } from "./servers.ts";
 import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
@@ -25,21 +25,25 @@ const checks: [Area, (scene: Scene) => Found][] = [
 
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
-  ["servers", serverFindings],
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
   ["folders", folderFindings],
-  ["registry", registryFindings],
 ];
 
 /** The findings in the order of the areas. A check that throws becomes a finding. */
 export async function diagnose(scene: Scene): Promise<Finding[]> {
   const { toolbox } = scene;
+  const servers = toolbox ? tried("servers", scene, () => serverFindings(toolbox, scene)) : Promise.resolve([]);
   const found = await Promise.all([
+    servers,
     ...checks.map(([area, check]) => tried(area, scene, () => check(scene))),
     ...(toolbox
-      ? checksOfConfig.map(([area, check]) => tried(area, scene, () => check(toolbox, scene)))
+      ? [
+          ...checksOfConfig.map(([area, check]) => tried(area, scene, () => check(toolbox, scene))),
+          // What helps depends on which servers work.
+          tried("registry", scene, async () => registryFindings(toolbox, scene, failedServers(await servers))),
+        ]
       : [notLookedAt()]),
   ]);
   return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
@@ -56,7 +60,7 @@ async function tried(area: Area, { signal }: Scene, check: () => Found): Promise
 }
 
 function notLookedAt(): Finding[] {
-  const left = [...new Set(checksOfConfig.map(([area]) => area))];
+  const left = [...new Set([...checksOfConfig.map(([area]) => area), "registry"])];
   const text = `Not checked, because there is no usable config: ${left.slice(0, -1).join(", ")} and ${left.at(-1)}`;
   return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }

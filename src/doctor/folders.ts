@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sharedWorkspace, userDataFolder } from "../config/locations.ts";
+import { systemCodeOf } from "../errors.ts";
 import { namesIn } from "../files.ts";
 import { linkOnTheWay } from "../guarded-folders.ts";
 import { inShell, shellWord } from "../shell-word.ts";
@@ -36,10 +37,8 @@ function folderFinding(id: string, what: string, path: string, base = path): Fin
     const text = `${what} cannot be created, because there is a file in its place: ${there}`;
     return problem(id, text, "FILE_NOT_WRITABLE", `mv ${shellWord(there)} ${shellWord(`${there}.old`)}`);
   }
-  if (!isWritable(there)) {
-    const text = `${what} is not writable: ${there}`;
-    return problem(id, text, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(there)}`);
-  }
+  const code = codeOfWriting(there);
+  if (code !== undefined) return notWritable(id, `${what} is not writable`, there, code);
   return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
 }
 
@@ -55,13 +54,27 @@ function nearest(path: string): string {
   for (let at = path; ; at = dirname(at)) if (existsSync(at) || at === dirname(at)) return at;
 }
 
-function isWritable(folder: string): boolean {
+/** The code of the system's refusal, or undefined if the folder can be written to. */
+function codeOfWriting(folder: string): string | undefined {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return systemCodeOf(error) ?? "";
   }
+}
+
+/** Rights help only where the disk can be written to and the folder belongs to the user. */
+function notWritable(id: string, what: string, folder: string, code: string): Finding {
+  const elsewhere = id === "folder.data" ? "Set XDG_DATA_HOME" : `Set "${id.slice("folder.".length)}" in the config`;
+  const repair = `${elsewhere} to a folder that you can write to.`;
+  if (code === "EROFS") {
+    return problem(id, `${what}, because its file system is read-only: ${folder}`, "FILE_NOT_WRITABLE", repair);
+  }
+  if (process.getuid && statSync(folder).uid !== process.getuid()) {
+    return problem(id, `${what}, because it belongs to another user: ${folder}`, "FILE_NOT_WRITABLE", repair);
+  }
+  return problem(id, `${what}: ${folder}`, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(folder)}`);
 }
 
 /** Undefined if the system does not tell. */

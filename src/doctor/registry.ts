@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { inRegistry } from "../catalog/registries.ts";
+import type { ServerConfig } from "../config/load.ts";
 import { programsOnPath, userDataFolder } from "../config/locations.ts";
 import { stringsIn } from "../json-object.ts";
 import { counted } from "../outcome-text.ts";
@@ -18,13 +19,18 @@ const { ok, warning, problem, failure } = findingsOf("registry");
 
 const gen = "claudikins gen";
 
-export async function registryFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
+/** `failed` are the servers that could not be asked: fetching their tools again would fail as well. */
+export async function registryFindings(
+  toolbox: Parts,
+  scene: Scene,
+  failed: ReadonlySet<string> = new Set(),
+): Promise<Finding[]> {
   const { catalog, config } = toolbox;
   const { indexProblem } = catalog;
   const folder = config.folders.registry;
   if (indexProblem) return [failure("registry.index", indexProblem)];
   if (!existsSync(join(folder, indexFileName))) {
-    if (config.servers.size === 0) return [];
+    if (![...config.servers.values()].some((server) => isAskable(server, failed))) return [];
     return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
   }
   const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
@@ -32,7 +38,7 @@ export async function registryFindings(toolbox: Parts, scene: Scene): Promise<Fi
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
   return [
     ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
-    ...serverFindings(toolbox, servers),
+    ...serverFindings(toolbox, servers, failed),
     ...fileFindings(
       folder,
       ours.filter(({ name }) => toolbox.catalog.find(name)),
@@ -43,11 +49,18 @@ export async function registryFindings(toolbox: Parts, scene: Scene): Promise<Fi
   ];
 }
 
-function serverFindings(toolbox: Parts, servers: RegistryServer[]): Finding[] {
+/** Whether gen could fetch the server's tools. */
+function isAskable({ name, needs }: ServerConfig, failed: ReadonlySet<string>): boolean {
+  return needs.length === 0 && !failed.has(name);
+}
+
+function serverFindings(toolbox: Parts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {
   const { config, catalog } = toolbox;
   const { index } = catalog;
-  const missing = toolbox.catalog.missingServers().filter((name) => toolbox.catalog.freshness(name) === "unknown");
-  const outdated = servers.map(({ name }) => name).filter((name) => toolbox.catalog.freshness(name) === "outdated");
+  const canBeAsked = (name: string) => isAskable(config.servers.get(name)!, failed);
+  const missing = catalog.missingServers().filter((name) => catalog.freshness(name) === "unknown" && canBeAsked(name));
+  const stored = servers.map(({ name }) => name);
+  const outdated = stored.filter((name) => catalog.freshness(name) === "outdated" && canBeAsked(name));
   const gone = index.servers.map(({ name }) => name).filter((name) => !config.servers.has(name));
   return [
     ...named("registry.missing", missing, "The registry does not have the tools of", genOf(missing)),

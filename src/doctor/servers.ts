@@ -104,6 +104,12 @@ function fileInUse(servers: ServerConfig[], { credentialsFile }: Scene): string 
   return isUsed || existsSync(credentialsFile) ? credentialsFile : undefined;
 }
 
+/** The servers that could not be asked for their tools. */
+export function failedServers(findings: readonly Finding[]): Set<string> {
+  const failed = findings.filter(({ id, state }) => state === "problem" && id.startsWith(idOf("")));
+  return new Set(failed.map(({ id }) => id.slice(idOf("").length)));
+}
+
 function closed({ name }: ServerConfig): Finding {
   return ok(idOf(name), `${name} is not started: the config denies all its tools`);
 }

@@ -281,7 +281,7 @@ describe("gen", () => {
     configure({ never: fixture("never-starts", folder.path) });
     const ended = await run(["gen"], { interrupted: AbortSignal.timeout(200) });
     expect(ended.exitCode).toBe(130);
-    expect(ended.stderr).toContain("CANCELLED");
+    expect(ended.stderr).toContain("not asked");
   });
 });
 
@@ -311,7 +311,7 @@ describe("search", () => {
         Tool structured */ \`\${x}\` $& ends
         odd.structured(args?: { size?: number }): Promise<unknown>
       --- stderr
-      Not searched, because their tools are not known yet: broken (run claudikins gen)
+      Not searched: broken (did not start: its process exited with code 3. Run its command from the config by hand to see more. To check it: claudikins doctor)
       --- exit code 0
       "
     `);
@@ -320,7 +320,7 @@ describe("search", () => {
       --- stderr
       None of 14 tools matches. Try other words.
       Servers with tools: odd (14)
-      Not searched, because their tools are not known yet: broken (run claudikins gen)
+      Not searched: broken (did not start: its process exited with code 3. Run its command from the config by hand to see more. To check it: claudikins doctor)
       --- exit code 0
       "
     `);
@@ -440,8 +440,8 @@ describe("search", () => {
       None of 14 tools matches. Try other words.
       Similar names: odd.structured
       Servers with tools: odd (14)
-      Possibly outdated, because their config has changed: odd (run claudikins gen)
       Not searched, because their tools are not known yet: new (run claudikins gen)
+      Possibly outdated: odd (needs NO_SUCH_TOKEN: set this before starting claudikins)
       --- exit code 0
       "
     `);
@@ -453,7 +453,6 @@ describe("search", () => {
         odd.structured(args?: { size?: number }): Promise<unknown>
       --- stderr
       Not available now: odd (needs NO_SUCH_TOKEN: set this before starting claudikins)
-      Possibly outdated, because their config has changed: odd (run claudikins gen)
       Not searched, because their tools are not known yet: new (run claudikins gen)
       --- exit code 0
       "

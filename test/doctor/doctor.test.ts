@@ -56,10 +56,6 @@ test("doctor prints findings grouped by area, with their fixes", async () => {
       ok       The workspace is created when it is needed: FOLDER/.claudikins/workspace
       ok       The data folder is created when it is needed: FOLDER/.local/share/claudikins
 
-    registry
-      warning  No tools are known yet: the first search fetches them from the servers
-               fix: claudikins gen
-
     agents
       warning  No agent was found on this machine
                fix: Install an agent, such as Claude Code, and run: claudikins init. To connect any other program that speaks MCP, let it start: claudikins serve
@@ -71,7 +67,7 @@ test("doctor prints findings grouped by area, with their fixes", async () => {
       ok       No daemon has run yet; generated files start one on demand
     --- stderr
 
-    1 problem and 4 warnings.
+    1 problem and 3 warnings.
     --- exit code 4
     "
   `);

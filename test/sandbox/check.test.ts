@@ -280,3 +280,27 @@ describe("the check", () => {
     });
   });
 });
+
+describe("a corrected call", () => {
+  const hintOf = async (source: string) => {
+    const outcome = await run(source);
+    return outcome.ok ? undefined : outcome.error.hint;
+  };
+
+  test("has the right value in the place of a wrong one beside the mistake", async () => {
+    expect(await hintOf('return await shop.list_orders({ status: "opne", max_results: 5 })')).toStartWith(
+      'Write: await shop.list_orders({ status: "open", limit: 5 })\n',
+    );
+    expect(await hintOf('return await shop.list_orders({ max_results: "5" })')).not.toContain('limit: "5"');
+  });
+
+  test.each([
+    'shop.list_orders({ status: "shipped", max_results: 5 })',
+    'shop.list_orders(\'{"status": "shipped"}\')',
+    'shop.list_order({ status: "shipped" })',
+  ])("never repeats a wrong value whose correction is not certain: %s", async (call) => {
+    const hint = await hintOf(`return await ${call}`);
+    expect(hint).toBeDefined();
+    expect(hint).not.toContain("shipped");
+  });
+});

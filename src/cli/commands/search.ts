@@ -1,4 +1,6 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
+
+import { stateProblem } from "../../clients/state.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
@@ -101,11 +103,12 @@ export default command({
     const result = search(args.query, limit, toolbox.catalog);
     const tools = detailed(result, detail, toolbox);
     const problems = notCallable(result, toolbox, known);
+    const faults = unknownFaults(result, toolbox, known);
     const isJson = detail === "full" && tools.length > 0;
     return {
       json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
-      note: nothingText(args.query, result, toolbox) + problemsText(result, problems),
+      note: nothingText(args.query, result, toolbox) + problemsText(result, problems, faults),
     };
   },
 });
@@ -116,15 +119,39 @@ function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): ob
   return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
 }
 
+/** Why the tools of servers are not known or old, if something is wrong with the servers that gen cannot repair. */
+function unknownFaults(
+  { outdated, notIndexed }: SearchResult,
+  { pool }: Toolbox,
+  known: ReadonlyMap<string, string>,
+): Map<string, string> {
+  return new Map(
+    [...outdated, ...notIndexed].flatMap((name) => {
+      const fault = stateProblem(pool.stateOrFailure(name)) ?? known.get(name);
+      return fault === undefined ? [] : [[name, fault] as const];
+    }),
+  );
+}
+
 /** Returns each problem with the command that fixes it. */
-function problemsText({ outdated, notIndexed }: SearchResult, problems: ReadonlyMap<string, string>): string {
+function problemsText(
+  result: SearchResult,
+  problems: ReadonlyMap<string, string>,
+  faults: ReadonlyMap<string, string>,
+): string {
   const run = "(run claudikins gen)";
+  const outdated = result.outdated.filter((name) => !faults.has(name));
+  const notIndexed = result.notIndexed.filter((name) => !faults.has(name));
   const lines = [...problems].map(([name, problem]) => `Not available now: ${name} (${problem})\n`);
   if (outdated.length > 0) {
     lines.push(`Possibly outdated, because their config has changed: ${outdated.join(", ")} ${run}\n`);
   }
   if (notIndexed.length > 0) {
     lines.push(`Not searched, because their tools are not known yet: ${notIndexed.join(", ")} ${run}\n`);
+  }
+  for (const [name, fault] of faults) {
+    const how = result.outdated.includes(name) ? "Possibly outdated" : "Not searched";
+    if (!problems.has(name)) lines.push(`${how}: ${name} (${fault})\n`);
   }
   return lines.join("");
 }
@@ -163,7 +190,7 @@ async function askFirst(toolbox: Toolbox, { stderr, interrupted: signal }: Io, j
   if (failed.length === 1) throw new ClaudikinsError(code, message, { hint });
   const none = `None of the ${failed.length} configured servers answered, so there are no tools to search`;
   throw new ClaudikinsError(code, none, {
-    hint: `To see why each one failed: claudikins gen. The first error: ${message.split("\n")[0]}`,
+    hint: `To see why each one failed: claudikins doctor. The first error: ${message.split("\n")[0]}`,
   });
 }
 

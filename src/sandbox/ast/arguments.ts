@@ -1,5 +1,5 @@
 /** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
-import type { CallExpression, Expression, ObjectExpression } from "acorn";
+import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../json-object.ts";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import type { KnownFunction } from "../contract.ts";
@@ -32,7 +32,7 @@ export function checkArguments(
   if (first && first.type !== "ObjectExpression") {
     const kind = literalKind(first);
     const message = `takes one object with named arguments, got ${kind}`;
-    return kind === undefined ? [] : [problem(first.start, message, asNamed(call, schema, code))];
+    return kind === undefined ? [] : [problem(first.start, message, asNamed(call, known, code))];
   }
   const { given, open } = givenArguments(first);
   const absent = open ? [] : schema.required.filter((name) => name in schema.properties && !given.has(name));
@@ -46,7 +46,7 @@ export function checkArguments(
     unknown.length > 0 &&
     absent.every((name) => meant.values().some((each) => each === name)) &&
     unknown.every((name) => isRename(given.get(name), meant.get(name), schema));
-  const write = isClear ? renamed(first, meant, code) : undefined;
+  const write = isClear ? renamed(first, meant, schema, code) : undefined;
   const at = first?.start ?? call.end - 1;
   const findings = absent.map((name) => problem(at, `the argument "${name}" is missing`, write));
   for (const [name, value] of given) {
@@ -111,11 +111,13 @@ function insteadOf(name: string, meant: string | undefined, absent: string[], { 
 }
 
 /** Positional arguments as an object: `"ord_00042"` → `{ order_id: "ord_00042" }`, if only one reading fits. */
-function asNamed(call: CallExpression, schema: ObjectSchema, code: string): string | undefined {
+function asNamed(call: CallExpression, known: KnownFunction, code: string): string | undefined {
+  const schema = plainObjectSchema(known.inputSchema);
+  if (!schema) return undefined;
   const names = schema.required.length > 0 ? schema.required : Object.keys(schema.properties);
   const given = call.arguments;
   const parsed = jsonText(given);
-  if (parsed !== undefined) return parsed;
+  if (parsed !== undefined) return isCorrect(parsed, call, known) ? parsed : undefined;
   if (given.length > names.length || (given.length === 1 && names.length > 1)) return undefined;
   const areFitting = given.every((each, at) => {
     if (each.type === "SpreadElement") return false;
@@ -133,14 +135,44 @@ function jsonText([first, second]: CallExpression["arguments"]): string | undefi
   return isObject(value) ? literalText(value) : undefined;
 }
 
-function renamed(object: ObjectExpression, meant: ReadonlyMap<string, string>, code: string): string | undefined {
+/** Whether the arguments are a call without certain mistakes: a correction must not repeat one. */
+function isCorrect(args: string, call: CallExpression, known: KnownFunction): boolean {
+  const object = parseExpressionAt(args, 0, { ecmaVersion: "latest" });
+  return checkArguments({ ...call, arguments: [object] }, known, "", args).length === 0;
+}
+
+/** The object with the right names and values. Undefined if the right value of an argument is not certain. */
+function renamed(
+  object: ObjectExpression,
+  meant: ReadonlyMap<string, string>,
+  { properties }: ObjectSchema,
+  code: string,
+): string | undefined {
   if (object.end - object.start > 160) return undefined;
-  const parts = object.properties.map((each) => {
-    const name = each.type === "Property" && each.key.type === "Identifier" ? meant.get(each.key.name) : undefined;
-    if (name === undefined || each.type !== "Property") return code.slice(each.start, each.end);
-    return `${name}: ${code.slice(each.value.start, each.value.end)}`;
-  });
+  const parts: string[] = [];
+  for (const each of object.properties) {
+    const written = each.type === "Property" ? keyName(each) : undefined;
+    if (written === undefined || each.type !== "Property") {
+      parts.push(code.slice(each.start, each.end));
+      continue;
+    }
+    const isSame = each.key.type !== "Identifier" || !meant.has(each.key.name);
+    const name = (isSame ? undefined : meant.get(written)) ?? written;
+    const value = rightText(each.value, properties[name], code);
+    if (value === undefined) return undefined;
+    const isWritten = isSame && value === code.slice(each.value.start, each.value.end);
+    parts.push(isWritten ? code.slice(each.start, each.end) : `${literalKey(name)}: ${value}`);
+  }
   return `{ ${parts.join(", ")} }`.replace(/\s+/g, " ");
+}
+
+/** The value as it is written, or corrected. Undefined if it is wrong and no correction is certain. */
+function rightText(value: Expression, schema: unknown, code: string): string | undefined {
+  if (wrongLiteral(value, schema) === undefined) return code.slice(value.start, value.end);
+  const choices = isObject(schema) && Array.isArray(schema["enum"]) ? stringsIn(schema["enum"]) : [];
+  const given = value.type === "Literal" && typeof value.value === "string" ? value.value : undefined;
+  const near = given === undefined ? undefined : misspelling(given, choices);
+  return near === undefined ? fittingText(value, schema) : JSON.stringify(near);
 }
 
 interface ObjectSchema {
@@ -286,12 +318,16 @@ function literalKind(value: Expression): string | undefined {
   }
 }
 
+function literalKey(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
+}
+
 /** A value as code: `{ status: "open" }`, without quotes around keys that need none. */
 export function literalText(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
   if (Array.isArray(value)) return `[${value.map(literalText).join(", ")}]`;
   const entries = Object.entries(value).map(([key, each]) => {
-    return `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${literalText(each)}`;
+    return `${literalKey(key)}: ${literalText(each)}`;
   });
   return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }
