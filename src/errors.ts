@@ -42,6 +42,13 @@ const exitCodeOf = {
   CANCELLED: 130,
 } as const satisfies Record<string, number>;
 
+const serverDown: readonly string[] = ["NEEDS_VARIABLE", "AUTH_REQUIRED", "SERVER_UNAVAILABLE"] satisfies ErrorCode[];
+
+/** Whether the code says that a server cannot be used, so that no code that calls it would work. */
+export function isServerDown(code: string | undefined): boolean {
+  return code !== undefined && serverDown.includes(code);
+}
+
 export const interruptedExitCode = 130;
 
 export interface ErrorDetails {

@@ -31,8 +31,7 @@ export function receiptText(receipt: Receipt): string {
 
 /** Writes a failure of the program: its name and message, and its line with a mark at the column. `file` is what a person calls the program. */
 export function failureText(error: OutcomeError, file = "main.ts"): string {
-  const head = error.name === "Error" || error.name === "Thrown" ? error.message : `${error.name}: ${error.message}`;
-  const lines = [error.name === "Thrown" ? `the code threw ${JSON.stringify(error.message)}` : head];
+  const lines = [failureMessage(error)];
   if (error.line !== undefined && error.source !== undefined) {
     const gutter = String(error.line);
     const text = error.source.length > 200 ? `${error.source.slice(0, 200)}…` : error.source;
@@ -41,6 +40,12 @@ export function failureText(error: OutcomeError, file = "main.ts"): string {
     if (column < 200) lines.push(`  ${" ".repeat(gutter.length)} | ${" ".repeat(column)}^`);
   }
   return lines.join("\n");
+}
+
+/** Writes a failure without its place in the code. */
+export function failureMessage({ name, message }: OutcomeError): string {
+  if (name === "Thrown") return `the code threw ${JSON.stringify(message)}`;
+  return name === "Error" ? message : `${name}: ${message}`;
 }
 
 /** Writes a number of things: `1 call`, `1,234 calls`. */

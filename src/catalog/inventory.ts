@@ -6,7 +6,19 @@ import { redactorOf } from "../clients/secrets.ts";
 import { type ServerState, stateText } from "../clients/state.ts";
 import { type Config, ownServersOf, type ServerConfig } from "../config/load.ts";
 import { problemOf } from "../errors.ts";
-import { about, exactly, number, oneOf, problem, record, text, texts, time, type ValueOf } from "../json-shape.ts";
+import {
+  about,
+  exactly,
+  number,
+  oneOf,
+  problem,
+  record,
+  text,
+  texts,
+  time,
+  type ValueOf,
+  yesOrNo,
+} from "../json-shape.ts";
 import { askedAt } from "../registry/store.ts";
 import { registryOf } from "./registries.ts";
 import { sessionOf } from "./session-of.ts";
@@ -66,6 +78,9 @@ export const serverShape = record({
   "hint?": text,
   "failures?": about("Consecutive failures", number),
   "retryAt?": time,
+  "lasting?": about("Whether another attempt fails until a person has changed something", yesOrNo),
+  "missing?": about("The path of a file that does not exist", text),
+  "said?": about("The most telling line of the server's output", text),
   ...findings,
 });
 

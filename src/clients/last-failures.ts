@@ -33,6 +33,7 @@ export function noteFailure(server: ServerConfig, error: ClaudikinsError, env: E
     hint: hint === undefined ? undefined : short(hint),
     since: Date.now(),
     failures: 1,
+    ...(error instanceof ServerFailure ? error.facts : {}),
   };
   try {
     const folder = failuresFolder(env);

@@ -244,8 +244,10 @@ export class Lifecycle {
     this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
     const { retryAfterMs = 0 } = error instanceof ServerFailure ? error : {};
     this.#waitMs = Math.max(this.#waitMs, Math.min(retryAfterMs, longestBusyMs));
-    const { code, message, hint } = error;
-    const why = error instanceof ServerFailure ? error.why : (message.split("\n")[0] ?? "");
+    const { code, message } = error;
+    // The hint of a lost request is for its caller.
+    const hint = error instanceof ConnectionLost ? undefined : error.hint;
+    const { why, facts } = error instanceof ServerFailure ? error : { why: message.split("\n")[0] ?? "", facts: {} };
     const since = Date.now();
     const retryAt = since + this.#waitMs;
     this.#state = {
@@ -256,6 +258,7 @@ export class Lifecycle {
       since,
       failures: this.#failures,
       retryAt,
+      ...facts,
     };
   }
 
@@ -304,12 +307,13 @@ const maxWhyChars = 1_000;
 /** Codes of failures without an answer of the server. */
 const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];
 
-/** The same failure, with the time of the next attempt. */
+/** The same failure. It says that nothing was tried, and the time of the next attempt if one may help. */
 function tooSoon(failure: ClaudikinsError, state: BrokenState, { circuitAfter }: BackoffTimes): ClaudikinsError {
   const { code, message, hint } = failure;
-  const row = state.failures >= circuitAfter ? `failed ${state.failures} times in a row, ` : "";
+  const row = state.failures >= circuitAfter ? `failed ${state.failures} times in a row` : "";
   const [first = "", ...rest] = message.split("\n");
-  const text = [`${first} (${row}${retryText(state)})`, ...rest].join("\n");
+  const when = [row, "not tried again", retryText(state)].filter(Boolean).join(", ");
+  const text = [`${first} (${when})`, ...rest].join("\n");
   return new ClaudikinsError(code, text, { hint, cause: failure });
 }
 

@@ -11,6 +11,7 @@ import type { Desk, MadeCall } from "../policy/desk.ts";
 import { Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
 import type { Connection, Offer } from "./connect.ts";
+import { type Fault, faultOf } from "./fault.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
@@ -165,6 +166,24 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
   stateOrFailure(name: string): ServerState {
     const state = this.state(name);
     return (state.state === "idle" && this.#connections.lastFailure(this.servers.get(name)!)) || state;
+  }
+
+  /**
+   * Why a server cannot be used now. If it was not started yet, the reason that can be seen without starting it, or why it could not be
+   * connected last. Throws SERVER_NOT_FOUND.
+   */
+  fault(name: string): Fault | undefined {
+    const state = this.state(name);
+    if (state.state !== "idle") return faultOf(state);
+    const foreseen = this.#connections.foreseenFailure(name);
+    if (foreseen) {
+      const { why, hint, missing } = foreseen;
+      return { why: `cannot start: ${why}`, remedy: hint, lasting: true, isPast: false, missing };
+    }
+    const before = this.#connections.lastFailure(this.servers.get(name)!);
+    const fault = before && faultOf(before);
+    // Its cause may be gone.
+    return fault && { ...fault, lasting: false, isPast: true, missing: undefined };
   }
 
   /** The states of all servers, in the order of the config. */

@@ -167,7 +167,7 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
             `the interpreter named in the first line of ${command} does not exist`,
             "Install it, or correct that line.",
           )
-        : say(`command not found: ${command}`, missingHint(command));
+        : say(missingCommand(command).why, missingCommand(command).hint);
     case "EACCES":
       return say(`permission denied: ${command}`, "Make it executable, for example with chmod +x.");
     default:
@@ -192,6 +192,11 @@ const origins: Record<string, string> = {
   pipx: "pipx (https://pipx.pypa.io)",
   docker: "Docker (https://docs.docker.com/get-docker)",
 };
+
+/** The failure of a server whose command does not exist. */
+export function missingCommand(command: string): { why: string; hint: string } {
+  return { why: `command not found: ${command}`, hint: missingHint(command) };
+}
 
 function missingHint(command: string): string {
   if (/\s/.test(command)) return 'Put only the program in "command", and its arguments in "args".';

@@ -7,6 +7,7 @@ import { changed } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
+import { foreseenFailure } from "./foreseen.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
@@ -104,6 +105,12 @@ export class ServerConnections {
     const life = this.#lives.get(name);
     if (!life) throw this.#unknown(name);
     return life;
+  }
+
+  /** Why a server will not start, as far as this can be seen without starting it. */
+  foreseenFailure(name: string): ReturnType<typeof foreseenFailure> {
+    const server = this.#servers.get(name);
+    return server && foreseenFailure(server, this.#options);
   }
 
   /** The last connection of a server, which may be closed. */

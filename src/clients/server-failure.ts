@@ -1,7 +1,17 @@
 /** Failures of a whole server, not only of one call. */
 import { ClaudikinsError, type ErrorCode, type ErrorDetails } from "../errors.ts";
 
-export interface ServerFailureDetails extends ErrorDetails {
+/** The cause of a failure, as far as it is known. */
+export interface FailureFacts {
+  /** Another attempt fails in the same way until a person has changed something. */
+  lasting?: boolean | undefined;
+  /** The path of a file that the server needs, and that does not exist. */
+  missing?: string | undefined;
+  /** The most telling line of the server's output. */
+  said?: string | undefined;
+}
+
+export interface ServerFailureDetails extends ErrorDetails, FailureFacts {
   /** The reason in one line, as the end of a sentence that begins with the server's name. */
   why: string;
   /** The server asked not to be tried again for this time. */
@@ -11,11 +21,14 @@ export interface ServerFailureDetails extends ErrorDetails {
 export class ServerFailure extends ClaudikinsError {
   readonly why: string;
   readonly retryAfterMs: number | undefined;
+  readonly facts: FailureFacts;
 
   constructor(code: ErrorCode, message: string, details: ServerFailureDetails) {
     super(code, message, details);
-    this.why = details.why;
-    this.retryAfterMs = details.retryAfterMs;
+    const { why, retryAfterMs, lasting, missing, said } = details;
+    this.why = why;
+    this.retryAfterMs = retryAfterMs;
+    this.facts = { lasting, missing, said };
   }
 
   override reworded(change: (text: string) => string): ServerFailure {
@@ -23,7 +36,15 @@ export class ServerFailure extends ClaudikinsError {
   }
 
   protected override rewordedDetails(change: (text: string) => string): ServerFailureDetails {
-    return { ...super.rewordedDetails(change), why: change(this.why), retryAfterMs: this.retryAfterMs };
+    const { lasting, missing, said } = this.facts;
+    return {
+      ...super.rewordedDetails(change),
+      why: change(this.why),
+      retryAfterMs: this.retryAfterMs,
+      lasting,
+      missing: missing === undefined ? undefined : change(missing),
+      said: said === undefined ? undefined : change(said),
+    };
   }
 }
 

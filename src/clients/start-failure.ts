@@ -4,8 +4,9 @@ import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/cli
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { durationText } from "../duration.ts";
-import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
+import { ClaudikinsError, type ErrorCode, messageOf, systemCodeOf } from "../errors.ts";
 import type { Channel } from "./channel.ts";
+import { missingModule } from "./missing-module.ts";
 import { missingVariableHint } from "./missing-variable.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { ServerFailure, type ServerFailureDetails, SignedOut } from "./server-failure.ts";
@@ -26,7 +27,9 @@ export function cancelledStart(server: ServerConfig, cause: unknown): Claudikins
 
 export function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
   const { code, message, hint, retryAfterMs, stands, isSignInSame } = failure;
-  if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs });
+  // Without a sign-in of ours, a person must correct the config.
+  const lasting = lastingCodes.includes(code);
+  if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs, lasting });
   const details = { hint, why: message, stands, isSignInSame };
   return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, details);
 }
@@ -39,7 +42,10 @@ export function startFailure(
   cause: unknown,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError && !isLate) {
-    return failed(server, cause.code, `did not start: ${cause.message}`, { cause: cause.cause, hint: cause.hint });
+    // The system refuses to start its program, and would do so again, unless it was short of something.
+    const lasting = !shortages.includes(systemCodeOf(cause.cause) ?? "");
+    const details = { cause: cause.cause, hint: cause.hint, lasting };
+    return failed(server, cause.code, `did not start: ${cause.message}`, details);
   }
   const timedOut = isLate || isOfSdk(cause, SdkErrorCode.RequestTimeout);
   const silence = `it did not answer within ${durationText(server.startTimeoutMs)}`;
@@ -48,6 +54,7 @@ export function startFailure(
     if (failure) return unreachable(server, failure);
     const { code, words } = timedOut ? { code: unavailable, words: silence } : firstAnswer(cause);
     return failed(server, code, `cannot be used: ${words}`, {
+      lasting: lastingCodes.includes(code),
       hint: timedOut
         ? `Raise "startTimeoutMs" of "${server.name}" in the config, or check its "url".`
         : 'Check "url" and "type" in the config.',
@@ -63,8 +70,31 @@ export function startFailure(
     : ended
       ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
       : firstAnswer(cause);
-  const better = missingVariableHint(channel.lastWords(), server, (name) => env[name] !== undefined);
-  return failed(server, code, `did not start: ${words}`, { cause, hint: better ?? hint }, lastWords(channel));
+  const lines = channel.lastWords();
+  const module = ended ? missingModule(lines, server) : undefined;
+  const variable = module ? undefined : missingVariableHint(lines, server, (name) => env[name] !== undefined);
+  const details = {
+    cause,
+    hint: module?.hint ?? variable ?? hint,
+    lasting: module !== undefined || variable !== undefined || lastingCodes.includes(code),
+    missing: module?.path,
+    said: module ? undefined : tellingLine(lines),
+  };
+  return failed(server, code, `did not start: ${module?.why ?? words}`, details, module ? "" : lastWords(channel));
+}
+
+/** Codes of the system for too many processes or files, and too little memory. */
+const shortages = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"];
+
+/** Codes of failures that another attempt meets again. */
+const lastingCodes: readonly ErrorCode[] = ["AUTH_REQUIRED", "CONFIG_INVALID", "PROTOCOL_ERROR"];
+
+/** The last line that speaks of a failure, or else the last line. */
+function tellingLine(lines: readonly string[]): string | undefined {
+  return (
+    lines.findLast((line) => /error|fatal|fail|cannot|could not|missing|denied|refused|invalid|not /i.test(line)) ??
+    lines.at(-1)
+  );
 }
 
 /** The SDK wraps failures of its first request in the newer era. */

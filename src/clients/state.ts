@@ -1,6 +1,7 @@
 /** The state of a server, as plain data without secrets, for everything that shows servers. */
 import { waitText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
+import type { FailureFacts } from "./server-failure.ts";
 
 /** Times are milliseconds since 1970. */
 export type ServerState =
@@ -32,7 +33,7 @@ export interface SignedOutState {
   since: number;
 }
 
-export interface BrokenState {
+export interface BrokenState extends FailureFacts {
   state: "broken";
   code: ErrorCode;
   /** One line, as the end of a sentence that begins with the server's name. */
@@ -41,7 +42,7 @@ export interface BrokenState {
   since: number;
   /** In a row. */
   failures: number;
-  /** The earliest time of the next attempt. Undefined if another attempt does not help. */
+  /** The earliest time of the next attempt. */
   retryAt?: number | undefined;
 }
 
@@ -59,9 +60,9 @@ export function stateText(state: ServerState): string {
   }
 }
 
-/** When a broken server is tried again, as the end of a sentence. Empty if it is not. */
-export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
-  if (retryAt === undefined) return "";
+/** When a broken server is tried again, as the end of a sentence. Empty if another attempt does not help. */
+export function retryText({ retryAt, lasting }: BrokenState, now = Date.now()): string {
+  if (retryAt === undefined || lasting) return "";
   return retryAt > now ? `can be retried in ${waitText(retryAt - now)}` : "retried on the next call";
 }
 

@@ -1,5 +1,8 @@
 /** The servers as a program sees them: namespaces of functions, and one way to call any of them. */
+import { hintForModel } from "../clients/fault.ts";
 import type { CallOptions } from "../clients/pool.ts";
+import { ConnectionLost } from "../clients/server-failure.ts";
+import { ClaudikinsError, isServerDown } from "../errors.ts";
 import { requiredArguments } from "../registry/json-schema.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
@@ -69,13 +72,24 @@ export async function bindingsFor(
       };
       if (namespace !== "") {
         const around = { parts, signal: callSignal, clock, hasLeft: () => hasLeft, taken: isForAgent };
-        return counted(call, around, (limit) => tellingEnd(call, tell, (onProgress) => make(limit, onProgress)));
+        const value = counted(call, around, (limit) => tellingEnd(call, tell, (onProgress) => make(limit, onProgress)));
+        return isForAgent ? value.catch((error) => Promise.reject(toldToModel(error, namespace, parts))) : value;
       }
       // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
       if (group !== "tools") return make(clock);
       return { json: JSON.stringify(await registryFunction(name, args, parts, callSignal)) };
     },
   };
+}
+
+/** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */
+function toldToModel(error: unknown, server: string, { pool, config }: Parts): unknown {
+  if (!(error instanceof ClaudikinsError) || !config.servers.has(server)) return error;
+  // The hint of a lost request is for its caller. A server that works may have refused only this call.
+  if (error instanceof ConnectionLost || !(isServerDown(error.code) || error.code === "PROTOCOL_ERROR")) return error;
+  const fault = pool.fault(server);
+  if (!fault) return error;
+  return new ClaudikinsError(error.code, error.message, { hint: hintForModel(fault), cause: error });
 }
 
 /**

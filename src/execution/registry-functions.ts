@@ -3,6 +3,7 @@
  * are started.
  */
 
+import { hintForModel } from "../clients/fault.ts";
 import { stateProblem } from "../clients/state.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
@@ -30,7 +31,8 @@ export async function registryFunction(
 ): Promise<unknown> {
   // A program may ask a thousand questions at once.
   await eventLoopTurn();
-  const problems = await parts.catalog.fetchMissing(signal);
+  const only = name === "list" ? serverNamed(args["server"], parts) : undefined;
+  const problems = await parts.catalog.fetchMissing(signal, { only: only === undefined ? undefined : [only] });
   await parts.catalog.observer.settleAll();
   switch (name) {
     case "search":
@@ -39,7 +41,7 @@ export async function registryFunction(
     case "describe":
       return describeTool(args["id"], parts);
     case "list":
-      return args["server"] === undefined ? listServers(parts, problems) : listTools(args["server"], parts);
+      return args["server"] === undefined ? listServers(parts, problems) : listTools(args["server"], parts, problems);
     default:
       throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}": it has search, describe and list`);
   }
@@ -129,14 +131,27 @@ function listServers(parts: Parts, problems: ReadonlyMap<string, string>): objec
   return [...servers, { server: skillsName, description: "functions saved in ./workspace/skills", tools: skills }];
 }
 
-function listTools(name: unknown, parts: Parts): object[] {
+/** The configured server with this name, or with this name in code. */
+function serverNamed(name: unknown, { catalog }: Parts): string | undefined {
+  return catalog.names.find((each) => each.name === name || each.jsName === name)?.name;
+}
+
+/** Throws SERVER_UNAVAILABLE if the tools of the server are not known, and SERVER_NOT_FOUND. */
+function listTools(name: unknown, parts: Parts, problems: ReadonlyMap<string, string>): object[] {
   if (name === skillsName) {
     return listSkills(parts.config.folders).map(describedSkill);
   }
   const server = knownServers(parts).find((each) => each.name === name || each.jsName === name);
+  const configured = serverNamed(name, parts);
+  if (!server && configured !== undefined) {
+    const fault = parts.pool.fault(configured);
+    const why = fault?.why ?? problems.get(configured) ?? "its tools are not known";
+    const hint = fault && hintForModel(fault);
+    throw new ClaudikinsError("SERVER_UNAVAILABLE", `The tools of "${configured}" are not known: ${why}`, { hint });
+  }
   if (!server) {
     const names = parts.catalog.names.map((each) => each.name);
-    throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known for the server "${String(name)}"`, {
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${String(name)}"`, {
       hint: didYouMean(String(name), names) ?? `Servers: ${names.join(", ") || "none"}`,
     });
   }

@@ -63,7 +63,7 @@ function triesAfter(error: unknown, isStarted: boolean, { annotations }: Registr
 function restOf({ pool }: Parts, server: string, waitMs: number): number | undefined {
   const state = pool.state(server);
   if (state.state !== "broken") return waitMs;
-  if (state.retryAt === undefined) return undefined;
+  if (state.retryAt === undefined || state.lasting) return undefined;
   const restMs = Math.max(waitMs, state.retryAt - Date.now());
   return restMs <= longestWaitMs ? restMs : undefined;
 }

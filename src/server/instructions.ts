@@ -1,6 +1,7 @@
 /** The instructions that an agent gives to its model: the servers and how to use them. */
 import { aboutServer } from "../catalog/config-entry.ts";
-import { stateProblem, stateText } from "../clients/state.ts";
+import type { Fault } from "../clients/fault.ts";
+import { stateText } from "../clients/state.ts";
 import { twinsOf } from "../config/accounts.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
@@ -45,6 +46,7 @@ interface Entry {
   known: RegistryServer | undefined;
   /** An earlier entry of the same server, whose tools are shown there. */
   twin: string | undefined;
+  isDown: boolean;
 }
 
 /**
@@ -66,7 +68,9 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
   // The estimate of rare words is too low.
   const fits = (text: string) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
-  const used = usedTools(toolbox, open);
+  // Calls of servers that are down would only fail.
+  const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
+  const used = usedTools(toolbox, usable);
   const labels = entries.map(({ label }) => label);
   if (!fits(listText(labels))) {
     // Calls take half of the room at most, so that many servers are named too.
@@ -82,12 +86,12 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   const usedCalls = fittingCalls(used, (calls) => fits(textOf(labels, calls)));
   const described = withWords(entries, (lines) => fits(textOf(lines, usedCalls)));
   const twins = new Set(entries.flatMap(({ server, twin }) => (twin === undefined ? [] : server)));
-  const fresh = open.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
+  const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
   const usual = usualTools(toolbox, fresh, recognised);
   const usualCalls = fittingCalls(usual, (calls) => fits(textOf(described, new Map([...usedCalls, ...calls]))));
   const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fits(textOf(described, longer)));
   const others = entries.map((entry) =>
-    entry.twin === undefined && callsBelow(entry, calls) === "" ? entry.known : undefined,
+    entry.twin === undefined && !entry.isDown && callsBelow(entry, calls) === "" ? entry.known : undefined,
   );
   const lines = withSignatures(others, described, (longer) => fits(textOf(longer, calls)));
   // Names are guessed if a list of calls looks complete.
@@ -187,7 +191,9 @@ function withSignatures(
 
 function entryOf(name: string, toolbox: Toolbox, usualDescription: string | undefined): Entry {
   const known = toolbox.catalog.find(name);
-  const problem = stateProblem(toolbox.pool.state(name));
+  const fault = toolbox.pool.fault(name);
+  const isDown = isNow(fault);
+  const problem = isDown ? `${fault.why}. ${fault.remedy}` : undefined;
   const { account, description: own } = toolbox.config.servers.get(name) ?? {};
   const twin = twinBefore(name, toolbox);
   const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
@@ -198,7 +204,7 @@ function entryOf(name: string, toolbox: Toolbox, usualDescription: string | unde
   const separator = sentence ? " " : ", ";
   const shown = oneLine(name, maxName);
   const facts = [
-    ...(known && problem === undefined ? [String(known.tools.length)] : []),
+    ...(fault ? [isDown ? "down" : "down last time"] : known ? [String(known.tools.length)] : []),
     ...(account === undefined ? [] : [`account ${account}`]),
   ];
   return {
@@ -210,7 +216,13 @@ function entryOf(name: string, toolbox: Toolbox, usualDescription: string | unde
     listsTools: sentence === "",
     known,
     twin,
+    isDown,
   };
+}
+
+/** Whether a server is down now. One that was down last time may work. */
+function isNow(fault: Fault | undefined): fault is Fault {
+  return fault !== undefined && !fault.isPast;
 }
 
 function twinText(name: string, twin: string, { catalog }: Toolbox): string {
@@ -221,7 +233,7 @@ function twinText(name: string, twin: string, { catalog }: Toolbox): string {
 /** The first entry of the same server that stands before this one and can be used. */
 function twinBefore(name: string, { config: { servers }, catalog, pool }: Toolbox): string | undefined {
   const names = [...servers.keys()];
-  const isUsable = (each: string) => !catalog.isClosed(each) && stateProblem(pool.state(each)) === undefined;
+  const isUsable = (each: string) => !catalog.isClosed(each) && !isNow(pool.fault(each));
   return twinsOf(name, servers).find((each) => names.indexOf(each) < names.indexOf(name) && isUsable(each));
 }
 

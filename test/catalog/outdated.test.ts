@@ -69,7 +69,7 @@ test("a server that cannot be listed is found with its old tools, and a later se
   await toolbox.catalog.fetch("shop").catch(() => {});
   const text = await found("refund", toolbox);
   expect(text).toContain("shop.refund");
-  expect(text).toContain("Not callable now: shop");
+  expect(text).toContain("Down: shop did not start: ");
   expect(onDisk("shop")).toEqual(["refund"]);
 });
 

@@ -88,6 +88,8 @@ describe("the state", () => {
         hint: "Run its command from the config by hand to see more.",
         failures: 1,
         retryAt: expect.any(Number),
+        lasting: false,
+        said: "fatal: no database at db://nowhere",
       },
       needy: { state: "needs", variables: ["A", "B"] },
     });
@@ -135,7 +137,7 @@ describe("after failures", () => {
       failure(own.pool.callTool("crashes", "x", {})),
     ]);
     expect(third.message.replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
-      "Server "crashes" did not start: its process exited with code 3 (can be retried in N s)
+      "Server "crashes" did not start: its process exited with code 3 (not tried again, can be retried in N s)
         | warming up
         | fatal: no database at db://nowhere"
     `);
@@ -157,7 +159,7 @@ describe("after failures", () => {
     }
     expect(seen.map((state) => (state.state === "broken" ? state.failures : state.state))).toEqual([1, 2, 3, 4, 5]);
     expect((await failure(own.pool.listTools("file"))).message).toMatch(
-      /^Server "file" did not start: .* \(failed 5 times in a row, can be retried in \d+ s\)/,
+      /^Server "file" did not start: .* \(failed 5 times in a row, not tried again, can be retried in \d+ s\)/,
     );
     own.folder.write("tools.json", "[]");
     laterBy(100_000);
@@ -170,7 +172,7 @@ describe("after failures", () => {
     await failure(call("dies"));
     await failure(call("dies"));
     expect((await failure(call("starts"))).message).toMatch(
-      /^Server "flaky" is gone: its process was ended by SIGKILL \(can be retried in \d+ s\)$/,
+      /^Server "flaky" is gone: its process was ended by SIGKILL \(not tried again, can be retried in \d+ s\)$/,
     );
     await own.pool.close();
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });

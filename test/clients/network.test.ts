@@ -235,7 +235,7 @@ describe("a server that asks to wait", () => {
       hint: Wait that long, and make fewer calls at once."
     `);
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it received too many requests (429); retry after 2 h (can be retried in 10 min)
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it received too many requests (429); retry after 2 h (not tried again, can be retried in 10 min)
       hint: Wait that long, and make fewer calls at once."
     `);
     expect((await failure(pool!.listTools("closed"))).replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
@@ -402,7 +402,7 @@ describe("a failure after the start", () => {
     const texts = [await failure(call("echo")), await failure(call("echo")), await failure(call("echo"))];
     for (const text of texts) expect(text).toStartWith("SERVER_UNAVAILABLE: ");
     // Whether the server already has to wait depends on the socket that was tried; lifecycle.test.ts covers the waits.
-    expect(texts[2]?.replace(/ \(can be retried in [^)]*\)/, "")).toMatchInlineSnapshot(`
+    expect(texts[2]?.replace(/ \(not tried again, can be retried in [^)]*\)/, "")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: Server "far" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config."
     `);

@@ -71,8 +71,8 @@ describe("a search", () => {
     await call();
     expect(await search()).not.toContain("unauthorized");
     await call();
-    expect(await search()).toEndWith(
-      "Not callable now: tracker (its last 2 calls were refused as unauthorized. Check the token in its config entry: claudikins doctor)",
+    expect(await search()).toStartWith(
+      "Down: tracker refused its last 2 calls as unauthorized. Retrying will not help. Tell the user: Check the token in its config entry: claudikins doctor\n",
     );
     expect(stateProblem(toolbox.pool.states().get("tracker")!)).toContain("unauthorized");
     const source = 'return [...await tools.search("find issues"), await tools.describe("tracker.find")]';

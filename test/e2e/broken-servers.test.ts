@@ -59,11 +59,12 @@ test("initialize and tools/list start no server; a search finds the tools of 15 
     well.map((name) => `${name}.echo(): Promise<unknown>`).sort(),
   );
   expect(steady(lines.filter((line) => !line.includes(".echo(")).join("\n"))).toMatchInlineSnapshot(`
-    "Not searched: missing (did not start: command not found: no-such-mcp-server; retried on the next call. Install no-such-mcp-server. If it is installed but not on the PATH of claudikins, set "command" to the output of "which no-such-mcp-server". To check it: claudikins doctor)
-    Not searched: exits (did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more. To check it: claudikins doctor)
-    Not searched: silent (did not start: it did not answer within 2 s; retried on the next call. Raise "startTimeoutMs" of "silent" in the config, or run its command by hand. To check it: claudikins doctor)
-    Not searched: needy (needs NO_SUCH_TOKEN: set this before starting claudikins)
-    Not searched: closed (cannot be used: nothing listens at http://127.0.0.1:PORT; retried on the next call. Start it, or correct "url" in the config. To check it: claudikins doctor)"
+    "Down: missing, needy. Retrying will not help. Tell the user:
+    - missing did not start: command not found: no-such-mcp-server. Install no-such-mcp-server. If it is installed but not on the PATH of claudikins, set "command" to the output of "which no-such-mcp-server".
+    - needy needs NO_SUCH_TOKEN. Set NO_SUCH_TOKEN before starting claudikins.
+    Down: exits did not start: its process exited with code 3: "fatal: no database at db://nowhere". A call tries again. If it fails, tell the user: Run its command from the config by hand to see more.
+    Down: silent did not start: it did not answer within 2 s. A call tries again. If it fails, tell the user: Raise "startTimeoutMs" of "silent" in the config, or run its command by hand.
+    Down: closed cannot be used: nothing listens at http://127.0.0.1:PORT. A call tries again. If it fails, tell the user: Start it, or correct "url" in the config."
   `);
 });
 

@@ -71,16 +71,22 @@ test("in a session", async () => {
   await client.connect(new StdioClientTransport({ ...serve, env: { ...env, CLAUDIKINS_DAEMON: "off" } }));
   const ask = async (name: string, args: object): Promise<string> => {
     const { content } = await client.callTool({ name, arguments: { ...args } });
-    return (content as { text: string }[])[0]?.text ?? "";
+    return (content as { text: string }[]).map(({ text }) => text).join("\n");
   };
-  expect(await ask("search_tools", findAll)).not.toContain("Not callable");
+  expect(await ask("search_tools", findAll)).not.toContain("Down: ");
   const calls = "[tracker.find(), shop.weigh(), desk.echo()]";
-  await ask("execute_code", { code: `await Promise.allSettled(${calls}); await tracker.find();` });
-  expect((await ask("search_tools", findAll)).split("\n").filter((line) => line.startsWith("Not"))).toEqual([
-    `Not callable now: tracker (${refused})`,
-    `Not callable now: shop (${broken})`,
-    `Not callable now: desk (${signedOut})`,
-  ]);
+  const called = await ask("execute_code", { code: `await Promise.allSettled(${calls}); await tracker.find();` });
+  const down = [
+    "Down: tracker, desk. Retrying will not help. Tell the user:",
+    "- tracker refused its last 2 calls as unauthorized. Check the token in its config entry: claudikins doctor",
+    "- desk is signed out: it needs a sign-in (401). claudikins auth login desk",
+    "Down: shop did not start: its process exited with code 3 without output. A call tries again. If it fails, tell the user: Run its command from the config by hand to see more.",
+  ];
+  expect(called).toEndWith(down.join("\n"));
+  const found = await ask("search_tools", findAll);
+  expect(found.split("\n").filter((line) => line.endsWith(" // down"))).toHaveLength(3);
+  const named = await ask("search_tools", { ...findAll, server: "tracker, shop, desk" });
+  expect(named).toStartWith(down.join("\n"));
   const code = `
 const found = await Promise.all(${JSON.stringify(findAll.queries)}.map((query) => tools.search(query, 1)));
 return found.flat().map(({ id, problem }) => [id, problem]);`;

@@ -119,8 +119,9 @@ test("stored servers that cannot be called say why", async () => {
   expect(content).toEqual([
     {
       type: "text",
-      text: `my_shop.refund_order(): Promise<unknown>
-Not callable now: my-shop (needs NOT_SET: set this before starting claudikins)`,
+      text: `Down: my-shop needs NOT_SET. Retrying will not help. Tell the user: Set NOT_SET before starting claudikins.
+Down: gone did not start: its process exited with code 1: "there is no such file". A call tries again. If it fails, tell the user: Run its command from the config by hand to see more.
+my_shop.refund_order(): Promise<unknown> // down`,
     },
   ]);
 });

@@ -40,20 +40,20 @@ async function ask(args: object, of = toolbox): Promise<{ text: string; isError:
   return { text: (content as { text: string }[])[0]!.text, isError };
 }
 
-const problem = "needs NO_SUCH_TOKEN: set this before starting claudikins";
-const missing = `Not searched: needy (${problem})`;
+const missing =
+  "Down: needy needs NO_SUCH_TOKEN. Retrying will not help. Tell the user: Set NO_SUCH_TOKEN before starting claudikins.";
 
 const withoutMissing = (text: string) =>
   text
     .split("\n")
-    .filter((line) => !line.startsWith("Not searched: "))
+    .filter((line) => line !== missing)
     .join("\n");
 
 describe("an answer", () => {
   test("has signature, description, an example call for tools with arguments, and the servers that are missing", async () => {
     const { text, isError } = await ask({ query: "refund an order", limit: 2 });
     expect(isError).toBe(false);
-    expect(text.split("\n").at(-1)).toBe(missing);
+    expect(text.split("\n")[0]).toBe(missing);
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
@@ -179,7 +179,7 @@ describe("an answer", () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, toolbox);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
     const { tools, ...rest } = JSON.parse(text);
-    expect(rest).toEqual({ notSearched: { needy: problem } });
+    expect(rest).toEqual({ notSearched: { needy: missing } });
     expect(tools).toEqual([
       {
         id: "demo.get_order",
@@ -226,17 +226,19 @@ test("servers that cannot be used are named once in a session, and again if the 
   const told = new Set<string>();
   const lines = async (query: string) => {
     const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, { told });
-    return (content as { text: string }[])[0]!.text.split("\n").filter((line) => line.startsWith("Not "));
+    return (content as { text: string }[])[0]!.text
+      .split("\n")
+      .filter((line) => /^(?:Down|Still down|Not )/.test(line));
   };
   expect(await lines("refund an order")).toEqual([missing]);
   expect(await lines("refund an order")).toEqual([]);
   expect(await lines("list files")).toEqual([]);
   expect(await lines("what can needy do with orders")).toEqual([missing]);
-  expect(await lines("zzqqvv")).toEqual([missing]);
+  expect(await lines("zzqqvv")).toEqual(["Still down: needy"]);
 });
 
 test("the instructions say why a server cannot be used, and how to fix it", async () => {
-  expect(await instructionsFor(toolbox, 1_500)).toContain(`- needy: ${problem}`);
+  expect(await instructionsFor(toolbox, 1_500)).toContain("- needy (down): needs NO_SUCH_TOKEN. Set ");
 });
 
 describe("without a match", () => {
@@ -254,8 +256,7 @@ describe("without a match", () => {
   test("a filter for a server that cannot be asked says why", async () => {
     const { text, isError } = await ask({ query: "anything server:needy" });
     expect(isError).toBe(true);
-    expect(text).toStartWith('No tools are known for server "needy"\n');
-    expect(text).toEndWith(missing);
+    expect(text).toBe(missing);
   });
 
   test("some of many servers are named, and the others are counted", async () => {
@@ -273,7 +274,7 @@ describe("without a match", () => {
     const { text } = await ask({ query: "zzqqvv" }, other);
     const found = await ask({ query: "s0.read_graph", limit: 1 }, other);
     expect(found.text).toContain(
-      "\n  also: s1.read_graph, s2.read_graph, s3.read_graph, s4.read_graph, s5.read_graph and more\n",
+      "\n  also: s1.read_graph, s2.read_graph, s3.read_graph, s4.read_graph, s5.read_graph and more",
     );
     expect(text).toMatch(/Servers with tools: s0 \(9\); .+; 10 more$/m);
   });

@@ -190,9 +190,9 @@ test("search_tools finds tools on the first call, names what cannot be searched,
     return (result.content as { text: string }[])[0]?.text;
   };
   expect(await search({ query: "structured", limit: 1 })).toMatchInlineSnapshot(`
-    "odd.structured(args?: { size?: number }): Promise<unknown>
-      Tool structured */ \`\${x}\` $& ends
-    Not searched: broken (did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more. To check it: claudikins doctor)"
+    "Down: broken did not start: its process exited with code 3: "fatal: no database at db://nowhere". A call tries again. If it fails, tell the user: Run its command from the config by hand to see more.
+    odd.structured(args?: { size?: number }): Promise<unknown>
+      Tool structured */ \`\${x}\` $& ends"
   `);
   expect(await search({})).toMatchInlineSnapshot(
     `"search_tools needs "query", a few words such as "list open issues"; or "queries", a list of them; or "server", to list the tools of one server"`,

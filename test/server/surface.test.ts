@@ -42,7 +42,7 @@ async function surfaceWith(
   using folder = temporaryFolder();
   const entries = Object.entries(servers).map(([name, { description }]) => [
     name,
-    { command: "none", args: [name], ...(description ? { description } : {}) },
+    { command: "sh", args: [name], ...(description ? { description } : {}) },
   ]);
   folder.write("claudikins.json", { mcpServers: Object.fromEntries(entries), ...settings });
   const env = { HOME: folder.path, CI: "true" };

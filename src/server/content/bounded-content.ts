@@ -1,9 +1,9 @@
 /** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { charsOfBlocks, shownChars } from "../../context-characters.ts";
-import { messageOf } from "../../errors.ts";
+import { isServerDown, messageOf } from "../../errors.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
-import { failureText, keptOut, receiptText } from "../../outcome-text.ts";
+import { failureMessage, failureText, keptOut, receiptText } from "../../outcome-text.ts";
 import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
 import { Outputs } from "../../sandbox/host/outputs.ts";
 import { abridgedJson } from "./abridged-json.ts";
@@ -87,7 +87,9 @@ function valueText(value: unknown, { logs, display, receipt }: Outcome): string 
 }
 
 function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string {
-  const head = `Failed (${reason}): ${failureText(error)}`;
+  // The place would say to a model that its code is wrong.
+  const text = isServerDown(error.code) ? failureMessage(error) : failureText(error);
+  const head = `Failed (${reason}): ${text}`;
   return error.hint ? `${head}\nHint: ${error.hint}` : head;
 }
 

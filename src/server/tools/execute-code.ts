@@ -5,6 +5,7 @@ import { awaitsApproval } from "../../approvals/awaited.ts";
 import type { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { onAbort } from "../../clients/abort.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
+import { isServerDown } from "../../errors.ts";
 import { agentOfUser } from "../../execution/asker.ts";
 import type { FollowedExecution } from "../../execution/running-execution.ts";
 import { TookTooLong } from "../../off-thread.ts";
@@ -13,6 +14,7 @@ import { toolId } from "../../registry/model.ts";
 import { observedType } from "../../registry/signature.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { largeChars } from "../../sandbox/messages.ts";
+import { type DownServer, downServers, downText } from "../../search/down-servers.ts";
 import type { Approval } from "../../store/approval.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
@@ -56,8 +58,11 @@ export async function callExecuteCode(
   const { folders, limits } = toolbox.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
-  const types = newTypes(outcome.receipt, startedAt, toolbox.catalog);
-  return types === "" ? result : { ...result, content: [...result.content, { type: "text", text: types }] };
+  const more = [
+    downAfter(outcome, toolbox, context.told),
+    newTypes(outcome.receipt, startedAt, toolbox.catalog),
+  ].filter(Boolean);
+  return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
 }
 
 /** Starts the program, or says what is wrong with the request. */
@@ -178,6 +183,18 @@ function approvalLines(id: string, open: readonly Approval[]): string[] {
     ...more,
     "Tell the user, who decides with `claudikins ui`, or with `claudikins approvals` in a terminal.",
   ];
+}
+
+/** After a call of a server that is down: all servers that are down, except what the model was told before or reads in the error. */
+function downAfter(outcome: Outcome, toolbox: Toolbox, told = new Set<string>()): string {
+  const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
+  const down = failing.length > 0 ? downServers(toolbox) : [];
+  const isCalled = ({ server }: DownServer) => failing.some((id) => id.startsWith(`${server}.`));
+  if (!down.some(isCalled)) return "";
+  const message = outcome.ok || !isServerDown(outcome.error.code) ? "" : outcome.error.message;
+  const due = down.filter(({ server }) => !told.has(server) && !message.includes(`"${server}"`));
+  for (const { server } of down) told.add(server);
+  return downText(due);
 }
 
 /** More types would be more than a model needs to read at once. */

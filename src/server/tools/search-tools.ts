@@ -1,10 +1,10 @@
 /** The MCP tool `search_tools`: finds signatures by words. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { filtersOf } from "../../registry/search/query.ts";
 import { wordsOf } from "../../registry/search/tokenize.ts";
 import { firstSentence } from "../../registry/signature.ts";
+import { type DownServer, downText } from "../../search/down-servers.ts";
 import { nameRepeatedTypes } from "../../search/repeated-types.ts";
 import { countFound, type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
 import {
@@ -13,7 +13,6 @@ import {
   type Detail,
   details,
   fullTool,
-  notCallable,
   overview,
   tellingExample,
 } from "../../search/search-answer.ts";
@@ -21,6 +20,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { textResult } from "../content/bounded-content.ts";
 import { demoReminder } from "../first-steps.ts";
 import type { CallContext } from "./call-context.ts";
+import { concernedBy, type Unusable, unusableServers } from "./told-down.ts";
 
 /** The default number of tools for one need, and for each of several. */
 const defaultLimit = 5;
@@ -107,8 +107,8 @@ function isOnlyFilters(query: string, servers: readonly string[]): boolean {
 }
 
 /**
- * Servers that are not known are listed first, concurrently. A slow or broken server is named instead, once per session: `told` has
- * the names that were told before.
+ * Servers that are not known are listed first, concurrently, of those that the search is about. A slow or broken server is named
+ * instead, once per session: `told` has the names that were told before.
  */
 export async function callSearchTools(
   args: Record<string, unknown>,
@@ -119,38 +119,43 @@ export async function callSearchTools(
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
   const { needs, servers, isList, limit } = request;
-  const problems = await toolbox.catalog.fetchMissing(signal);
+  const concerned = concernedBy(needs, servers, toolbox);
+  if (concerned.problem !== undefined) return textResult(concerned.problem, true);
+  const problems = await toolbox.catalog.fetchMissing(signal, { only: concerned.servers });
   await prepareSearch(toolbox.catalog);
+  const { filters } = concerned;
+  const results = needs.map((need) =>
+    filters?.length === 0 ? nothing(need) : foundFor(need, limit, toolbox, filters),
+  );
+  const isEmpty = toolsIn(results).length === 0;
+  const asked = [...needs, ...servers].join(" ");
+  const unusable = unusableServers(toolbox, { asked, concerned, isEmpty, problems, told });
+  if (isEmpty && concerned.servers?.every((name) => !toolbox.catalog.find(name))) {
+    return textResult(unusable.lines.join("\n") || "The user's policy allows none of its tools.", true);
+  }
+  const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
+  if (detail === "full") return textResult(fullText(results, unusable, toolbox));
+  const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
+  const lines = [
+    linesText(matches, detail, unusable, toolbox),
+    isList ? unlistedText({ ...request, servers: filters ?? [] }, results, toolbox) : "",
+    detail === "names" && request.detail === undefined ? howToCall : "",
+    demoReminder(toolbox),
+  ];
+  return textResult(lines.filter(Boolean).join("\n"));
+}
+
+/** A filter for a configured server whose tools are not known finds nothing. */
+function foundFor(need: string, limit: number, { catalog }: Toolbox, filters: readonly string[] = []): SearchResult {
   try {
-    const results = needs.map((need) => search(need, limit, toolbox.catalog, servers));
-    const broken = new Map(results.flatMap((result) => [...notCallable(result, toolbox)]));
-    for (const name of problems.keys()) broken.delete(name);
-    const isEmpty = toolsIn(results).length === 0;
-    const asked = [...needs, ...servers].join(" ");
-    const isWanted = (name: string) => isEmpty || isNamedIn(asked, name);
-    const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
-    // A server that recovered may be named again later.
-    for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
-    for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
-    const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
-    if (detail === "full") return textResult(fullText(results, missing, toolbox));
-    const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
-    const lines = [
-      linesText(matches, detail, missing, toolbox),
-      isList ? unlistedText(request, results, toolbox) : "",
-      detail === "names" && request.detail === undefined ? howToCall : "",
-      demoReminder(toolbox),
-    ];
-    return textResult(lines.filter(Boolean).join("\n"));
+    return search(need, limit, catalog, filters);
   } catch (error) {
-    // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
-    return textResult(
-      [error.message, error.hint, ...problemLines({ notSearched: problems })].filter(Boolean).join("\n"),
-      true,
-    );
+    return nothing(need);
   }
 }
+
+const nothing = (query: string): SearchResult => ({ query, tools: [], searched: 0, notIndexed: [], outdated: [] });
 
 /** The last line of a list without signatures. */
 const howToCall = 'To call them, ask again with detail: "signatures", or with a query for a few of them.';
@@ -185,36 +190,18 @@ function withOthersApart(result: SearchResult): Matches {
   return { ...result, tools: result.tools.filter(isLikely), others: result.tools.filter((tool) => !isLikely(tool)) };
 }
 
-/** Keeps servers that were not named in this session, and servers that this search is about. */
-function untold(problems: ReadonlyMap<string, string>, told: ReadonlySet<string>, isWanted: (name: string) => boolean) {
-  return new Map([...problems].filter(([name]) => !told.has(name) || isWanted(name)));
-}
-
-function isNamedIn(query: string, name: string): boolean {
-  return ` ${query.toLowerCase().replace(/[:.,"'`]/g, " ")} `.includes(` ${name.toLowerCase()} `);
-}
-
-function isWell(name: string, { config, pool }: Toolbox): boolean {
-  return config.servers.has(name) && stateProblem(pool.state(name)) === undefined;
-}
-
-interface Missing {
-  /** Servers whose tools were found in their stored state. */
-  notCallable?: ReadonlyMap<string, string>;
-  notSearched: ReadonlyMap<string, string>;
-}
-
 /** The tools that the needs have found, each once. */
 function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundTool[] {
   return [...new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const))).values()];
 }
 
 /** One section for each need. A tool appears in full once, or else as a call once; a type of several tools is named once. */
-function linesText(results: readonly Matches[], detail: Detail, missing: Missing, toolbox: Toolbox): string {
+function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, toolbox: Toolbox): string {
   const [first] = results;
   if (first && toolsIn(results).length === 0) {
-    return [...nothingFound(first, toolbox), ...problemLines(missing)].join("\n");
+    return [...unusable.lines, ...nothingFound(first, toolbox)].join("\n");
   }
+  const isDown = new Set(unusable.down.flatMap(({ server, isPast }) => (isPast ? [] : [server])));
   const whole = new Set(toolsIn(results).map(({ id }) => id));
   const called = new Set<string>();
   const maxChars = toolbox.config.limits.outputChars / results.length;
@@ -222,14 +209,19 @@ function linesText(results: readonly Matches[], detail: Detail, missing: Missing
     const likely = within(maxChars * shareOfLikely, tools, (tool) => textOf(tool, detail).length);
     const unlikely = others.filter(({ id }) => !whole.has(id) && !called.has(id));
     for (const { id } of unlikely) called.add(id);
-    const calls = unlikely.map((tool) => briefCall(tool, toolbox.catalog));
+    const calls = unlikely.map(
+      (tool) => `${briefCall(tool, toolbox.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`,
+    );
     const shown = within(maxChars * (1 - shareOfLikely), calls, (call) => call.length);
     return { query, tools: likely.shown, calls: shown.shown, left: likely.left + shown.left };
   });
   const shown = toolsIn(fitting);
   const { types, signatures } = nameRepeatedTypes(detail === "names" ? [] : shown.map(({ signature }) => signature));
   const texts = new Map(
-    shown.map((tool, at) => [tool.id, textOf({ ...tool, signature: signatures[at] ?? tool.signature }, detail)]),
+    shown.map((tool, at) => {
+      const signature = `${signatures[at] ?? tool.signature}${isDown.has(tool.server) ? " // down" : ""}`;
+      return [tool.id, textOf({ ...tool, signature }, detail)];
+    }),
   );
   const shownBefore = new Set<string>();
   const sections = fitting.map(({ query, tools, calls, left }) => {
@@ -242,7 +234,7 @@ function linesText(results: readonly Matches[], detail: Detail, missing: Missing
     if (results.length === 1) return [...entries, ...more];
     return [`# ${query}`, ...(entries.length > 0 ? entries : ["No tool matches."]), ...more];
   });
-  return [...types, ...sections.flat(), ...problemLines(missing)].join("\n");
+  return [...unusable.lines, ...types, ...sections.flat()].join("\n");
 }
 
 /** As many tools as fit, but at least one: half a signature is useless. */
@@ -293,28 +285,22 @@ function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): stri
   ];
 }
 
-function problemLines({ notCallable: broken = new Map(), notSearched }: Missing): string[] {
-  const lines = (text: string, problems: ReadonlyMap<string, string>) =>
-    [...problems].map(([name, problem]) => `${text}: ${name} (${problem})`);
-  return [...lines("Not callable now", broken), ...lines("Not searched", notSearched)];
-}
-
 /** All tools once. Of several needs, each names the tools that it has found. */
-function fullText(
-  results: readonly SearchResult[],
-  { notCallable: broken = new Map(), notSearched }: Missing,
-  toolbox: Toolbox,
-): string {
+function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, toolbox: Toolbox): string {
   const all = toolsIn(results).map((tool) => fullTool(tool, toolbox.catalog));
   const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));
   const [first] = results;
+  const found = new Set(toolsIn(results).map(({ server }) => server));
+  const textsOf = (servers: readonly DownServer[]) => servers.map((each) => [each.server, downText([each])] as const);
+  const notCallable = textsOf(down.filter(({ server }) => found.has(server)));
+  const unknown = [...textsOf(down.filter(({ server }) => !toolbox.catalog.find(server))), ...notSearched];
   return JSON.stringify({
+    ...(notCallable.length > 0 ? { notCallable: Object.fromEntries(notCallable) } : {}),
+    ...(unknown.length > 0 ? { notSearched: Object.fromEntries(unknown) } : {}),
     tools: shown,
     ...(needs.length > 1 ? { needs } : {}),
     ...(left > 0 ? { notShown: left } : {}),
     ...(all.length === 0 && first ? overview(first.query, toolbox.catalog) : {}),
-    ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
-    ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),
   });
 }
