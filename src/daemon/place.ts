@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userConfigFile, userDataFolder } from "../config/locations.ts";
+import { matches } from "../config/pattern.ts";
 import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { namesIn, readIfThere } from "../files.ts";
@@ -73,18 +74,29 @@ function placeNamed(name: string, env: Environment): Place {
 }
 
 /**
- * There is one daemon for each user, config, and set of values of the variables that the config refers to: with other
- * values, a caller is another user for the servers.
+ * There is one daemon for each user, config, and set of values of the variables that the config refers to or that its servers inherit:
+ * with other values, a caller is another user for the servers.
  */
 function keyOf(config: string | undefined, env: Environment): string {
   const file = config === undefined ? undefined : realpathSync(config);
   // A project's config may use the servers of the user's own.
   const text = file === undefined ? "" : readConfigFile(file) + (readIfThere(userConfigFile(env)) ?? "");
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
-  const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
+  const values = [...new Set([...names, ...inheritedIn(text, env), "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()
     .map((name) => [name, env[name] ?? null]);
   return sha256(JSON.stringify([file ?? null, values])).slice(0, 16);
+}
+
+/**
+ * The variables that servers inherit by their entries. `*` alone is left out: it would count the folder of the shell and its other
+ * passing variables.
+ */
+function inheritedIn(text: string, env: Environment): string[] {
+  const lists = [...text.matchAll(/"inherit"\s*:\s*\[([^\]]*)\]/g)].map(([, list]) => list ?? "");
+  const patterns = lists.flatMap((list) => [...list.matchAll(/"([^"]*)"/g)].map(([, pattern]) => pattern ?? ""));
+  const chosen = patterns.filter((pattern) => !/^\*+$/.test(pattern));
+  return Object.keys(env).filter((name) => chosen.some((pattern) => matches(pattern, name)));
 }
 
 /** Creates the folder. Throws FILE_NOT_WRITABLE if others may write to it: they could replace the socket. */

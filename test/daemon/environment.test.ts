@@ -66,3 +66,19 @@ test.skipIf(process.platform === "win32")("a generated program brings its enviro
   });
   expect([late.exitCode, late.stderr]).toEqual([0, ""]);
 });
+
+test("variables that entries inherit reach their servers, whoever has started the daemon", async () => {
+  const inherit = ["MY_TOKEN", "APP_*"];
+  project.write("project/claudikins.json", { mcpServers: { odd: { ...fixture("odd", project.path), inherit } } });
+  const seen = async (more: Record<string, string>) => {
+    const { stdout } = await claudikins(["call", "odd.environment", "--json"], more);
+    const { MY_TOKEN, APP_ONE, OTHER } = JSON.parse(stdout).value;
+    return [MY_TOKEN, APP_ONE, OTHER];
+  };
+  expect(await seen({})).toEqual([undefined, undefined, undefined]);
+  expect(await seen({ MY_TOKEN: "a", APP_ONE: "1", OTHER: "x" })).toEqual(["a", "1", undefined]);
+  // Another value is that of another user, and the same values share one process.
+  expect(await seen({ MY_TOKEN: "b" })).toEqual(["b", undefined, undefined]);
+  expect(await seen({ MY_TOKEN: "a", APP_ONE: "1" })).toEqual(["a", "1", undefined]);
+  expect(await project.daemons()).toHaveLength(3);
+});
