@@ -67,7 +67,7 @@ test.skipIf(process.platform === "win32")("a generated program brings its enviro
   expect([late.exitCode, late.stderr]).toEqual([0, ""]);
 });
 
-test("variables that entries inherit reach their servers, whoever has started the daemon", async () => {
+test("variables that entries inherit reach their servers, also if the daemon was started without them", async () => {
   const inherit = ["MY_TOKEN", "APP_*"];
   project.write("project/claudikins.json", { mcpServers: { odd: { ...fixture("odd", project.path), inherit } } });
   const seen = async (more: Record<string, string>) => {

@@ -229,7 +229,7 @@ test("call sees the page or directory of its own shell only", async () => {
   expect(seen.map((text) => /agent-./.exec(text)?.[0])).toEqual(agents);
 });
 
-/** `reached` resolves when so many have arrived. */
+/** `reached` resolves with the last arrival. */
 function meeting(count: number): { reached: Promise<void>; arrive: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = count;
