@@ -1,6 +1,7 @@
 /** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, weakWords, wordsOf } from "./tokenize.ts";
+import { question, wantsToRead } from "./wants-to-read.ts";
 
 /** A word of a query with its alternatives. A tool with the word itself counts a bit more. */
 export interface Concept {
@@ -17,6 +18,8 @@ export interface Query {
   topics: Concept[];
   /** The kinds of act of the verbs. */
   acts: ReadonlySet<string>;
+  /** Whether the request only wants to read. */
+  reads: boolean;
 }
 
 /** The words of all tools. */
@@ -54,7 +57,8 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
   const telling = words.filter((word) => !commonWords.has(word)).length;
   const share = synonymShare / (1 + synonymLoss * Math.max(0, telling - fewWords));
   const concepts = new Map<string, Concept>();
-  const clauses = clausesOf(request).map((clause) => {
+  const texts = clausesOf(request);
+  const clauses = texts.map((clause) => {
     const inClause = new Map<string, Concept>();
     const meet = (term: string, make: () => Concept | undefined) => {
       const known = concepts.get(term) ?? (concepts.size < maxConcepts ? make() : undefined);
@@ -82,12 +86,13 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
   });
   const acts = new Set(words.flatMap((word) => actOf(stemOf(word)) ?? []));
   if (question.test(request)) acts.add("read");
-  return { clauses: clauses.filter((clause) => clause.length > 0), topics: topicConcepts(concepts), acts };
+  return {
+    clauses: clauses.filter((clause) => clause.length > 0),
+    topics: topicConcepts(concepts),
+    acts,
+    reads: wantsToRead(texts),
+  };
 }
-
-/** A question wants to read, whatever its verbs. */
-const question =
-  /^\W*(?:what|which|who|whose|when|where|why|how (?:much|many|long|far|big|old|fast|large)|is|are|was|were|do|does|did|has|have|am)\b/i;
 
 function conceptOf(word: string, weight: number, share: number, vocabulary: Vocabulary): Concept {
   const term = stemOf(word);

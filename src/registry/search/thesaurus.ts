@@ -29,6 +29,12 @@ export function endsSomething(stem: string): boolean {
   return endings.has(stem);
 }
 
+/** Whether a verb at the beginning of a name changes something, such as `push`. Elsewhere it may be a noun. */
+export function changesSomething(stem: string): boolean {
+  changes ??= stemsIn(changeTable);
+  return changes.has(stem);
+}
+
 /** Whether any of the words asks for something to be destroyed, ended or undone. */
 export function asksToDestroy(stems: readonly string[]): boolean {
   asking ??= stemsIn(`${actTable["delete"]} ${endTable} ${askTable}`);
@@ -41,6 +47,7 @@ let synonyms: Map<string, Set<string>> | undefined;
 let topics: Map<string, string[]> | undefined;
 let acts: Map<string, string> | undefined;
 let endings: Set<string> | undefined;
+let changes: Set<string> | undefined;
 let asking: Set<string> | undefined;
 
 function synonymsFromTables(): Map<string, Set<string>> {
@@ -85,6 +92,10 @@ const actTable: Record<string, string> = {
 
 /** Verbs that end something. A verb may also have a kind of act: `kill` is of the kind `run`. */
 const endTable = "purge wipe flush prune truncate discard terminate kill revoke cancel reset stop abort close archive";
+
+/** More verbs that change something, and have no kind of act: their tools are looked up by other words too. */
+const changeTable =
+  "push commit merge fork star upload put upsert transfer mark reopen approve dismiss enable disable grant invite import attach pay buy charge refund cancel stage revert restore";
 
 /** More words by which a request asks for destruction. They are not verbs of tool names. */
 const askTable =

@@ -2,14 +2,17 @@
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
+import { successorsOf } from "./deprecation.ts";
 import { tellingWords } from "./document.ts";
 import { Postings } from "./postings.ts";
 import { listedTools, type Prepared, prepare } from "./prepared.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
 import { highest, type RankedTool, Ranking } from "./ranking.ts";
 import { Spelling } from "./spelling.ts";
-import { asksToDestroy, endsSomething } from "./thesaurus.ts";
+import { asksToDestroy } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
+import { isDestroyer, isWriter } from "./tool-kinds.ts";
+import { keysOf, nameKey, writtenNames } from "./written-names.ts";
 
 export interface Match {
   id: string;
@@ -34,6 +37,8 @@ export class ToolSearch {
   readonly #spelling: Spelling;
   /** The tools by the stems of their names. */
   readonly #byName: Map<string, number[]>;
+  /** The tools by the keys of their names. */
+  #byKey: Map<string, number[]> | undefined;
   readonly #ranking: Ranking;
   readonly #servers: readonly RegistryServer[];
   /** Groups of tools with the same name and description. */
@@ -86,8 +91,10 @@ export class ToolSearch {
   }
 
   #ranked(filters: Filters, enough: number, limit: number): Match[] {
-    const scores = this.#scores(filters, this.#allowed(filters));
-    return this.#matches(best(scores, enough).slice(0, enough), scores, limit, filters.rest.slice(0, maxText));
+    const written = this.#written(filters.rest);
+    const scores = this.#scores(filters, this.#allowed(filters), written);
+    const found = this.#successorsFirst(best(scores, enough).slice(0, enough), scores, written);
+    return this.#matches(found, scores, limit, filters.rest.slice(0, maxText));
   }
 
   /** The filters in a query. One such as `github: open issues` searches only that server. */
@@ -99,10 +106,9 @@ export class ToolSearch {
     return { ...filters, servers: [...filters.servers, name.toLowerCase()], rest };
   }
 
-  #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
-    const scores = this.#ranking.scores(readQuery(filters.rest, this.#vocabulary));
-    const most = highest(scores);
-    for (const index of this.#named(filters.rest)) scores[index]! += most;
+  #scores(filters: Filters, allowed: (entry: Entry) => boolean, written: ReadonlySet<number>): Float64Array {
+    const query = readQuery(filters.rest, this.#vocabulary);
+    const scores = this.#ranking.scores(query);
     if (filters.servers.length + filters.categories.length > 0) {
       const onlyFilters = filters.rest.trim() === "";
       for (const [index, entry] of this.#entries.entries()) {
@@ -110,22 +116,67 @@ export class ToolSearch {
         else if (onlyFilters) scores[index] = 1;
       }
     }
-    if (!asksToDestroy(wordsOf(filters.rest.slice(0, maxText)).map(stemOf))) this.#destroyersBehind(scores);
+    if (!asksToDestroy(wordsOf(filters.rest.slice(0, maxText)).map(stemOf))) {
+      if (query.reads) this.#behind(isWriter, scores, minShareOfReader);
+      this.#behind(isDestroyer, scores, 0);
+    }
+    const boost = (indexes: Iterable<number>, boosted: (score: number, most: number) => number) => {
+      const most = highest(scores);
+      for (const index of indexes) {
+        if (allowed(this.#entries[index]!)) scores[index] = boosted(scores[index]!, most);
+      }
+    };
+    boost(this.#named(filters.rest), (score, most) => score + most);
+    // Just ahead of the others: a request that names one tool may want others too.
+    boost(written, (score, most) => most + 0.05 * score);
     return scores;
   }
 
-  /** Ranks tools that destroy something below the best of the others. */
-  #destroyersBehind(scores: Float64Array): void {
+  /** Ranks tools of a kind below the best of the others, if that one has at least this share of the best score. */
+  #behind(isOfKind: (entry: Entry) => boolean, scores: Float64Array, minShare: number): void {
     let most = 0;
     let mostOther = 0;
     for (const [index, entry] of this.#entries.entries()) {
-      if (isDestroyer(entry)) most = Math.max(most, scores[index]!);
+      if (scores[index] === 0) continue;
+      if (isOfKind(entry)) most = Math.max(most, scores[index]!);
       else mostOther = Math.max(mostOther, scores[index]!);
     }
-    if (mostOther === 0 || most < mostOther) return;
+    if (mostOther === 0 || most < mostOther || mostOther < minShare * most) return;
     for (const [index, entry] of this.#entries.entries()) {
-      if (scores[index]! >= mostOther && isDestroyer(entry)) scores[index]! *= (0.999 * mostOther) / most;
+      if (scores[index]! >= mostOther && isOfKind(entry)) scores[index]! *= (0.999 * mostOther) / most;
     }
+  }
+
+  /** Sorts again: each deprecated tool is below those that replace it, unless the query has its exact name. */
+  #successorsFirst(found: number[], scores: Float64Array, written: ReadonlySet<number>): number[] {
+    const all = new Set(found);
+    for (const index of found) {
+      const { of, tool } = this.#entries[index]!;
+      const names = written.has(index) ? undefined : successorsOf(tool);
+      if (!names) continue;
+      const better = names.flatMap((name) => this.#withKey(nameKey(`${of.name} ${name}`))).filter((at) => at !== index);
+      if (better.length === 0) scores[index]! *= deprecatedShare;
+      for (const at of better) {
+        scores[at] = Math.max(scores[at]!, scores[index]!);
+        scores[index] = Math.min(scores[index]!, 0.999 * scores[at]!);
+        all.add(at);
+      }
+    }
+    return [...all].sort((a, b) => scores[b]! - scores[a]! || a - b);
+  }
+
+  /** The tools whose exact names are in the query, as a program writes them. */
+  #written(query: string): Set<number> {
+    const found = writtenNames(query).map((keys) =>
+      keys.map((key) => this.#withKey(key)).find(({ length }) => length > 0),
+    );
+    return new Set(found.flatMap((indexes) => indexes ?? []));
+  }
+
+  /** The tools with this name, or with this name behind that of their server. */
+  #withKey(key: string): readonly number[] {
+    this.#byKey ??= keysOf(this.#entries);
+    return this.#byKey.get(key) ?? [];
   }
 
   /** The tools whose name is the query, with or without the server's name. */
@@ -213,6 +264,12 @@ const minShareOfFirst = 0.3;
 const minShareOfLater = 0.45;
 const firstMatches = 5;
 
+/** Tools that read come first for a request to read, unless they match much worse than the best tool that writes. */
+const minShareOfReader = 0.6;
+
+/** The share of its score that a deprecated tool keeps, if its successor is not known. */
+const deprecatedShare = 0.8;
+
 /** The stems of a query: all of them in order, and those that carry meaning. */
 interface Asked {
   words: readonly string[];
@@ -230,12 +287,6 @@ function namedAt(query: readonly string[], name: string): number {
 
 /** Only this much of queries and descriptions is read. */
 const maxText = 4_000;
-
-/** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */
-function isDestroyer({ act, name, tool }: Entry): boolean {
-  if (act === "delete") return true;
-  return tool.annotations?.["destructiveHint"] === true && name.some(endsSomething);
-}
 
 /** Whether two tools with the same name and description are the same. Without a description, they are not. */
 function isSame(a: RegistryTool, b: RegistryTool): boolean {
