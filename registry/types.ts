@@ -46,7 +46,7 @@ export interface CatalogResults {
   package: string;
   version: string;
   tools: Readonly<Record<string, CatalogResult>>;
-  /** The tools of most tasks, with their arguments as agents see them: `({ path, content })`. */
+  /** The tools of most tasks as agents see them: `({ path })`, with the outer fields of a declared result: `({ path }): { content }`. */
   usual?: Readonly<Record<string, string>>;
 }
 

@@ -116,7 +116,7 @@ export const measureTasks: Measure = async (bench) => {
     notes: [
       "Each task is a scripted transcript over real connections to the demo, filesystem, memory and everything servers. No model is involved. All ways must give the same answer.",
       "The first figure is a first day: nothing was called before, and agents know the usual calls of well-known servers. With a ledger: the same tasks after one earlier run, whose calls the surface shows.",
-      "A task is done without a search if the surface shows how all of its tools are called. Its program then reads the fields that a model guessed which had seen only the surface; where a guess was wrong, the look at the data is counted.",
+      "A task is done without a search if the surface shows how all of its tools are called. Its program then reads the fields that a model guessed which had seen only the surface. A task that sends what it has read is searched for unless the surface names the fields.",
       "Counted with the o200k tokenizer: tool names, descriptions and argument schemas, instructions, the request, each call as written, and the text of each result. Calls that do not depend on each other share one round trip. The final answer is one round trip.",
       "Tool search is computed from the direct transcripts for a host that shows all tool names first and loads definitions by search. It is the best case: one search per task, which finds exactly the tools the task uses. The host's own search tool is not counted.",
       "Where results are small, searching and writing code cost more than a direct call whose definition is already loaded.",

@@ -71,7 +71,8 @@ export async function resultsOf(
     const usual = (plan.usual ?? []).toSorted().map((name) => {
       const tool = listed.find((each) => each.name === name);
       if (!tool) throw new Error(`${plan.server}: there is no tool ${name}`);
-      return [name, briefSignature({ description: "", ...tool } as RegistryTool).args] as const;
+      const { args, outline } = briefSignature({ description: "", ...tool } as RegistryTool);
+      return [name, outline === undefined ? args : `${args}: ${outline}`] as const;
     });
     return {
       package: plan.package.slice(0, -version.length - 1),

@@ -67,8 +67,9 @@ function briefType(type: string): string {
   });
 }
 
-/** Further fields of an outline are not shown. */
-const maxFields = 8;
+/** An object with more fields is rarely a wrapper, so its first few are enough to tell what it is. */
+const maxFields = 4;
+const fewFields = 3;
 
 /** A longer outline is that of a union with many variants. */
 const maxOutline = 120;
@@ -100,7 +101,7 @@ function fieldNames(members: string): string {
     from = end + 1;
   }
   if (names.length === 0) return "{}";
-  const shown = names.length > maxFields ? [...names.slice(0, maxFields), "…"] : names;
+  const shown = names.length > maxFields ? [...names.slice(0, fewFields), "…"] : names;
   return `{ ${shown.join(", ")} }`;
 }
 

@@ -13,7 +13,9 @@ interface EverydayTool {
   server: string;
   /** Its name. */
   tool: string;
-  /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known. */
+  /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known and programs read them. */
+  least: string;
+  /** The same for every tool, whether programs read its result or not. */
   outlined: string;
   /** The same with the whole result. */
   whole: string;
@@ -63,6 +65,7 @@ export function usualTools(
     const allowed = Object.entries(usual)
       .sort()
       .filter(([tool]) => !policy || denialOf(policy, tool) === undefined);
+    const outlineIn = (type: string | undefined) => (type === undefined ? undefined : outlineOf(type));
     return allowed.map(([tool, args]) => {
       const path = callPath(jsName === undefined ? { name } : { name, jsName }, {
         name: tool,
@@ -71,18 +74,11 @@ export function usualTools(
       return everyday(
         { server: name, tool },
         `${path}${args}`,
-        { outline: catalogOutline(results[tool]) },
+        { outline: outlineIn(results[tool]?.type), isRead: true },
         usualWeight,
       );
     });
   });
-}
-
-/** The outer fields of a result. A tool that declares its type has none in the server catalog, but the format may name a field. */
-function catalogOutline(result: AboutServer["results"][string] | undefined): string | undefined {
-  if (result?.type !== undefined) return outlineOf(result.type);
-  const field = /^(\w+): /.exec(result?.text ?? "")?.[1];
-  return field && `{ ${field} }`;
 }
 
 /** Facts from the server catalog about a server that was not asked yet. */
@@ -94,12 +90,15 @@ const usualWeight = 1;
 function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
   const { args, result, outline } = briefSignature(tool);
   const call = oneLine(`${callPath(server, tool)}${args}`, maxChars + 1);
+  const isRead = tool.annotations?.["readOnlyHint"] !== false;
   return call.length > maxChars
     ? []
-    : [everyday({ server: server.name, tool: tool.name }, call, { result, outline }, weight)];
+    : [everyday({ server: server.name, tool: tool.name }, call, { result, outline, isRead }, weight)];
 }
 
 interface Result {
+  /** Whether programs read it. The result of a tool that changes something mostly repeats what was sent. */
+  isRead: boolean;
   result?: string | undefined;
   outline?: string | undefined;
 }
@@ -107,12 +106,13 @@ interface Result {
 function everyday(
   names: { server: string; tool: string },
   call: string,
-  { result, outline }: Result,
+  { result, outline, isRead }: Result,
   weight: number,
 ): EverydayTool {
   const outlined = within(call, outline);
-  const worth = weight / estimateTokens(outlined);
-  return { ...names, outlined, whole: result === undefined ? outlined : within(call, result, outlined), worth };
+  const least = isRead ? outlined : call;
+  const worth = weight / estimateTokens(least);
+  return { ...names, least, outlined, whole: within(call, result, outlined), worth };
 }
 
 /** The call with a result, unless it is too long. */
@@ -124,11 +124,11 @@ function within(call: string, result: string | undefined, otherwise = call): str
 
 /**
  * The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. Each has the outline of its result if that
- * is known: without it, a model prints the result first.
+ * is known and read: without it, a model prints the result first.
  */
 export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
   const shown = new Set<EverydayTool>();
-  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.outlined]] : [])));
+  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.least]] : [])));
   for (const tool of byWorth(tools)) {
     shown.add(tool);
     if (!fits(calls())) shown.delete(tool);
@@ -136,12 +136,14 @@ export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls
   return calls();
 }
 
-/** The calls with as many whole results as fit. */
+/** The calls with the outlines of as many further results as fit, and then with as many whole results. */
 export function withResults(calls: Calls, fits: (calls: Calls) => boolean): Calls {
   let longer = calls;
-  for (const tool of byWorth([...calls.keys()])) {
-    const more = new Map(longer).set(tool, tool.whole);
-    if (fits(more)) longer = more;
+  for (const length of ["outlined", "whole"] as const) {
+    for (const tool of byWorth([...calls.keys()])) {
+      const more = new Map(longer).set(tool, tool[length]);
+      if (fits(more)) longer = more;
+    }
   }
   return longer;
 }

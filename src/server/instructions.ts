@@ -19,6 +19,8 @@ const maxDirectChars = 1_500;
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
+/** Leaves more room for calls: the description of search_tools says what it is for. */
+const headOfCalls = "Call these MCP servers in execute_code: `await server.tool(args)`.";
 const noSearch = "Calls shown here need no search; an argument without a type is a string";
 const locked =
   "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
@@ -66,8 +68,9 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   const recognised = await recognisedServers(toolbox, open);
   const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description));
   if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
-  // The estimate of rare words is too low.
-  const fits = (text: string) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
+  // The estimate of rare words is too low, and that of calls is not.
+  const fits = (text: string, calls = "") =>
+    text.length <= maxChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.05 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
   const used = usedTools(toolbox, usable);
@@ -80,25 +83,28 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   }
   const textOf = (lines: string[], calls: Calls, named: ReadonlySet<Entry> = new Set()) =>
     listText(
-      lines.map((line, at) => line + callsBelow(entries[at]!, calls, named.has(entries[at]!))),
+      lines.map((line, at) => withCalls(line, entries[at]!, calls, named.has(entries[at]!))),
       calls.size > 0,
     );
-  const usedCalls = fittingCalls(used, (calls) => fits(textOf(labels, calls)));
-  const described = withWords(entries, (lines) => fits(textOf(lines, usedCalls)));
+  const fit = (lines: string[], calls: Calls, named?: ReadonlySet<Entry>) =>
+    fits(textOf(lines, calls, named), [...calls.values()].join("; "));
+  const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
+  const described = withWords(entries, (lines) => fit(lines, usedCalls));
   const twins = new Set(entries.flatMap(({ server, twin }) => (twin === undefined ? [] : server)));
   const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
   const usual = usualTools(toolbox, fresh, recognised);
-  const usualCalls = fittingCalls(usual, (calls) => fits(textOf(described, new Map([...usedCalls, ...calls]))));
-  const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fits(textOf(described, longer)));
-  const others = entries.map((entry) =>
-    entry.twin === undefined && !entry.isDown && callsBelow(entry, calls) === "" ? entry.known : undefined,
+  const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
+  const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fit(described, longer));
+  const called = new Set([...calls.keys()].map(({ server }) => server));
+  const others = entries.map(({ server, twin, isDown, known }) =>
+    twin === undefined && !isDown && !called.has(server) ? known : undefined,
   );
-  const lines = withSignatures(others, described, (longer) => fits(textOf(longer, calls)));
+  const lines = withSignatures(others, described, (longer) => fit(longer, calls));
   // Names are guessed if a list of calls looks complete.
   const named = new Set<Entry>();
   for (const entry of entries) {
     named.add(entry);
-    if (!fits(textOf(lines, calls, named))) named.delete(entry);
+    if (!fit(lines, calls, named)) named.delete(entry);
   }
   return textOf(lines, calls, named);
 }
@@ -113,25 +119,31 @@ async function recognisedServers(
   return new Map(await Promise.all(about));
 }
 
-/** The calls of one server's tools, without its name if the code has the same, and the number of its other tools or their names. */
-function callsBelow(entry: Entry, calls: Calls, isNamed = false): string {
-  const { server, name } = entry;
+/** A server's line with the calls of its tools, and the number of the others or their names. */
+function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): string {
+  const { server, name, label } = entry;
   const own = [...calls].filter(([tool]) => tool.server === server);
-  if (own.length === 0) return "";
+  if (own.length === 0) return line;
+  // A call does not need the server's name if the code has the same.
   const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
-  return `\n  ${[...texts, ...othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed)].join("; ")}`;
+  const hasNames = entry.listsTools && line.length > label.length;
+  const others = hasNames ? undefined : othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed);
+  // The number of the others replaces that of all.
+  const isCount = others !== undefined && label === `${name} (${entry.known?.tools.length})`;
+  const first = isCount ? name + line.slice(label.length) : line;
+  return `${first}\n  ${[...texts, ...(others ?? [])].join("; ")}`;
 }
 
-/** `+2 more: read_graph, delete_entities`. Nothing if the tools are not known, or the names of all of them stand above. */
-function othersOf({ known, listsTools }: Entry, shown: ReadonlySet<string>, isNamed: boolean): string[] {
+/** `+2 more: read_graph, delete_entities`. Undefined if there are none, or the tools are not known. */
+function othersOf({ known }: Entry, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
   const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
-  if (listsTools || others.length === 0) return [];
+  if (others.length === 0) return undefined;
   const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxName)).join(", ")}` : "";
   return [`+${others.length} more${names}`];
 }
 
 function listText(lines: string[], hasCalls = false): string {
-  return [hasCalls ? `${head} ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
+  return [hasCalls ? `${headOfCalls} ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
 }
 
 /** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */

@@ -101,7 +101,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Do as much of a task as possible in one program. Only what it returns or logs is shown, so filter in the code. Wrong names are refused before any call.",
+        "description": "Run TypeScript that calls tools: \`const result = await server.tool({ ... })\`. Do as much of a task as possible in one program. Results arrive whole, and only what it returns or logs is shown, so filter in the code. Calls may run together; a failed call throws; only files stay for the next program. Wrong names are refused before any call.",
         "inputSchema": {
           "properties": {
             "background": {

@@ -102,7 +102,7 @@ function many(count: number): Record<string, Given> {
 }
 
 describe("the surface stays within its budget", () => {
-  test.each([0, 1, 2, 16, 30, 100, 1000])("with %p servers", async (count) => {
+  test.each([0, 1, 2, 4, 16, 30, 52, 100, 1000])("with %p servers", async (count) => {
     const surface = await surfaceWith(many(count));
     expect(tokensOf(surface)).toBeLessThanOrEqual(600);
     expect(surface.instructions.length).toBeLessThanOrEqual(2_048);
@@ -162,7 +162,7 @@ describe("the surface with a history", () => {
     ],
   };
 
-  test.each([1, 16, 100])("stays within its budget for %p servers", async (count) => {
+  test.each([1, 4, 16, 52, 100])("stays within its budget for %p servers", async (count) => {
     const servers = many(count);
     const surface = await surfaceWith(servers, {}, historyOf(servers));
     expect(tokensOf(surface)).toBeLessThanOrEqual(600);
@@ -187,6 +187,37 @@ describe("the surface with a history", () => {
     for (const call of calls) expect(call).toEndWith(": { rows");
   });
 
+  test("shows more calls before the results of tools that change something, which are shown if there is room", async () => {
+    const result = {
+      outputSchema: { type: "object", properties: { receipt: { type: "string" } }, required: ["receipt"] },
+    };
+    const changing = (count: number) =>
+      Array.from({ length: count }, (_, at) =>
+        tool(`operation_${at}`, { ...result, annotations: { readOnlyHint: false } }),
+      );
+    const callsOf = async (count: number) => {
+      const tools = changing(count);
+      const history = Object.fromEntries(tools.map(({ name }) => [`shop.${name}`, 1]));
+      const { instructions } = await surfaceWith({ shop: { tools, description: "A shop." } }, {}, history);
+      return instructions.match(/operation_\d+\(\{ id \}\)(?:: \{ receipt \})?/g) ?? [];
+    };
+    for (const call of await callsOf(3)) expect(call).toEndWith(": { receipt }");
+    const many = await callsOf(60);
+    expect(many.length).toBeGreaterThan(25);
+    expect(many.filter((call) => call.endsWith("}")).length).toBeLessThan(5);
+  });
+
+  test("says how many other tools a server without a description has, unless their names are shown", async () => {
+    const tools = Array.from({ length: 60 }, (_, at) => tool(`operation_with_a_long_name_${at}`));
+    const history = Object.fromEntries(tools.map(({ name }, at) => [`shop.${name}`, 1 + (at % 7)]));
+    const { instructions } = await surfaceWith({ shop: { tools } }, {}, history);
+    const shown = instructions.match(/operation_with_a_long_name_\d+\(/g) ?? [];
+    expect(shown.length).toBeGreaterThan(5);
+    expect(instructions).toEndWith(`; +${60 - shown.length} more`);
+    const small = await surfaceWith({ shop: { tools: tools.slice(0, 2) } }, {}, history);
+    expect(small.instructions).not.toContain("more");
+  });
+
   test("says how many other tools a server has, and names them if they fit", async () => {
     const [few, most] = [3, 300].map((count) => Array.from({ length: count }, (_, at) => tool(`operation_${at}`)));
     const history = { "small.operation_0": 1, "large.operation_7": 1 };
@@ -196,9 +227,9 @@ describe("the surface with a history", () => {
     };
     const { instructions } = await surfaceWith(servers, {}, history);
     expect(instructions.split("\n").slice(1)).toEqual([
-      "- small (3): Small things.",
+      "- small: Small things.",
       "  operation_0({ id }); +2 more: operation_1, operation_2",
-      "- large (300): Large things.",
+      "- large: Large things.",
       "  operation_7({ id }); +299 more",
     ]);
   });
@@ -265,7 +296,9 @@ describe("a well-known server that was never asked", () => {
   test("is described, and its usual calls are shown", async () => {
     expect((await firstSurface(memory)).split("\n").slice(1)).toEqual([
       expect.stringMatching(/^- notes: Remembers facts/),
-      expect.stringMatching(/^ {2}create_entities\(.*; search_nodes\(\{ query \}\)$/),
+      expect.stringMatching(
+        /^ {2}create_entities\(.*\): \{ entities \}; .*; search_nodes\(\{ query \}\): \{ entities, relations \}$/,
+      ),
     ]);
     const described = await firstSurface({ ...memory, description: "My notes" });
     expect(described).toContain("\n- notes: My notes\n");

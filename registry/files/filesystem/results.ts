@@ -46,8 +46,8 @@ export const results = {
     },
   },
   usual: {
-    list_directory: "({ path })",
-    read_text_file: "({ path, tail?: number, head?: number })",
-    write_file: "({ path, content })",
+    list_directory: "({ path }): { content }",
+    read_text_file: "({ path, tail?: number, head?: number }): { content }",
+    write_file: "({ path, content }): { content }",
   },
 } satisfies CatalogResults;

@@ -6,8 +6,8 @@ export const results = {
   version: "2026.8.31",
   tools: {},
   usual: {
-    create_entities: "({ entities: { name, entityType, observations: string[] }[] })",
-    create_relations: "({ relations: { from, to, relationType }[] })",
-    search_nodes: "({ query })",
+    create_entities: "({ entities: { name, entityType, observations: string[] }[] }): { entities }",
+    create_relations: "({ relations: { from, to, relationType }[] }): { relations }",
+    search_nodes: "({ query }): { entities, relations }",
   },
 } satisfies CatalogResults;

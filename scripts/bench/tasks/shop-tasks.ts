@@ -265,9 +265,8 @@ const reorderMail: Task = {
   },
   async code(agent) {
     // The names of the fields tell what is missing, and nothing is sent before they are known.
-    if (agent.shows("demo.list_products", "demo.send_email"))
-      await agent.execute(`return (await demo.list_products({ low_stock: true })).products?.slice(0, 2);`);
-    else await agent.search(["products to reorder low stock", "get product SKU", "send email"], "demo");
+    if (!agent.shows("demo.list_products", "demo.send_email") || !agent.tells("reorder_at"))
+      await agent.search(["products to reorder low stock", "get product SKU", "send email"], "demo");
     return agent.execute(`
 const { products } = await demo.list_products({ low_stock: true });
 const lines = products.map((p) => \`\${p.sku}: \${p.reorder_at - p.stock}\`);

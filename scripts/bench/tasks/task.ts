@@ -31,6 +31,11 @@ export class CodeAgent {
     });
   }
 
+  /** Whether the instructions name these fields of results. */
+  tells(...fields: string[]): boolean {
+    return fields.every((field) => new RegExp(`\\b${field}\\b`).test(this.#agent.shown.instructions));
+  }
+
   /** One search for all needs of a task, in one server or in all. */
   async search(queries: string[], server?: string): Promise<void> {
     const call: Call = ["claudikins", "search_tools", { queries, ...(server === undefined ? {} : { server }) }];
