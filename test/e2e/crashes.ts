@@ -190,7 +190,9 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
   end.abort();
   await deciding;
   const ends = endsIn(answer);
-  const isLost = answer === "lost";
+  // A process that is asked to end cancels a program whose task the agent has not been told of.
+  const isUntold = plan.start === "task" && taskId === undefined && answer.includes("CancelledError");
+  const isLost = answer === "lost" || isUntold;
   if (isLost) wrong.push(...repeated(plan, site.calls));
   else if (!ends) wrong.push(`the program has no value: ${answer.slice(0, 300)}`);
   else wrong.push(...problemsOf(plan, site.calls, ends, certain));

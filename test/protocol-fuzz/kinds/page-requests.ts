@@ -1,4 +1,5 @@
 /** Requests to the local page: its state, event streams, pages of large executions, decisions, and hostile bodies. */
+import { parsedJson } from "../../../src/json-object.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { Page } from "../page.ts";
 import { largeArgument } from "./gated-calls.ts";
@@ -89,9 +90,10 @@ async function decideAll({ random, processes: { site } }: Run, page: Page): Prom
   for (const { id, server, tool } of approvals) {
     const { args } = (await (await page.get(`api/approvals/${id}`)).json()) as { args?: string };
     const decision = random.pick(["once", "deny", "later"]);
-    if (decision === "later" || args === undefined) continue;
+    // Arguments that are too long are cut, and no person approves them here.
+    const shown = parsedJson(args ?? "") as { id: string } | undefined;
+    if (decision === "later" || shown === undefined) continue;
     if (decision === "once") {
-      const shown = JSON.parse(args) as { id: string };
       site.oracle.approved({ server, tool, id: shown.id, args: shown });
     }
     await (await page.post(`api/approvals/${id}`, { decision })).text();
