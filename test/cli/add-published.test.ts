@@ -656,7 +656,6 @@ describe("--search", () => {
     [["--search", "y", "--yes"], '"--yes" cannot be used with --search'],
     [["--search", " "], "--search takes words"],
     [["x", "--yes", "--", "prog"], "--yes only applies to a server from a registry"],
-    [["github", "--as", "x"], "--as does not apply to GitHub, which is in the catalog"],
     [["a.b/c@", "--registry", "official"], '"" is not a version'],
     [["a.b/c", "--registry", "acme"], '--registry expected "official" or an address'],
     [["a.b/c", "--via", "curl"], "--via takes npm, pypi, nuget, oci, http or sse"],
