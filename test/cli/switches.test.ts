@@ -34,10 +34,10 @@ describe("enable and disable", () => {
 `;
   beforeEach(() => folder.write("claudikins.json", before));
 
-  test("a disabled server is not listed, and enabling it restores the file", async () => {
+  test("a disabled server is listed as disabled, and enabling it restores the file", async () => {
     expect(await ok("disable", "odd.one")).toBe(`Disabled odd.one in ${file}\n`);
     expect(entry()).toMatchObject({ disabled: true });
-    expect(JSON.parse(await ok("list", "--json")).servers).toEqual([]);
+    expect(JSON.parse(await ok("list", "--json")).servers).toMatchObject([{ server: "odd.one", state: "disabled" }]);
     expect(await ok("disable", "odd.one")).toBe(`odd.one is already disabled in ${file}\n`);
     await ok("enable", "odd.one");
     expect(text()).toBe(before);
