@@ -195,5 +195,5 @@ test("call does not use a daemon whose config is trusted for one run only", asyn
     cwd: folder.path,
     env: on,
   });
-  expect(JSON.parse(stdout)).toEqual({ daemons: [] });
+  expect(JSON.parse(stdout)).toMatchObject({ daemons: [] });
 });
