@@ -190,7 +190,7 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
   end.abort();
   await deciding;
   const ends = endsIn(answer);
-  // A process that is asked to end cancels a program whose task the agent has not been told of.
+  // A process that is asked to end cancels a program if its agent does not know the task yet.
   const isUntold = plan.start === "task" && taskId === undefined && answer.includes("CancelledError");
   const isLost = answer === "lost" || isUntold;
   if (isLost) wrong.push(...repeated(plan, site.calls));
