@@ -181,6 +181,54 @@ describe("a program that may be right gets no warning", () => {
   });
 });
 
+const found = "const found = await log.list({});\n";
+
+describe("code that a test of the same value kept from running gets no warning", () => {
+  test.each<[string, string]>([
+    ["Array.isArray", `${found}return { n: Array.isArray(found) ? found.length : 0 }`],
+    [
+      "Array.isArray and a list in its place",
+      `${found}const list = Array.isArray(found) ? found : [];\nreturn list.length`,
+    ],
+    ["Array.isArray in an if", `${found}let n = 0;\nif (Array.isArray(found)) n = found.length;\nreturn n`],
+    ["an early end", `${found}if (!Array.isArray(found)) return 0;\nreturn found.length`],
+    ["an early end in braces", `${found}if (!Array.isArray(found)) { return 0; }\nreturn found.length`],
+    ["and", `${found}return (Array.isArray(found) && found.length) || 0`],
+    ["or", `${found}return !Array.isArray(found) || found.length`],
+    ["typeof", `${found}return { n: typeof found === "string" ? found.length : 0 }`],
+    ["typeof of a part", `${found}return { n: typeof found.entries === "undefined" ? found.length : 0 }`],
+    ["in", `${found}return { n: "entries" in found ? 0 : found.length }`],
+    ["hasOwn", `${found}return { n: Object.hasOwn(found, "entries") ? 0 : found.length }`],
+    ["instanceof", `${found}return { n: found instanceof Array ? found.length : 0 }`],
+    ["a part that is there", `${found}return { n: found.entries ? 0 : found.length }`],
+    ["optional chaining", `${found}return { n: found?.entries ? 0 : found.length }`],
+    ["a comparison with undefined", `${found}return { n: found.entries === undefined ? found.length : 0 }`],
+    ["a catch", `${found}try { return { n: found.entries.length - 2 } } catch { return { n: found.length } }`],
+    ["a switch over typeof", `${found}switch (typeof found) { case "string": return found.length; default: return 0 }`],
+    ["a function", `const count = (x) => (Array.isArray(x) ? x.length : 0);\n${found}return count(found)`],
+    ["a test around a callback", `${found}return Array.isArray(found) ? [1].map(() => found.length) : []`],
+    [
+      "typeof before a sum",
+      `${read}let n = NaN;\nfor (const e of entries) n = typeof e.at === "number" ? e.at * 2 : NaN;\nreturn n`,
+    ],
+    [
+      "typeof before a comparison",
+      `${read}return entries.filter((e) => typeof e.kind === "number" && e.kind === "OPEN").length`,
+    ],
+  ])("%s", async (_, source) => {
+    expect(await warningsOf(source)).toEqual([]);
+  });
+
+  test.each<[string, string]>([
+    ["a test that lets it run", `${found}return { n: Array.isArray(found) ? 0 : found.length }`],
+    ["an end that was not taken", `${found}if (Array.isArray(found)) return 0;\nreturn { n: found.length }`],
+    ["a test of another value", `${found}const other = [];\nreturn { n: Array.isArray(other) ? found.length : 0 }`],
+    ["optional chaining of the value itself", `${found}return { n: found?.length }`],
+  ])("%s does not hide a warning", async (_, source) => {
+    expect(await warningsOf(source)).toEqual([expect.stringContaining("found is { entries }, not a list")]);
+  });
+});
+
 describe("a program that calls no tool gets no warning", () => {
   test.each([
     "[10, 9, 1].sort()",

@@ -6,6 +6,7 @@ import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
+import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -23,7 +24,7 @@ export function neverTrue({ json = "", logs }: Output, around: Surroundings): st
   return all.flatMap((comparison) => {
     const { node, property, wanted, isEqual } = comparison;
     const seen = [...new Set(values.of(property)?.values)];
-    if (seen.length === 0 || seen.length > maxChoices || !areTexts(seen)) return [];
+    if (seen.length === 0 || seen.length > maxChoices || !areTexts(seen) || mayNotHaveRun(property, around)) return [];
     const declared = isMember(property) ? choicesOf(propertyName(property) ?? "", around, seen) : undefined;
     const choices = declared ?? seen;
     // Programs that try several spellings may include one that exists.

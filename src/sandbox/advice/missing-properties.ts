@@ -4,6 +4,7 @@ import { isObject } from "../../json-object.ts";
 import { isFunction, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { meantKey } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
+import { mayNotHaveRun } from "./guards.ts";
 import type { Seen } from "./seen.ts";
 import { areTexts, keysOf, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -29,7 +30,8 @@ export function missingProperties(around: Surroundings, guarded = false): Missin
     return isGuarded(node, tree) === guarded ? (missingAt(node, around) ?? []) : [];
   });
   const all = guarded ? read : [...read, ...destructured(around)];
-  return all.filter(({ property }) => !written.has(property)).sort((a, b) => a.node.start - b.node.start);
+  const certain = all.filter(({ node, property }) => !written.has(property) && !mayNotHaveRun(node, around));
+  return certain.sort((a, b) => a.node.start - b.node.start);
 }
 
 /** The missing property at one place, whether or not the program expects that it may be missing. */

@@ -16,6 +16,7 @@ import {
 import { calledTool, type Scope } from "../ast/tool-calls.ts";
 import type { Source, Step, Tree } from "../ast/tree.ts";
 import { elements, follow, iterated, joined, part, property, type Seen } from "./seen.ts";
+import { truthOf } from "./truth.ts";
 
 /** The recorded results of a tool in this execution. */
 export type ResultsOf = (tool: string) => unknown[];
@@ -72,9 +73,13 @@ export class SeenValues {
       case "MemberExpression":
         return this.#member(node);
       case "LogicalExpression":
-        return node.operator === "&&" ? this.of(node.right) : this.#either(node.left, node.right);
-      case "ConditionalExpression":
+        if (node.operator === "&&") return this.#truth(node.left) === false ? undefined : this.of(node.right);
+        return this.#either(node.left, node.right);
+      case "ConditionalExpression": {
+        const truth = this.#truth(node.test);
+        if (truth !== undefined) return this.of(truth ? node.consequent : node.alternate);
         return this.#either(node.consequent, node.alternate);
+      }
       case "AssignmentExpression":
         return node.operator === "=" ? this.of(node.right) : undefined;
       case "ArrayExpression": {
@@ -90,6 +95,10 @@ export class SeenValues {
       default:
         return undefined;
     }
+  }
+
+  #truth(test: Node): boolean | undefined {
+    return truthOf(test, (node) => this.of(node));
   }
 
   /** `a ?? []`: an empty replacement adds no values. */

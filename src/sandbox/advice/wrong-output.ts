@@ -5,6 +5,7 @@ import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
 import { shownExpression } from "./fault.ts";
+import { mayNotHaveRun } from "./guards.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
 import { knownTool } from "./pages.ts";
 import { keysOf, listKeys, shapeOf } from "./shapes.ts";
@@ -88,7 +89,8 @@ function showsNaN({ notes, logs }: Output): boolean {
 }
 
 /** Additions to an entry that does not exist yet, and calculations with text. */
-export function nanCauses(output: Output, { tree, values }: Surroundings): string[] {
+export function nanCauses(output: Output, around: Surroundings): string[] {
+  const { tree, values } = around;
   if (!showsNaN(output)) return [];
   const sums = tree.all("AssignmentExpression").flatMap(({ left, right, operator }) => {
     if (!/^[-+*/]=$/.test(operator) || !isMember(left) || !isUnsetAt(left, tree)) return [];
@@ -99,7 +101,7 @@ export function nanCauses(output: Output, { tree, values }: Surroundings): strin
   const texts = tree.all("BinaryExpression").flatMap(({ left, right, operator }) => {
     if (!/^[-*/%]$/.test(operator)) return [];
     const text = [left, right].find((node) => isNoNumber(values.of(node)?.values ?? []));
-    if (!text) return [];
+    if (!text || mayNotHaveRun(text, around)) return [];
     const sample = values.of(text)?.values.find((value) => typeof value === "string");
     const isDate = typeof sample === "string" && !Number.isNaN(Date.parse(sample));
     const name = shownExpression(text, tree);
