@@ -1,5 +1,5 @@
 /** Finds the expression that an error of the engine is about. The engine tells only a position, not the expression. */
-import { isCall, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import { isCall, isFunction, isMember, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Failing } from "./surroundings.ts";
 
@@ -48,12 +48,14 @@ function callOpenedAt(at: number, tree: Tree) {
 }
 
 function iterated(at: number, tree: Tree, nothing: string | undefined): Fault | undefined {
+  const around = functionAt(at, tree);
   const here = tree.nodes
     .flatMap((node) => iteratedBy(node, at))
-    .findLast((node) => node.start - 1 <= at && at <= node.end);
-  const node = here ?? onlyDestructured("ArrayPattern", tree);
+    .findLast((node) => node.start - 1 <= at && at <= node.end && tree.functionAround(node) === around);
+  const other = here ? undefined : onlyDestructured("ArrayPattern", at, tree);
+  const node = here ?? other?.node;
   if (!node) return undefined;
-  const message = `${shownExpression(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so it cannot be iterated" : ""}`;
+  const message = `${other?.name ?? shownExpression(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so it cannot be iterated" : ""}`;
   return { node, is: nothing ? "undefined" : "other", message, ...(here ? {} : { at: node.start }) };
 }
 
@@ -77,16 +79,53 @@ function converted(at: number, tree: Tree): Fault | undefined {
     const message = `${shownExpression(given, tree)} is undefined or null, not an object`;
     return { node: given, is: "undefined", message };
   }
-  const node = onlyDestructured("ObjectPattern", tree);
-  if (!node) return undefined;
-  const message = `${shownExpression(node, tree)} is undefined or null and cannot be destructured`;
-  return { node, is: "undefined", message, at: node.start };
+  const other = onlyDestructured("ObjectPattern", at, tree);
+  if (!other) return undefined;
+  const message = `${other.name} is undefined or null and cannot be destructured`;
+  return { node: other.node, is: "undefined", message, at: other.node.start };
 }
 
-/** The value of the only declaration with a pattern of one type. */
-function onlyDestructured(type: "ArrayPattern" | "ObjectPattern", tree: Tree): Node | undefined {
-  const values = tree.all("VariableDeclarator").flatMap(({ id, init }) => (id.type === type && init ? [init] : []));
-  return values.length === 1 ? values[0] : undefined;
+interface Destructured {
+  node: Node;
+  /** The value, or one of its parts. */
+  name: string;
+}
+
+/**
+ * The only value that patterns of one type may have failed to take apart. The engine has no position for that: it tells the last call
+ * before it in the same function, or the function. Lists and objects that are written out do not fail.
+ */
+function onlyDestructured(type: "ArrayPattern" | "ObjectPattern", at: number, tree: Tree): Destructured | undefined {
+  const around = functionAt(at, tree);
+  const all = tree.nodes.flatMap((node) => {
+    const found = takenApart(node, type);
+    const isAfter =
+      found !== undefined && found.end >= at && (isFunction(node) ? node : tree.functionAround(node)) === around;
+    return isAfter && !/^(?:Array|Object)Expression$/.test(found.type) ? [{ node, found }] : [];
+  });
+  const [first, ...others] = all;
+  // A pattern within the first one takes a part of the same value.
+  if (!first || others.some(({ node }) => !isWithin(node, first.node))) return undefined;
+  const shown = shownExpression(first.found, tree);
+  return { node: first.found, name: others.length === 0 ? shown : `${shown} or a part of it` };
+}
+
+/** `list` of `const [a] = list`, `[a] = list` and `const { b: [a] } = list`: an expression, or a pattern for a part or a parameter. */
+function takenApart(node: Node, type: "ArrayPattern" | "ObjectPattern"): Node | undefined {
+  if (node.type === "VariableDeclarator") return node.id.type === type && node.init ? node.init : undefined;
+  if (node.type === "AssignmentExpression") return node.left.type === type ? node.right : undefined;
+  if (node.type === "ForOfStatement") {
+    const [declared] = node.left.type === "VariableDeclaration" ? node.left.declarations : [];
+    return declared?.id.type === type ? declared.id : undefined;
+  }
+  if (isFunction(node)) return node.params.find((each) => each.type === type);
+  if (node.type === "Property") return node.value.type === type ? node.value : undefined;
+  return node.type === "ArrayPattern" ? (node.elements.find((each) => each?.type === type) ?? undefined) : undefined;
+}
+
+/** The innermost function at an offset, which may be that of the function itself. Undefined outside of functions. */
+function functionAt(at: number, tree: Tree): Node | undefined {
+  return tree.nodes.filter(isFunction).findLast((node) => node.start <= at && at <= node.end);
 }
 
 /** An expression on one line, without the arguments of calls, and shortened. */

@@ -17,7 +17,7 @@ export interface Transpiled {
   notes: readonly string[];
   /** The program without its types and otherwise as it was written, for the check and for explanations. */
   plain: Tree;
-  /** The offset in `plain` for a place of the transpiled code. */
+  /** The offset in `plain` for a place of the transpiled code, as the engine tells it. */
   plainOffset(at: Position): number;
   originalPosition(plainOffset: number): Promise<Position>;
 }
@@ -61,8 +61,15 @@ async function transpileProgram(written: string, module: string | undefined): Pr
     trace ??= traceOf(source);
     return (await trace)(at) ?? at;
   };
-  const plainOffset = (at: Position) => edits.undo(new Lines(code).offset(at));
+  const plainOffset = (at: Position) => edits.undo(engineOffset(code, at));
   return { code, notes, plain, plainOffset, originalPosition };
+}
+
+/** The offset of a position of the engine, which counts a character outside the basic plane as one column. */
+function engineOffset(code: string, { line, column }: Position): number {
+  let offset = new Lines(code).offset({ line, column: 1 });
+  for (let left = column - 1; left > 0; left--) offset += (code.codePointAt(offset) ?? 0) > 0xff_ff ? 2 : 1;
+  return offset;
 }
 
 /** Parses the text as code, or the code in its only fence. */
