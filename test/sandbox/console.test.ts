@@ -136,3 +136,32 @@ test("console works after code has broken the prototypes", async () => {
     console.log({ a: [1, "x"] }, "%s", 5);`;
   expect(await logged(code)).toBe("{ a: [ 1, 'x' ] } %s 5");
 });
+
+test("long texts in an object are logged with their own line breaks and quotes", async () => {
+  const code = `
+const content = "# Title\\n\\nIt's a \\"text\\" of a file with a \\\\ and \`ticks\`.\\n\\tIndented, and long enough for several lines.\\nEnd";
+console.log({ path: "a.md", content });
+console.log("read", [content]);
+console.dir({ content });
+console.log("%O", { content: "short" });
+console.log({ content: "one\\ntwo" });`;
+  const shown = `# Title
+
+It's a "text" of a file with a \\ and \`ticks\`.
+	Indented, and long enough for several lines.
+End`;
+  expect(await logged(code)).toBe(
+    [
+      `{\n  path: 'a.md',\n  content: \`${shown}\`\n}`,
+      `read [\n  \`${shown}\`\n]`,
+      `{\n  content: \`${shown}\`\n}`,
+      "{ content: 'short' }",
+      "{ content: 'one\\ntwo' }",
+    ].join("\n"),
+  );
+});
+
+test("a logged text that looks like joined parts stays as it is", async () => {
+  const text = "'one\\\\n' +\\n  'two'";
+  expect(await logged(`console.log("${text}", 1)`)).toBe("'one\\n' +\n  'two' 1");
+});

@@ -1,6 +1,7 @@
 /** `console`: sends every line to the host, in order and with its level. */
 import { host } from "./host.ts";
-import { formatWithOptions, type InspectOptions, inspect, logOptions } from "./inspect.ts";
+import type { InspectOptions } from "./inspect.ts";
+import { inspected, logged } from "./logged.ts";
 import { textTable } from "./text-table.ts";
 
 let indent = "";
@@ -8,10 +9,7 @@ const counts = new Map<string, number>();
 const timers = new Map<string, number>();
 
 function write(level: string, values: unknown[]): void {
-  print(
-    level,
-    values.length === 1 && typeof values[0] === "string" ? values[0] : formatWithOptions(logOptions, ...values),
-  );
+  print(level, logged(values));
 }
 
 function print(level: string, text: string): void {
@@ -32,7 +30,7 @@ export const guestConsole = {
   error: (...values: unknown[]) => write("error", values),
   trace: (...values: unknown[]) => write("debug", ["Trace:", ...values]),
   dir: (value: unknown, options: InspectOptions = {}) =>
-    print("log", inspect(value, { ...logOptions, customInspect: false, ...options })),
+    print("log", inspected(value, { customInspect: false, ...options })),
   dirxml: (...values: unknown[]) => write("log", values),
   table: (rows: unknown, columns?: string[]) => {
     const table = textTable(rows, columns);
