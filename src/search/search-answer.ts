@@ -7,9 +7,10 @@ import { nearNames } from "../near-names.ts";
 import { briefSignature } from "../registry/brief-signature.ts";
 import { notesOf } from "../registry/emit.ts";
 import { requiredArguments } from "../registry/json-schema.ts";
-import { type RegistryTool, toolId } from "../registry/model.ts";
-import { callPath } from "../registry/signature.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import { callPath, signature } from "../registry/signature.ts";
 import { oneLine } from "../visible-text.ts";
+import { companionsOf } from "./companions.ts";
 import { type FoundTool, type SearchResult, serverIn } from "./search.ts";
 import { listSkills, skillId } from "./skills.ts";
 
@@ -44,7 +45,10 @@ const maxCallChars = 200;
 export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
   const entry = entryOf(found, catalog);
   if (!entry) return found.kind === "skill" ? found.signature : found.id;
-  const { server, tool } = entry;
+  return briefText(entry.server, entry.tool);
+}
+
+function briefText(server: RegistryServer, tool: RegistryTool): string {
   const path = callPath(server, tool);
   const call = `${path}${briefSignature(tool).args}`;
   if (call.length <= maxCallChars) return oneLine(call, maxCallChars);
@@ -52,6 +56,24 @@ export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
     `${path}${briefSignature(withRequiredArguments(tool)).args}`.replace(/ \}\)$/, ", … })"),
     maxCallChars,
   );
+}
+
+/** A longer signature is shown as a brief call with the names of the result's fields. */
+const maxCompanionChars = 200;
+
+/** `channel_id from slack.list_channels(…): …`, for the ids that a tool requires, by the ids of the tools that give them. */
+export function companionTexts(found: FoundTool, catalog: ToolCatalog): Map<string, string> {
+  const entry = entryOf(found, catalog);
+  if (!entry) return new Map();
+  const { server, tool } = entry;
+  const texts = companionsOf(tool, server).map(({ argument, tool: companion }): [string, string] => {
+    const whole = signature(server, companion);
+    const { outline } = briefSignature(companion);
+    const brief = `${briefText(server, companion)}${outline === undefined ? "" : `: ${outline}`}`;
+    const call = oneLine(whole.length > maxCompanionChars ? brief : whole, 2 * maxCompanionChars);
+    return [toolId(server.name, companion.name), `${oneLine(argument, 60)} from ${call}`];
+  });
+  return new Map(texts);
 }
 
 function withRequiredArguments(tool: RegistryTool): RegistryTool {

@@ -18,6 +18,7 @@ import {
 import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
+import { wordsOf } from "../registry/search/tokenize.ts";
 import { ToolSearch } from "../registry/search/tool-search.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
@@ -51,6 +52,7 @@ export const resultKeys = {
   searched: about("Total number of tools and skills", number),
   notIndexed: about("Servers whose tools are not known yet", texts),
   outdated: about("Servers whose config entry has changed since they were listed", texts),
+  "noServerFor?": about("Services that the query names, such as jira, and no tool or server does", texts),
 };
 
 const resultShape = record({ ...resultKeys, tools: list(foundShape) });
@@ -79,6 +81,9 @@ export function search(
   const { tools, skills } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers();
+  const services = servers.length > 0 ? [] : tools.missingServices(withoutMark(query));
+  const configured = new Set([...catalog.config.servers.keys()].flatMap(wordsOf));
+  const noServerFor = services.filter((service) => !configured.has(service));
   return {
     query,
     tools: tools.search(withoutMark(query), limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
@@ -102,6 +107,7 @@ export function search(
     searched: tools.size,
     notIndexed: unknown.filter((name) => !indexed.has(name)),
     outdated: unknown.filter((name) => indexed.has(name)),
+    ...(noServerFor.length > 0 ? { noServerFor } : {}),
   };
 }
 

@@ -108,7 +108,7 @@ export default command({
     return {
       json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
-      note: nothingText(args.query, result, toolbox) + problemsText(result, problems, faults),
+      note: nothingText(args.query, result, toolbox) + servicesText(result) + problemsText(result, problems, faults),
     };
   },
 });
@@ -235,6 +235,12 @@ function entryText(found: FoundTool, detail: Detail, width: number | undefined):
     lines.push(below(signature, cyan), below(tellingExample(found), dim), below(alsoText(found), dim));
   }
   return lines.join("");
+}
+
+/** Says that the tools found are not those of a service that the query names. */
+function servicesText({ noServerFor, tools }: SearchResult): string {
+  if (!noServerFor || tools.length === 0) return "";
+  return `No tool is for ${noServerFor.join(" or ")}. To look for a server: claudikins add ${noServerFor[0]}\n`;
 }
 
 /** What to tell about a search without results. Empty if there are results. */

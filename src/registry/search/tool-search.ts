@@ -8,6 +8,7 @@ import { Postings } from "./postings.ts";
 import { listedTools, type Prepared, prepare } from "./prepared.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
 import { highest, type RankedTool, Ranking } from "./ranking.ts";
+import { servicesWithout } from "./services.ts";
 import { Spelling } from "./spelling.ts";
 import { asksToDestroy } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
@@ -83,6 +84,12 @@ export class ToolSearch {
       ({ score }, at) => score < most * (at < firstMatches ? minShareOfFirst : minShareOfLater),
     );
     return end === -1 ? matches : matches.slice(0, end);
+  }
+
+  /** The services that a query names and no tool or server does. A query for certain servers names none. */
+  missingServices(query: string): string[] {
+    const { servers, rest } = this.#filtersIn(query);
+    return servers.length > 0 ? [] : servicesWithout(rest, this.#vocabulary.has);
   }
 
   /** All matches, the best first. Filters are words like all others. */

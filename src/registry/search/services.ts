@@ -1,0 +1,46 @@
+/**
+ * Finds services that a query names, such as Jira, so that a search can say that no server is for them. Words alone do not tell: a
+ * tool that creates tickets matches two of the three words of `create jira ticket`.
+ */
+import { stemOf, wordsOf } from "./tokenize.ts";
+
+/**
+ * Names of services that have no other meaning. Services whose tools may have a server with a general name, such as a mail program
+ * or a database, are not listed.
+ */
+const names: ReadonlySet<string> = new Set(
+  `jira confluence trello asana clickup todoist wrike basecamp airtable smartsheet zendesk freshdesk intercom hubspot salesforce pipedrive
+  zoho servicenow mailchimp sendgrid twilio mailgun shopify woocommerce magento paypal stripe klarna adyen xero quickbooks netsuite workday
+  bamboohr docusign dropbox onedrive sharepoint evernote onenote github gitlab bitbucket gitea jenkins circleci vercel netlify heroku
+  digitalocean cloudflare firebase supabase snowflake bigquery databricks mongodb datadog newrelic pagerduty opsgenie splunk grafana sentry
+  kibana amplitude mixpanel posthog tableau powerbi metabase discord telegram whatsapp mattermost webex instagram facebook linkedin tiktok
+  pinterest snapchat reddit twitter youtube vimeo twitch spotify soundcloud airbnb uber lyft doordash yelp tripadvisor expedia etsy ebay
+  figma canva webflow wordpress squarespace contentful calendly eventbrite zapier strava fitbit coinbase binance okta auth0`.split(
+    /\s+/,
+  ),
+);
+
+/** Names with another meaning: they count before a thing that the service has, or behind a preposition at the end. */
+const ambiguous =
+  /\b(linear|notion|slack|zoom|monday|teams) (?:issue|ticket|page|database|workspace|channel|message|dm|thread|board|project|task|card|meeting|call|cycle|doc|user|comment|reminder)s?\b|\b(?:in|on|to|via|from|through) (linear|notion|slack)\W*$/gi;
+
+/** Words before the subject of a request: `search the web for jira` wants no Jira server. */
+const ofSubject = new Set(["about", "for", "of", "regarding", "mentioning", "like"]);
+
+const maxChars = 1_000;
+
+/** A longer query describes more than a call, and may name a service only in passing. */
+const maxWords = 12;
+
+/** The services that a query names, in lower case, if no tool and no server has the name of any of them. */
+export function servicesWithout(query: string, isKnown: (stem: string) => boolean): string[] {
+  const words = wordsOf(query.slice(0, maxChars));
+  if (words.length > maxWords) return [];
+  const clear = words.filter((word, at) => names.has(word) && !ofSubject.has(words[at - 1] ?? ""));
+  const others = Array.from(
+    query.slice(0, maxChars).matchAll(ambiguous),
+    ([, before, behind]) => before ?? behind ?? "",
+  );
+  const all = [...new Set([...clear, ...others].map((name) => name.toLowerCase()))];
+  return all.some((name) => isKnown(stemOf(name))) ? [] : all;
+}
