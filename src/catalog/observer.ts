@@ -18,7 +18,7 @@ import {
   readObserved,
   writeObserved,
 } from "../registry/observed/store.ts";
-import { rewriteTool } from "../registry/store.ts";
+import { rewriteTools } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
@@ -217,16 +217,20 @@ export class Observer {
         lockWaitMs,
       );
       this.#read();
-      for (const { server, tool } of learned) this.#rewrite(server.name, tool.name);
+      for (const [name, each] of Map.groupBy(learned, ({ server }) => server.name)) {
+        this.#rewrite(name, new Set(each.map(({ tool }) => tool.name)));
+      }
     } catch (error) {
       this.#log.debug(`Cannot write the observed results: ${messageOf(error)}`);
     }
   }
 
-  #rewrite(serverName: string, toolName: string): void {
+  #rewrite(serverName: string, toolNames: ReadonlySet<string>): void {
     this.#applyTo(serverName);
-    const found = this.#toolOf(serverName, toolName);
-    if (found) rewriteTool(registryOf(this.#config, serverName), found.server, found.tool);
+    const server = this.#servers().find(({ name }) => name === serverName);
+    if (!server) return;
+    const tools = server.tools.filter(({ name }) => toolNames.has(name));
+    rewriteTools(registryOf(this.#config, serverName), server, tools);
   }
 
   #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {

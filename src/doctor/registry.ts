@@ -10,7 +10,7 @@ import { counted } from "../outcome-text.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { indexFileName, type RegistryServer } from "../registry/model.ts";
 import { originOf } from "../registry/origin.ts";
-import { differencesOf, notExecutable } from "../registry/store.ts";
+import { differencesOf, globalsDifference, notExecutable } from "../registry/store.ts";
 import { inShell, shellWord } from "../shell-word.ts";
 import { ownProgram, versionOf } from "./executable.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
@@ -42,6 +42,7 @@ export async function registryFindings(
     ...fileFindings(
       folder,
       ours.filter(({ name }) => toolbox.catalog.find(name)),
+      inRegistry(config, folder, catalog.index.servers),
     ),
     ...rightsFindings(folder, ours),
     ...commandFindings(folder, scene),
@@ -82,9 +83,9 @@ function genOf(names: string[]): string {
   return [gen, ...names.map((name) => `--server ${shellWord(name)}`)].join(" ");
 }
 
-function fileFindings(folder: string, servers: RegistryServer[]): Finding[] {
+function fileFindings(folder: string, servers: RegistryServer[], stored: RegistryServer[]): Finding[] {
   const differences = servers.flatMap((server) => differencesOf(folder, server, undefined));
-  const bridge = bridgeDifferences(folder);
+  const bridge = [...globalsDifference(folder, stored), ...bridgeDifferences(folder)];
   const gone = bridge.filter(({ path, state }) => state === "missing" && path.endsWith(".js"));
   const [first] = gone;
   if (first) {

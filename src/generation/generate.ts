@@ -17,6 +17,7 @@ import {
   type Difference,
   differencesOf,
   generatedFiles,
+  globalsDifference,
   indexDifference,
   removeAbandoned,
   straysIn,
@@ -167,7 +168,7 @@ export async function checkRegistry({ catalog, pool }: Parts, options: GenerateO
     servers,
     differences: [
       ...indexDifference(registry, known),
-      ...(known.length > 0 ? bridgeDifferences(registry) : []),
+      ...(known.length > 0 ? [...globalsDifference(registry, known), ...bridgeDifferences(registry)] : []),
       ...[...extra].map((path): Difference => ({ path, state: "extra" })),
     ],
   };

@@ -8,6 +8,7 @@ import { type Problem, problemOf } from "../errors.ts";
 import { makeFolder } from "../files.ts";
 import { about, either, named, number, oneOf, problem, record, text, type ValueOf } from "../json-shape.ts";
 import { writeBridge } from "../registry/bridge.ts";
+import { writeGlobals } from "../registry/globals/globals-file.ts";
 import { differencesOf, makeExecutable, notExecutable } from "../registry/store.ts";
 import { generate, type Parts } from "./generate.ts";
 
@@ -86,7 +87,12 @@ async function learnTools(parts: Parts, { dryRun, signal, onServer }: SetupOptio
   const names = serversToAsk(catalog);
   if (dryRun) return names.map((server): Step => ({ step: "tools", server, result: "to do" }));
   if (names.length === 0) {
-    if (catalog.index.servers.length > 0) writeBridge(catalog.config.folders.registry);
+    const { config, index } = catalog;
+    const { registry } = config.folders;
+    if (index.servers.length > 0) {
+      writeBridge(registry);
+      writeGlobals(registry, inRegistry(config, registry, index.servers));
+    }
     return [];
   }
   const { servers } = await generate(parts, { only: names, signal, onServer });

@@ -72,6 +72,9 @@ For several calls, or for large results, run code:
 
     claudikins exec -e '/* ${markOf("readme")} */ return (await server.tool({ name: "value" })).length'
 
+To check such programs with TypeScript, name \`globals.d.ts\`, which declares all servers: in "include" of a tsconfig.json, or in
+the first line of a program: \`/// <reference path="…/globals.d.ts" />\`.
+
 ${markOf("readme")} only tells claudikins that this file was useful.
 `;
 

@@ -6,6 +6,8 @@ const keywords =
   "finally for function if implements import in instanceof interface let new null package private protected public return " +
   "static super switch this throw true try typeof undefined var void while with yield";
 
+const keywordSet: ReadonlySet<string> = new Set(keywords.split(" "));
+
 const reserved = new Set(
   (
     `${keywords} abstract any as asserts async bigint boolean constructor declare from get infer is keyof module namespace ` +
@@ -14,12 +16,17 @@ const reserved = new Set(
 );
 
 /** These words, and the other names in generated files. */
-const notForFunctions = new Set([...keywords.split(" "), "tool", "example", "notes", "call", "program", "Promise"]);
+const notForFunctions = new Set([...keywordSet, "tool", "example", "notes", "call", "program", "Promise"]);
 
 /** The name of a tool's function in its generated file: `delete` → `delete_`. */
 export function functionName(tool: string): string {
   const name = toIdentifier(tool);
   return notForFunctions.has(name) ? `${name}_` : name;
+}
+
+/** Whether the word cannot name a variable or a function. */
+export function isKeyword(word: string): boolean {
+  return keywordSet.has(word);
 }
 
 /** Whether the text is an identifier. Reserved words count, because `server.delete` is valid. */

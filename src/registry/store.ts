@@ -19,8 +19,11 @@ import {
 import { isObject, parsedJson } from "../json-object.ts";
 import { isNewer, writtenByNewer } from "../newer.ts";
 import { type EmittedFile, emitServer, isGenerated, isProgramText } from "./emit.ts";
+import { globalsFile, writeGlobals } from "./globals/globals-file.ts";
+import { serverGlobalName, withToolsAgain } from "./globals/server-global.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
+import { filesOfServer } from "./server-files.ts";
 
 /** The form of the index and of the observed shapes. */
 const form = 1;
@@ -107,7 +110,7 @@ export interface Written {
 /** Writes the changed files of one server and removes generated files of tools that are gone. Throws FILE_NOT_WRITABLE. */
 export function writeServer(folder: string, server: RegistryServer, before: RegistryServer | undefined): Written {
   const target = pathOf(folder, server);
-  const files = emitServer(server);
+  const files = filesOfServer(server);
   // First, because on some file systems `Get.ts` and `get.ts` are one file.
   let removed = removeGenerated(target, files);
   const results = files.map(({ name, text }) => {
@@ -119,13 +122,19 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   return { written: pathsOf("written").length, removed, kept: pathsOf("kept") };
 }
 
-/** Writes the file of one tool again, if it exists. Throws FILE_NOT_WRITABLE. */
-export function rewriteTool(folder: string, server: RegistryServer, tool: RegistryTool): void {
+/** Writes the types of these tools again, in the files that exist. Throws FILE_NOT_WRITABLE. */
+export function rewriteTools(folder: string, server: RegistryServer, tools: readonly RegistryTool[]): void {
+  const target = pathOf(folder, server);
   const names = assignFileNames(server.tools.map(({ name }) => name));
-  const path = join(pathOf(folder, server), `${names.get(tool.name)}.ts`);
-  const [alone] = assignFileNames([tool.name]).values();
-  const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
-  if (text !== undefined && readIfThere(path) !== undefined) writeGenerated(path, text);
+  for (const tool of tools) {
+    const path = join(target, `${names.get(tool.name)}.ts`);
+    const [alone] = assignFileNames([tool.name]).values();
+    const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
+    if (text !== undefined && readIfThere(path) !== undefined) writeGenerated(path, text);
+  }
+  const path = join(target, serverGlobalName);
+  const text = readIfThere(path);
+  if (text !== undefined) writeGenerated(path, withToolsAgain(text, tools, names));
 }
 
 function writeGenerated(path: string, text: string): ReturnType<typeof writeWhenChanged> {
@@ -151,9 +160,11 @@ export function updateIndex(folder: string, names: readonly string[], ours: read
   writeIndex(folder, [...others, ...ours]);
 }
 
-/** Writes the index. The file is not touched if nothing has changed. */
+/** Writes the index, and the file that declares the servers for programs. Files are not touched if nothing has changed. */
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
-  writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(indexOf(servers), null, 1)}\n`);
+  const index = indexOf(servers);
+  writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(index, null, 1)}\n`);
+  writeGlobals(folder, index.servers);
 }
 
 /** The content of the index file: servers are sorted, without observed shapes. */
@@ -246,7 +257,7 @@ export function differencesOf(
   before: RegistryServer | undefined,
 ): Difference[] {
   const target = pathOf(folder, server);
-  const files = emitServer(server);
+  const files = filesOfServer(server);
   const moved = before && before.folder !== server.folder ? generatedFiles(folder, before) : [];
   return [
     ...files.flatMap(({ name, text }) => differenceOf(join(target, name), text, isGenerated)),
@@ -264,6 +275,12 @@ export function indexDifference(folder: string, expected: readonly RegistryServe
   return Bun.deepEquals(comparable(index), comparable(indexOf(expected))) ? [] : [{ path, state: "stale" }];
 }
 
+/** How the file that declares the servers for programs differs. */
+export function globalsDifference(folder: string, servers: readonly RegistryServer[]): Difference[] {
+  const { path, text, isOurs } = globalsFile(folder, servers);
+  return differenceOf(path, text, isOurs);
+}
+
 /** Category names that the config allows. Other folders are not categories. */
 const categoryName = /^[a-z0-9][a-z0-9-]*$/;
 
@@ -277,6 +294,6 @@ export function straysIn(folder: string, servers: readonly RegistryServer[]): st
       const target = join(folder, ...below.split("/"));
       const server = owned.get(below);
       const abandoned = namesIn(target).filter(isAbandoned);
-      return [...generatedIn(target, server && emitServer(server)), ...abandoned.map((name) => join(target, name))];
+      return [...generatedIn(target, server && filesOfServer(server)), ...abandoned.map((name) => join(target, name))];
     });
 }

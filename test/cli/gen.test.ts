@@ -42,21 +42,26 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     missing  business/shop/example.ts
     missing  business/shop/get.ts
     missing  business/shop/list.ts
+    missing  business/shop/server-global.d.ts
+    missing  business/shop/server-module.d.ts
     missing  other/notes/index.ts
     missing  other/notes/client.ts
     missing  other/notes/example.ts
     missing  other/notes/add.ts
+    missing  other/notes/server-global.d.ts
+    missing  other/notes/server-module.d.ts
     missing  index.json
+    missing  globals.d.ts
     missing  _runtime/bridge.ts
     missing  _runtime/bridge-code.js
     missing  package.json
     missing  README.md
     --- stderr
     server  state  tools  differences  time
-    shop  stale  2  5  N ms
-    notes  stale  1  4  N ms
+    shop  stale  2  7  N ms
+    notes  stale  1  6  N ms
 
-    error: The registry in FOLDER/.claudikins/registry is out of date: 14 files
+    error: The registry in FOLDER/.claudikins/registry is out of date: 19 files
 
     hint: To update it, run the command again without --check
     --- exit code 1
@@ -84,15 +89,20 @@ test("gen --check reports a stale registry, a current one, and a server that doe
     stale  business/shop/client.ts
     stale  business/shop/example.ts
     missing  business/shop/refund.ts
+    stale  business/shop/server-global.d.ts
+    stale  business/shop/server-module.d.ts
     extra  business/shop/get.ts
     stale  index.json
+    stale  globals.d.ts
     extra  other/notes/add.ts
     extra  other/notes/client.ts
     extra  other/notes/example.ts
     extra  other/notes/index.ts
+    extra  other/notes/server-global.d.ts
+    extra  other/notes/server-module.d.ts
     --- stderr
     server  state  tools  differences  time
-    shop  stale  2  5  N ms
+    shop  stale  2  7  N ms
     broken  SERVER_UNAVAILABLE  -  -  N ms
 
     error: Server "broken" did not start: its process exited with code 3
@@ -101,7 +111,7 @@ test("gen --check reports a stale registry, a current one, and a server that doe
 
     hint: Run its command from the config by hand to see more.
 
-    error: The registry in FOLDER/.claudikins/registry is out of date: 10 files
+    error: The registry in FOLDER/.claudikins/registry is out of date: 15 files
 
     hint: To update it, run the command again without --check
     --- exit code 1
@@ -122,7 +132,7 @@ test("gen --check --json prints the report on stdout if all files are current, o
     stderr: {
       error: {
         code: "REGISTRY_STALE",
-        message: `The registry in ${registry} is out of date: 9 files`,
+        message: `The registry in ${registry} is out of date: 12 files`,
         hint: "To update it, run the command again without --check",
       },
       report: {
@@ -133,19 +143,26 @@ test("gen --check --json prints the report on stdout if all files are current, o
             tools: 1,
             durationMs: expect.any(Number),
             differences: [
-              ...["index.ts", "client.ts", "example.ts", "list.ts"].map((name) => ({
-                path: join(registry, "other", "shop", name),
-                state: "missing",
-              })),
+              ...["index.ts", "client.ts", "example.ts", "list.ts", "server-global.d.ts", "server-module.d.ts"].map(
+                (name) => ({
+                  path: join(registry, "other", "shop", name),
+                  state: "missing",
+                }),
+              ),
             ],
           },
         ],
-        differences: ["index.json", "_runtime/bridge.ts", "_runtime/bridge-code.js", "package.json", "README.md"].map(
-          (name) => ({
-            path: join(registry, name),
-            state: "missing",
-          }),
-        ),
+        differences: [
+          "index.json",
+          "globals.d.ts",
+          "_runtime/bridge.ts",
+          "_runtime/bridge-code.js",
+          "package.json",
+          "README.md",
+        ].map((name) => ({
+          path: join(registry, name),
+          state: "missing",
+        })),
       },
     },
   });
@@ -199,6 +216,7 @@ test("--output writes to another folder and not to the default one", async () =>
   expect(readdirSync(join(folder.path, "sub", "tools")).sort()).toEqual([
     "README.md",
     "_runtime",
+    "globals.d.ts",
     "index.json",
     "other",
     "package.json",
@@ -225,6 +243,8 @@ test("--clean names what it removed", async () => {
       other/old/client.ts
       other/old/example.ts
       other/old/index.ts
+      other/old/server-global.d.ts
+      other/old/server-module.d.ts
       other/old/x.ts
     --- exit code 0
     "

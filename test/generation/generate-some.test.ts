@@ -21,8 +21,8 @@ async function gen(options?: GenerateOptions): Promise<GenerateReport> {
   return await generate(toolbox, options);
 }
 
-/** Leaves out the two files that every server has beside its index. */
-const matters = (name: string) => !/\/(?:client|example)\.ts$/.test(name);
+/** Leaves out the files that every server has beside its index, and the declarations for programs. */
+const matters = (name: string) => !/\/(?:client|example)\.ts$|\.d\.ts$/.test(name);
 
 /** What gen would change, such as `stale other/shop/list.ts`. */
 async function differences(options?: GenerateOptions): Promise<string[]> {

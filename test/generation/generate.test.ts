@@ -25,10 +25,10 @@ async function gen(): Promise<GenerateReport> {
   );
 }
 
-/** The files of servers and the index, without the files they share. */
+/** The index and the modules of servers, without the files they share and without declarations for programs. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
-    .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json|README\.md)/.test(name))
+    .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json|README\.md)|\.d\.ts$/.test(name))
     .sort();
 
 /** The files of a server with these tools. */
@@ -54,7 +54,7 @@ test("every server is asked, and a failure does not affect the others", async ()
   expect(await gen()).toEqual({
     folder: "PROJECT/.claudikins/registry",
     servers: [
-      { server: "shop", ...nothing, tools: 2, written: 5 },
+      { server: "shop", ...nothing, tools: 2, written: 7 },
       {
         server: "broken",
         ...nothing,
@@ -82,7 +82,7 @@ test("every server is asked, and a failure does not affect the others", async ()
           hint: expect.any(String),
         },
       },
-      { server: "empty", ...nothing, written: 1 },
+      { server: "empty", ...nothing, written: 3 },
     ],
     pruned: [],
   });
@@ -141,16 +141,17 @@ test("added and removed tools, and changed categories and names, change the file
   folder.configure({ shop: entry });
   await gen();
   folder.offering("shop", { two: {}, three: {} });
-  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 4, removed: 1 }]);
+  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 6, removed: 1 }]);
   expect(files()).toEqual(["index.json", ...inShop("other/shop", "three", "two")]);
 
   folder.configure({ shop: { ...entry, category: "business" } });
-  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 5, removed: 5 }]);
+  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 7, removed: 7 }]);
   expect(files()).toEqual([...inShop("business/shop", "three", "two"), "index.json"]);
   expect(readdirSync(folder.registry).sort()).toEqual([
     "README.md",
     "_runtime",
     "business",
+    "globals.d.ts",
     "index.json",
     "package.json",
   ]);
@@ -231,7 +232,7 @@ describe("names", () => {
   test("tools with the same name in code are reported, and each has its own file", async () => {
     folder.configure({ shop: folder.offering("shop", { "get-sum": {}, get_sum: {}, "get sum": {}, index: {} }) });
     expect((await gen()).servers).toEqual([
-      { server: "shop", ...nothing, tools: 4, written: 7, collisions: [["get sum", "get-sum", "get_sum"]] },
+      { server: "shop", ...nothing, tools: 4, written: 9, collisions: [["get sum", "get-sum", "get_sum"]] },
     ]);
     expect(files().length).toBe(8);
   });

@@ -2,7 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what descriptions contain
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Expression, parse, type Super } from "acorn";
-import { emitServer, generatedMark, isGenerated, programLines } from "../../src/registry/emit.ts";
+import { emitServer, isGenerated, programLines } from "../../src/registry/emit.ts";
+import { generatedMark } from "../../src/registry/generated-mark.ts";
 import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { errorsInFiles } from "../support/typescript.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { generatedMark } from "../../src/registry/emit.ts";
+import { generatedMark } from "../../src/registry/generated-mark.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import {
   makeExecutable,
@@ -39,7 +39,8 @@ const files = () =>
   (readdirSync(folder.path, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name)).sort();
 
 /** Paths of files of the server `a`. */
-const inA = (...names: string[]) => names.map((name) => `registry/other/a/${name}.ts`);
+const declarations = ["server-global.d", "server-module.d"];
+const inA = (...names: string[]) => names.map((name) => `registry/other/a/${name}.ts`).sort();
 
 /** Sets the time of every file to long ago, so that written files can be told apart. */
 function age(): void {
@@ -50,8 +51,8 @@ const written = () => files().filter((name) => statSync(join(folder.path, name))
 describe("writeServer", () => {
   test("writes files, and does not write unchanged ones again", () => {
     const first = server("a", ["one", "two"]);
-    expect(writeServer(registry, first, undefined)).toEqual({ written: 5, removed: 0, kept: [] });
-    expect(files()).toEqual(inA("client", "example", "index", "one", "two"));
+    expect(writeServer(registry, first, undefined)).toEqual({ written: 7, removed: 0, kept: [] });
+    expect(files()).toEqual(inA("client", "example", "index", "one", "two", ...declarations));
     age();
     expect(writeServer(registry, structuredClone(first), first)).toEqual({
       written: 0,
@@ -66,15 +67,15 @@ describe("writeServer", () => {
     writeServer(registry, first, undefined);
     age();
     const second = server("a", ["one", "three"]);
-    expect(writeServer(registry, second, first)).toEqual({ written: 3, removed: 1, kept: [] });
-    expect(written()).toEqual(inA("client", "index", "three"));
-    expect(files()).toEqual(inA("client", "example", "index", "one", "three"));
-    expect(writeServer(registry, server("a", ["one", "three"], { version: 2 }), second)).toMatchObject({ written: 2 });
+    expect(writeServer(registry, second, first)).toEqual({ written: 5, removed: 1, kept: [] });
+    expect(written()).toEqual(inA("client", "index", "three", ...declarations));
+    expect(files()).toEqual(inA("client", "example", "index", "one", "three", ...declarations));
+    expect(writeServer(registry, server("a", ["one", "three"], { version: 2 }), second)).toMatchObject({ written: 3 });
   });
 
   test("leaves no incomplete or temporary files", () => {
     writeServer(registry, server("a", ["one"]), undefined);
-    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["client.ts", "example.ts", "index.ts", "one.ts"]);
+    expect(files()).toEqual(inA("client", "example", "index", "one", ...declarations));
   });
 
   test.skipIf(process.platform === "win32")("makes programs executable, but not modules", () => {
@@ -108,8 +109,10 @@ describe("writeServer", () => {
     const before = server("a", ["one"]);
     writeServer(registry, before, undefined);
     const after = server("a", ["one"], { category: "dev" });
-    expect(writeServer(registry, after, before)).toEqual({ written: 4, removed: 4, kept: [] });
-    expect(files()).toEqual(inA("client", "example", "index", "one").map((path) => path.replace("other", "dev")));
+    expect(writeServer(registry, after, before)).toEqual({ written: 6, removed: 6, kept: [] });
+    expect(files()).toEqual(
+      inA("client", "example", "index", "one", ...declarations).map((path) => path.replace("other", "dev")),
+    );
     expect(readdirSync(registry)).toEqual(["dev"]);
   });
 
@@ -119,16 +122,16 @@ describe("writeServer", () => {
     const inTheWay = folder.write("registry/other/a/one.ts", "// my own recipe\n");
     const before = server("a", ["one", "two"]);
     expect(writeServer(registry, before, undefined)).toEqual({
-      written: 4,
+      written: 6,
       removed: 0,
       kept: [inTheWay],
     });
     expect(writeServer(registry, server("a", ["three"]), before)).toEqual({
-      written: 4,
+      written: 6,
       removed: 1,
       kept: [],
     });
-    expect(removeServer(registry, server("a", ["three"]))).toBe(4);
+    expect(removeServer(registry, server("a", ["three"]))).toBe(6);
     expect(files()).toEqual([own, notes, inTheWay].map((path) => path.slice(folder.path.length + 1)).sort());
     expect(readFileSync(inTheWay, "utf8")).toBe("// my own recipe\n");
   });
@@ -138,13 +141,13 @@ describe("writeServer", () => {
     writeServer(registry, before, undefined);
     const after = server("a", ["get"]);
     writeServer(registry, after, before);
-    expect(files()).toEqual(inA("client", "example", "get", "index"));
+    expect(files()).toEqual(inA("client", "example", "get", "index", ...declarations));
     writeServer(registry, server("a", ["GET", "Get", "get"]), after);
     expect(
       files()
         .map((name) => name.toLowerCase())
         .sort(),
-    ).toEqual(inA("client", "example", "get", "get_2", "get_3", "index"));
+    ).toEqual(inA("client", "example", "get", "get_2", "get_3", "index", ...declarations));
   });
 });
 
@@ -152,7 +155,7 @@ describe("removeServer", () => {
   test("removes empty folders, and nothing else", () => {
     writeServer(registry, server("a", ["one"]), undefined);
     writeServer(registry, server("b", ["one"]), undefined);
-    expect(removeServer(registry, server("a", ["one"]))).toBe(4);
+    expect(removeServer(registry, server("a", ["one"]))).toBe(6);
     expect(readdirSync(join(registry, "other"))).toEqual(["b"]);
     removeServer(registry, server("b", ["one"]));
     expect(readdirSync(registry)).toEqual([]);

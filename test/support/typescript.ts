@@ -27,7 +27,19 @@ export function errorsInFiles(files: string[], cwd: string): string[] {
   return compile([...types, ...asNodeRunsThem, ...modules, "--noUnusedLocals", ...files], cwd);
 }
 
+/** The errors in programs, with the settings that TypeScript has without a tsconfig.json and these flags. Node's types are not found. */
+export function errorsInPrograms(files: string[], cwd: string, flags: string[] = []): string[] {
+  return run(["--noEmit", "--pretty", "false", "--moduleDetection", "force", ...flags, ...files], cwd);
+}
+
+/** The flags with which programs may also use Node's types. */
+export const withNodeTypes = ["--typeRoots", join(root, "node_modules", "@types"), "--types", "node"];
+
 function compile(args: string[], cwd: string): string[] {
-  const { stdout, stderr } = Bun.spawnSync([join(root, "node_modules", ".bin", "tsc"), ...strict, ...args], { cwd });
+  return run([...strict, ...args], cwd);
+}
+
+function run(args: string[], cwd: string): string[] {
+  const { stdout, stderr } = Bun.spawnSync([join(root, "node_modules", ".bin", "tsc"), ...args], { cwd });
   return `${stdout}${stderr}`.split("\n").filter((line) => line !== "");
 }
