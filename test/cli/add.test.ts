@@ -67,7 +67,7 @@ describe("add with a command", () => {
       {
         code: "FILE_NOT_WRITABLE",
         message: expect.stringContaining(`Cannot create the folder ${join(folder.path, ".config", "claudikins")}: `),
-        hint: "Check that you can write to its folder and that the disk is not full.",
+        hint: "Move that file, or choose another folder.",
       },
     ]);
   });
