@@ -170,7 +170,7 @@ describe("gen", () => {
       FOLDER/.claudikins/registry
       --- stderr
       server  state  tools  written  removed  time
-      odd  ok  14  16  0  N ms
+      odd  ok  14  18  0  N ms
       broken  SERVER_UNAVAILABLE  -  -  -  N ms
       needs a token  NEEDS_VARIABLE  -  -  -  N ms
 
@@ -207,7 +207,7 @@ describe("gen", () => {
             server: "odd",
             tools: 14,
             durationMs: expect.any(Number),
-            written: 17,
+            written: 19,
             removed: 0,
             collisions: [
               ["get-thing", "get_thing"],
