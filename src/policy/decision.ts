@@ -47,13 +47,44 @@ function confirmationIn(lines: readonly ConfirmLine[], tool: string): Confirmati
 
 const strictness = (mode: ConfirmMode) => confirmModes.indexOf(mode);
 
+/** The effect of a tool, as its server states it. */
+export type Effect = "reads" | "changes" | "destroys" | "unstated";
+
 /**
- * By MCP's defaults, a tool without annotations may be destructive. Malformed annotations do not count, and contradictory
- * ones count as destructive.
+ * A tool that changes something may destroy something unless its server denies that, which is MCP's default. Malformed annotations do not
+ * count, and contradictory ones count as destructive.
  */
-export function isDestructive(annotations: Record<string, unknown> | undefined): boolean {
+export function effectOf(annotations: Record<string, unknown> | undefined): Effect {
   const { readOnlyHint, destructiveHint } = annotations ?? {};
-  return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
+  if (readOnlyHint === undefined && destructiveHint === undefined) return "unstated";
+  if (destructiveHint === true) return "destroys";
+  if (readOnlyHint === true) return "reads";
+  return destructiveHint === false ? "changes" : "destroys";
+}
+
+/** Whether a call may destroy something. The name of a tool counts only if its server states no effect. */
+export function isDestructive(annotations: Record<string, unknown> | undefined, tool: string): boolean {
+  const effect = effectOf(annotations);
+  return effect === "destroys" || (effect === "unstated" && !readsByName(tool));
+}
+
+/** A name counts if it begins with such a verb, and none of its words says that something is done too. */
+const readingVerbs = new Set("get list read search find describe show view lookup count fetch".split(" "));
+const doingWords = new Set(
+  (
+    "and or then add append apply archive assign buy cancel clear close commit create delete drop edit enable disable exec execute " +
+    "insert install kill lock mark merge modify move overwrite patch pay pop post publish purge push put query remove rename replace " +
+    "reset restart restore run save send set sql start stop submit sync truncate unlock update upload upsert wipe write"
+  ).split(" "),
+);
+
+function readsByName(tool: string): boolean {
+  const words = tool
+    .replace(/(?<=[a-z\d])(?=[A-Z])/g, "_")
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean);
+  return readingVerbs.has(words[0] ?? "") && !words.some((word) => doingWords.has(word));
 }
 
 /** What to change in the config so that the tool needs no permission. */

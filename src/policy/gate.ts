@@ -15,7 +15,15 @@ import {
   refused,
   saidBy,
 } from "./asking.ts";
-import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
+import {
+  allowingLine,
+  type Confirmation,
+  closingLine,
+  confirmationOf,
+  denialOf,
+  effectOf,
+  isDestructive,
+} from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { boundTo, type Desk } from "./desk.ts";
 import { DeskQuestions } from "./desk-questions.ts";
@@ -172,7 +180,7 @@ export class Gate {
         grant.isVoid = true;
         changed = differences;
       }
-      const why = whyAsked(confirmation, definition, changed !== undefined);
+      const why = whyAsked(confirmation, definition, call.tool, changed !== undefined);
       if (why === undefined) return definition;
       const account = this.#options.accountOf?.(call.server);
       const hint = allowingLine(call.server, policy, call.tool);
@@ -269,16 +277,19 @@ function unreadable(call: ToolCall, excess: string, allowing: string): Claudikin
 function whyAsked(
   { mode, line }: Confirmation,
   { annotations }: ToolDefinition,
+  tool: string,
   isChanged: boolean,
 ): string | undefined {
   if (mode === "always") return `${line} says "always"`;
-  const isDangerous = isDestructive(annotations);
+  const isDangerous = isDestructive(annotations, tool);
   if (!isDangerous && !isChanged) return undefined;
   const says =
-    annotations?.["destructiveHint"] === true
-      ? "marks the tool as destructive"
-      : isDangerous
-        ? "does not mark the tool as non-destructive"
-        : "now marks the tool as non-destructive";
+    effectOf(annotations) === "unstated"
+      ? "says nothing about what the tool changes"
+      : annotations?.["destructiveHint"] === true
+        ? "marks the tool as destructive"
+        : isDangerous
+          ? "does not mark the tool as non-destructive"
+          : "now marks the tool as non-destructive";
   return `${line} says "destructive", and the server ${says}`;
 }

@@ -129,7 +129,7 @@ export interface Tool {
   name: string;
   description: string;
   /** What the server says about the tool's effect. */
-  effect: "reads" | "changes" | "destroys";
+  effect: "reads" | "changes" | "destroys" | "unstated";
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
   confirm: ConfirmMode;

@@ -1,7 +1,7 @@
 /** The tools of one server with what the config says about them. */
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
-import { confirmationOf, denialOf, isDestructive } from "../policy/decision.ts";
+import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { firstSentence } from "../registry/signature.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -59,7 +59,7 @@ function toolOf({ name, description, title, annotations }: RegistryTool, policy:
   return {
     name,
     description: firstSentence(description || title || "").slice(0, maxDescription),
-    effect: annotations?.["readOnlyHint"] === true ? "reads" : isDestructive(annotations) ? "destroys" : "changes",
+    effect: effectOf(annotations),
     denied,
     confirm: confirmation?.mode ?? "never",
     confirmLine: confirmation?.line,

@@ -288,7 +288,7 @@ describe("confirm: destructive", () => {
     const says = 'says "destructive", and the server';
     expect(person.asked.map((question) => question.split("\n")[1])).toEqual([
       `You are asked because mcpServers.rec.confirm ${says} marks the tool as destructive.`,
-      `You are asked because mcpServers.rec.confirm ${says} does not mark the tool as non-destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} says nothing about what the tool changes.`,
       `You are asked because mcpServers.rec.confirm ${says} marks the tool as destructive.`,
       `You are asked because mcpServers.rec.confirm ${says} does not mark the tool as non-destructive.`,
     ]);

@@ -56,7 +56,29 @@ test.each<[object | undefined, boolean]>([
   [{ readOnlyHint: 1, destructiveHint: 0 }, true],
   [{ destructiveHint: null }, true],
 ])("%j is destructive: %p", (annotations, expected) => {
-  expect(isDestructive(annotations as never)).toBe(expected);
+  expect(isDestructive(annotations as never, "x")).toBe(expected);
+  // The name says nothing beside annotations.
+  if (expected && Object.keys(annotations ?? {}).some((key) => key.endsWith("Hint"))) {
+    expect(isDestructive(annotations as never, "get_x")).toBe(true);
+  }
+});
+
+describe("a tool without annotations", () => {
+  test.each(
+    "get_forecast get-alerts listIssues search read_text_file fetchUrl find_by_id DescribeTable count_rows".split(" "),
+  )("%s reads, by its name", (tool) => {
+    expect(isDestructive(undefined, tool)).toBe(false);
+    expect(isDestructive({ title: "x" }, tool)).toBe(false);
+    expect(isDestructive({ readOnlyHint: false }, tool)).toBe(true);
+  });
+
+  test.each(
+    "forecast query read_query get_or_create_user getAndDelete list_then_purge fetch_update set_get gettysburg unlist _ __proto__".split(
+      " ",
+    ),
+  )("%s may destroy something", (tool) => {
+    expect(isDestructive(undefined, tool)).toBe(true);
+  });
 });
 
 test("closingLine finds the line that denies the whole server or allows none of its tools", () => {

@@ -101,16 +101,18 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`const result = await server.tool({ ... })\`. Do as much of a task as possible in one program. Results arrive whole, and only what it returns or logs is shown, so filter in the code. Calls may run together; a failed call throws; only files stay for the next program. Wrong names are refused before any call.",
+        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do as much as possible in one program. Results arrive whole; only what it returns or logs is shown, so filter in it. Calls may run together; a failed call throws; only files stay for the next program.",
         "inputSchema": {
           "properties": {
             "background": {
+              "description": "Returns an id for resume",
               "type": "boolean",
             },
             "code": {
               "type": "string",
             },
             "resume": {
+              "description": "Waits for that id",
               "type": "string",
             },
             "timeout_ms": {

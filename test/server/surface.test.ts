@@ -135,6 +135,16 @@ describe("the surface stays within its budget", () => {
     expect(tokensOf(await surfaceWith(servers))).toBeLessThanOrEqual(600);
   });
 
+  test("with a description of every argument that its name does not explain", async () => {
+    const { tools } = await surfaceWith({});
+    const { background, resume } = tools.find(({ name }) => name === "execute_code")!.inputSchema.properties as Record<
+      string,
+      { description?: string }
+    >;
+    expect(background?.description).toContain("resume");
+    expect(resume?.description).toContain("id");
+  });
+
   test("and definitionTokens is the size of the definitions", async () => {
     const { tools } = await surfaceWith({}, { limits: { outputChars: 1_000_000 } });
     const tokens = countTokens(JSON.stringify({ tools }));

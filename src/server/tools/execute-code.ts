@@ -25,16 +25,16 @@ export const executeCode: Tool = {
   name: "execute_code",
   title: "Execute code",
   description:
-    "Run TypeScript that calls tools: `const result = await server.tool({ ... })`. Do as much of a task as possible in one program. " +
-    "Results arrive whole, and only what it returns or logs is shown, so filter in the code. Calls may run together; a failed call " +
-    "throws; only files stay for the next program. Wrong names are refused before any call.",
+    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do as much as possible in one program. Results " +
+    "arrive whole; only what it returns or logs is shown, so filter in it. Calls may run together; a failed call throws; only files " +
+    "stay for the next program.",
   inputSchema: {
     type: "object",
     properties: {
       code: { type: "string" },
       timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
-      background: { type: "boolean" },
-      resume: { type: "string" },
+      background: { type: "boolean", description: "Returns an id for resume" },
+      resume: { type: "string", description: "Waits for that id" },
     },
   },
 };

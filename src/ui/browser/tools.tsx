@@ -16,6 +16,7 @@ const modeWords: Record<ConfirmMode, string> = {
 };
 
 const effectWords: Record<Tool["effect"], string> = {
+  unstated: "says nothing",
   reads: "reads",
   changes: "changes",
   destroys: "may destroy",
