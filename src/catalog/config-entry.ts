@@ -21,15 +21,14 @@ export interface AboutServer {
 }
 
 /**
- * Takes what the config leaves out, and the results of the tools, from the server catalog. A server that has been asked is also recognised
- * by the names of its tools.
+ * Takes what the config leaves out, and the results of the tools, from the server catalog. The results of a server that has been
+ * asked are also found by the names of its tools.
  */
 export async function aboutServer(config: ServerConfig, listed: readonly string[] = []): Promise<AboutServer> {
   const { recognise, recogniseByTools, resultsOf } = await import("../registry/server-catalog.ts");
-  const byEntry = resultsOf(config);
-  const byTools = byEntry ? undefined : recogniseByTools(listed);
-  const known = recognise(config) ?? byTools;
-  const { tools = {}, usual = {} } = byEntry ?? byTools?.results ?? {};
+  const known = recognise(config);
+  // A server with the same tools may be a relative, so it keeps its own words.
+  const { tools = {}, usual = {} } = resultsOf(config) ?? recogniseByTools(listed)?.results ?? {};
   return {
     category: config.category ?? known?.category ?? defaultCategory,
     description: config.description ?? known?.description ?? "",

@@ -15,6 +15,8 @@ beforeEach(() => {
   folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: { older: fixture("protocol", "stdio", folder.path), newer: fixture("modern", "reject", folder.path) },
+    // No server starts but for a call.
+    surfaceLearns: false,
   });
 });
 afterEach(async () => {
