@@ -118,7 +118,7 @@ function isFilledIn(
   return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
 }
 
-/** What is not about how the server is started or reached, and what only a config of claudikins has: a person may have added it there. */
+/** Keys that only a config of claudikins has. A person may have added them there, and they do not change which server an entry means. */
 const besideThePoint = [
   "confirm",
   "account",

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { basename, isAbsolute, resolve } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { childEnvironment } from "./child-environment.ts";
 import { missingFile } from "./missing-module.ts";
 import { missingCommand } from "./process-group.ts";
 
@@ -25,7 +24,8 @@ export function foreseenFailure(
   if (server.url !== undefined || server.needs.length > 0 || process.platform === "win32") return undefined;
   const { name, command, args } = server;
   const folder = server.cwd ?? cwd;
-  const paths = [childEnvironment(env, server.env, server.inherit)["PATH"], env["PATH"]];
+  // Every server inherits the path.
+  const paths = [server.env["PATH"], env["PATH"]];
   const isThere = command.includes("/") ? existsSync(resolve(folder, command)) : isOnPath(command, paths);
   if (!isThere) return missingCommand(command);
   const [file = ""] = args;

@@ -68,7 +68,7 @@ export function isDestructive(annotations: Record<string, unknown> | undefined, 
   return effect === "destroys" || (effect === "unstated" && !readsByName(tool));
 }
 
-/** A name counts if it begins with such a verb, and none of its words says that something is done too. */
+/** A tool reads if its name begins with one of these verbs and has none of the words below. */
 const readingVerbs = new Set("get list read search find describe show view lookup count fetch".split(" "));
 const doingWords = new Set(
   (

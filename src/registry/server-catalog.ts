@@ -93,13 +93,14 @@ function packageStarted(way: Way): string | undefined {
     : command;
   if (script === undefined) return undefined;
   // A package that is installed globally is a program on the PATH.
-  const isBare = script === command && !/[\\/]/.test(command);
+  const isBare = script === command && !/[\\/]/.test(command) && !isRunner(program);
   const path = isBare ? Bun.which(command, env?.["PATH"] === undefined ? {} : { PATH: env["PATH"] }) : script;
   return path === null ? undefined : packageOf(path, cwd);
 }
 
 /** Programs that start the rest of their arguments, and the options of theirs that take a value. */
 const wrappers: Record<string, RegExp> = {
+  cmd: /^$/,
   env: /^-[uC]$/,
   nice: /^-n$/,
   nohup: /^$/,
@@ -107,7 +108,7 @@ const wrappers: Record<string, RegExp> = {
   time: /^$/,
 };
 
-/** What is started in the end by `env NAME=value program …`, `sh -c "program …"` and the like. */
+/** The program behind the wrappers: `program …` for `env NAME=value program …` and for `sh -c "program …"`. */
 function unwrapped(way: Way): Way {
   const { command = "", args = [] } = way;
   const program = programName(command);
@@ -120,7 +121,8 @@ function unwrapped(way: Way): Way {
   }
   const options = Object.hasOwn(wrappers, program) ? wrappers[program] : undefined;
   if (!options) return way;
-  const first = args.findIndex((arg, at) => !/^-|^\w+=/.test(arg) && !options.test(args[at - 1] ?? "none"));
+  const isOption = (arg: string) => /^(?:-|\w+=|\/\w$)/.test(arg);
+  const first = args.findIndex((arg, at) => !isOption(arg) && !options.test(args[at - 1] ?? "none"));
   return first === -1 ? way : unwrapped({ ...way, command: args[first], args: args.slice(first + 1) });
 }
 
@@ -167,17 +169,21 @@ const runners: Record<string, readonly string[]> = {
   deno: ["run"],
 };
 
+function isRunner(program: string): boolean {
+  return Object.hasOwn(runners, program) || isContainerProgram(program);
+}
+
+function isContainerProgram(program: string): boolean {
+  return program === "docker" || program === "podman";
+}
+
 /** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
 function programsOf(way: Way): string[] {
   const { command, args = [] } = unwrapped(way);
   if (command === undefined) return [];
   const program = programName(command);
-  if (program === "cmd") {
-    const at = args.findIndex((arg) => !arg.startsWith("/"));
-    return programsOf({ command: args[at], args: args.slice(at + 1) });
-  }
-  if (program === "docker" || program === "podman") return args.map(withoutVersion).filter((arg) => arg.includes("/"));
-  const words = Object.hasOwn(runners, program) ? runners[program] : undefined;
+  if (isContainerProgram(program)) return args.map(withoutVersion).filter((arg) => arg.includes("/"));
+  const words = isRunner(program) ? runners[program] : undefined;
   const first = args.find((arg, at) => !arg.startsWith("-") && !words?.includes(arg) && !takesPackage(args[at - 1]));
   if (!words) return [installedPackage(command) ?? installedPackage(first ?? "") ?? program];
   const packages = args.flatMap((arg, at) => packageOption.exec(arg)?.[1] ?? (takesPackage(args[at - 1]) ? arg : []));

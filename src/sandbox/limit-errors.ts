@@ -108,28 +108,30 @@ export function stoppedProgram(
   isReading = false,
 ): Failure {
   const error = plainFailure(reason, { name: "Error", message: "" }, limits);
-  const words = isReading && reason === "timeout" ? tooNested(limits.timeoutMs) : {};
+  const words = isReading && reason === "timeout" ? tooNested(within(limits.timeoutMs)) : {};
   return { ok: false, reason, error: { ...error, ...words } };
 }
 
 /** The failure of a program that no parser reads in time. */
 export function unreadableProgram(ms: number): Failure {
-  return unreadable(tooNested(ms));
+  return unreadable(within(ms));
 }
 
 /** The failure of a program that needs too much memory to be parsed. */
 export function wastefulProgram(mb: number): Failure {
-  const message = `The code could not be parsed as TypeScript with ${mb} MB of memory and was not run`;
-  return unreadable({ ...tooNested(0), message });
+  return unreadable(`with ${mb} MB of memory`);
 }
 
-function unreadable(words: { message: string; hint: string }): Failure {
-  return { ok: false, reason: "check", error: { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...words } };
+function unreadable(limit: string): Failure {
+  const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(limit) };
+  return { ok: false, reason: "check", error };
 }
 
-function tooNested(ms: number): { message: string; hint: string } {
+const within = (ms: number) => `within ${durationText(ms)}`;
+
+function tooNested(limit: string): { message: string; hint: string } {
   return {
-    message: `The code could not be parsed as TypeScript within ${durationText(ms)} and was not run`,
+    message: `The code could not be parsed as TypeScript ${limit} and was not run`,
     hint: "Nested or repeated code takes the parser too long: write it in smaller pieces, or without types.",
   };
 }

@@ -2,7 +2,7 @@
 import { aboutServer } from "../catalog/config-entry.ts";
 import type { Fault } from "../clients/fault.ts";
 import { stateText } from "../clients/state.ts";
-import { twinsOf } from "../config/accounts.ts";
+import { sameServerKey } from "../config/accounts.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
@@ -66,7 +66,8 @@ export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Prom
 async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string> {
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
   const recognised = await recognisedServers(toolbox, open);
-  const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description));
+  const twins = twinsBefore(toolbox);
+  const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description, twins.get(name)));
   if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
   // The estimate of rare words is too low, and that of calls is not.
   const fits = (text: string, calls = "") =>
@@ -90,7 +91,6 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
     fits(textOf(lines, calls, named), [...calls.values()].join("; "));
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
   const described = withWords(entries, (lines) => fit(lines, usedCalls));
-  const twins = new Set(entries.flatMap(({ server, twin }) => (twin === undefined ? [] : server)));
   const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
   const usual = usualTools(toolbox, fresh, recognised);
   const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
@@ -201,13 +201,17 @@ function withSignatures(
   return lines;
 }
 
-function entryOf(name: string, toolbox: Toolbox, usualDescription: string | undefined): Entry {
+function entryOf(
+  name: string,
+  toolbox: Toolbox,
+  usualDescription: string | undefined,
+  twin: string | undefined,
+): Entry {
   const known = toolbox.catalog.find(name);
   const fault = toolbox.pool.fault(name);
   const isDown = isNow(fault);
   const problem = isDown ? `${fault.why}. ${fault.remedy}` : undefined;
   const { account, description: own } = toolbox.config.servers.get(name) ?? {};
-  const twin = twinBefore(name, toolbox);
   const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
   // A server that cannot be used is not described: its problem is, so that the user can solve it.
   const sentence = problem ?? firstSentence(description, 200);
@@ -242,11 +246,19 @@ function twinText(name: string, twin: string, { catalog }: Toolbox): string {
   return `${code === name ? "" : `${oneLine(code, maxName)} has `}the same tools as ${oneLine(twin, maxName)}`;
 }
 
-/** The first entry of the same server that stands before this one and can be used. */
-function twinBefore(name: string, { config: { servers }, catalog, pool }: Toolbox): string | undefined {
-  const names = [...servers.keys()];
-  const isUsable = (each: string) => !catalog.isClosed(each) && !isNow(pool.fault(each));
-  return twinsOf(name, servers).find((each) => names.indexOf(each) < names.indexOf(name) && isUsable(each));
+/** For each entry, the first entry of the same server that stands before it and can be used. */
+function twinsBefore({ config: { servers }, catalog, pool }: Toolbox): Map<string, string> {
+  const isUsable = (name: string) => !catalog.isClosed(name) && !isNow(pool.fault(name));
+  const groups = new Map<string, string[]>();
+  const twins = new Map<string, string>();
+  for (const server of servers.values()) {
+    const key = sameServerKey(server);
+    const before = groups.get(key) ?? [];
+    const twin = before.find(isUsable);
+    if (twin !== undefined) twins.set(server.name, twin);
+    groups.set(key, [...before, server.name]);
+  }
+  return twins;
 }
 
 /** Maximum characters of one name. */

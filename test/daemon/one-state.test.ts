@@ -6,6 +6,7 @@ import { readSummaries } from "../../src/trace/store.ts";
 import type { State } from "../../src/ui/contract.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
+import { Page } from "../support/page.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -37,14 +38,8 @@ const code = `const { count } = await counting.act({ name: "merge" }); return "d
 
 /** The executions as the page of the daemon has them. */
 async function onPage(): Promise<State["executions"]> {
-  const url = new URL((await json("ui")).url);
-  const headers = { origin: url.origin, "content-type": "application/json", "claudikins-ui": "1" };
-  const body = JSON.stringify({ token: url.hash.slice(1) });
-  url.hash = "";
-  const session = await fetch(new URL("api/session", url), { method: "POST", headers, body });
-  const cookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const state = (await (await fetch(new URL("api/state", url), { headers: { ...headers, cookie } })).json()) as State;
-  return state.executions;
+  const page = await Page.open((await json("ui")).url);
+  return ((await (await page.get("api/state")).json()) as State).executions;
 }
 
 /** Expects the same waiting execution, and no other, on every surface. */

@@ -129,7 +129,7 @@ describe("a correct program", () => {
     "TypeScript's own settings": [],
     "only the types of the language": ["--lib", "esnext"],
     "the types of Node": withNodeTypes,
-    "the types of Node, and none of browsers": [...withNodeTypes, "--lib", "esnext"],
+    "the types of Node without those of browsers": [...withNodeTypes, "--lib", "esnext"],
     "every strict setting": [
       "--strict",
       "--noUncheckedIndexedAccess",

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
+import { Page } from "../support/page.ts";
 import { isAlive, processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import type { Agent } from "./agents/agent.ts";
@@ -10,7 +11,6 @@ import { NewerAgent } from "./agents/newer.ts";
 import { OlderAgent } from "./agents/older.ts";
 import type { DaemonPing } from "./daemon-pings.ts";
 import { Oracle } from "./oracle.ts";
-import { Page } from "./page.ts";
 import { Person } from "./person.ts";
 
 /** The servers whose tools need a person's permission. */

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generate } from "../../src/generation/generate.ts";
 import { search } from "../../src/search/search.ts";
-import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
+import { searchLines } from "../support/search.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
@@ -44,10 +44,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-async function linesOf(args: object): Promise<string[]> {
-  const { content } = await callSearchTools({ ...args }, toolbox, new AbortController().signal);
-  return (content as { text: string }[])[0]!.text.split("\n");
-}
+const linesOf = (args: object) => searchLines({ ...args }, toolbox);
 
 describe("a tool that gives the id which a found tool requires", () => {
   test("is shown with its signature below the found tool, and not among the less likely ones", async () => {

@@ -1,9 +1,10 @@
 /** The answer of search_tools to a server alone: all of its tools, and how to call them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generate } from "../../src/generation/generate.ts";
-import { callSearchTools, searchTools } from "../../src/server/tools/search-tools.ts";
+import { searchTools } from "../../src/server/tools/search-tools.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
+import { searchLines } from "../support/search.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
@@ -58,10 +59,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-async function linesOf(args: object): Promise<string[]> {
-  const { content } = await callSearchTools({ ...args }, toolbox, new AbortController().signal);
-  return (content as { text: string }[])[0]!.text.split("\n");
-}
+const linesOf = (args: object) => searchLines({ ...args }, toolbox);
 
 const howToCall = 'To call them, ask again with detail: "signatures", or with a query for a few of them.';
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import type { Statistics } from "../../src/ledger/statistics.ts";
 import type { State } from "../../src/ui/contract.ts";
 import { cli } from "../cli/in-memory.ts";
+import { Page } from "../support/page.ts";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -17,14 +18,8 @@ beforeEach(async () => {
 afterEach(() => scene[Symbol.asyncDispose]());
 
 async function onPage(): Promise<State["savings"]> {
-  const url = new URL(scene.url);
-  const headers = { origin: url.origin, "content-type": "application/json", "claudikins-ui": "1" };
-  const body = JSON.stringify({ token: url.hash.slice(1) });
-  url.hash = "";
-  const session = await fetch(new URL("api/session", url), { method: "POST", headers, body });
-  const cookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const state = (await (await fetch(new URL("api/state", url), { headers: { ...headers, cookie } })).json()) as State;
-  return state.savings;
+  const page = await Page.open(scene.url);
+  return ((await (await page.get("api/state")).json()) as State).savings;
 }
 
 async function stats(...argv: string[]): Promise<Statistics> {

@@ -1,7 +1,7 @@
 /** Requests to the local page: its state, event streams, pages of large executions, decisions, and hostile bodies. */
 import { parsedJson } from "../../../src/json-object.ts";
+import type { Page } from "../../support/page.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { Page } from "../page.ts";
 import { largeArgument } from "./gated-calls.ts";
 import { gatedCall, type Kind, type Run } from "./kind.ts";
 import { endAll, inBackground } from "./parked.ts";
