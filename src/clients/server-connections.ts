@@ -13,7 +13,7 @@ import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Responder } from "./responder.ts";
-import { type Redact, redactError, redactorOf } from "./secrets.ts";
+import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
 import type { BrokenState } from "./state.ts";
 import type { Trace } from "./trace.ts";
@@ -107,10 +107,11 @@ export class ServerConnections {
     return life;
   }
 
-  /** Why a server will not start, as far as this can be seen without starting it. */
+  /** Why a server will not start, as far as this can be seen without starting it. Its command or program may contain a secret. */
   foreseenFailure(name: string): ReturnType<typeof foreseenFailure> {
     const server = this.#servers.get(name);
-    return server && foreseenFailure(server, this.#options);
+    const failure = server && foreseenFailure(server, this.#options);
+    return failure && redactTexts(failure, this.redactor(name));
   }
 
   /** The last connection of a server, which may be closed. */

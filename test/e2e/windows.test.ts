@@ -129,7 +129,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
 
   test("a generated file is a program that calls its tool through the daemon", async () => {
     expect((await runs("setup")).code).toBe(0);
-    const file = join(machine.path, "project", ".claudikins", "registry", "other", "everything", "get_sum.ts");
+    const file = join(machine.path, "project", ".claudikins", "registry", "testing", "everything", "get_sum.ts");
     await machine.run(["trust", config, "--yes"]);
     const env = { BUN_BE_BUN: "1", CI: "true" };
     const { stdout, stderr } = await machine.run([windowsPath(file), "a:=4", "b:=5"], { env });

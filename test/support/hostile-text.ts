@@ -25,7 +25,7 @@ export const allHostile = Object.values(hostile).join("");
 
 /** The characters in an output that a terminal would interpret or not show, except our own colours and our own progress line. */
 export function obeyed(written: string): string[] {
-  const ours = ["\r\u001b[2K", ...[0, 1, 2, 31, 32, 36].map((code) => `\u001b[${code}m`)];
+  const ours = ["\r\u001b[2K", ...[0, 1, 2, 31, 32, 33, 36].map((code) => `\u001b[${code}m`)];
   // The driver of a terminal writes line breaks as `\r\n`.
   const rest = ours.reduce((text, sequence) => text.replaceAll(sequence, ""), written).replaceAll("\r\n", "\n");
   return rest.match(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu) ?? [];
