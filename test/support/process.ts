@@ -85,7 +85,9 @@ function commandLines(): { pid: number; line: string }[] {
       try {
         const line = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
         const state = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /, "")[0];
-        return state === "Z" ? [] : [{ pid: Number(name), line }];
+        // Until its last thread has ended, a killed process still accepts connections, which are then reset.
+        const isDead = state === "Z" && readdirSync(`/proc/${name}/task`).length <= 1;
+        return isDead ? [] : [{ pid: Number(name), line }];
       } catch {
         return []; // The process ended in the meantime.
       }
