@@ -69,7 +69,7 @@ function briefType(type: string): string {
 
 /** An object with more fields is rarely a wrapper, so its first few are enough to tell what it is. */
 const maxFields = 4;
-const fewFields = 3;
+const fewFields = 2;
 
 /** A longer outline is that of a union with many variants. */
 const maxOutline = 120;

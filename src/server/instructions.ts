@@ -19,9 +19,9 @@ const maxDirectChars = 1_500;
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
-/** Leaves more room for calls: the description of search_tools says what it is for. */
-const headOfCalls = "Call these MCP servers in execute_code: `await server.tool(args)`.";
-const noSearch = "Calls shown here need no search; an argument without a type is a string";
+/** Leaves more room for calls: the descriptions of the tools say what they are for, and how a call is written. */
+const headOfCalls = "MCP servers for execute_code.";
+const noSearch = "Calls shown need no search; untyped arguments are strings";
 const locked =
   "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
@@ -69,9 +69,9 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   const twins = twinsBefore(toolbox);
   const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description, twins.get(name)));
   if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
-  // The estimate of rare words is too low, and that of calls is not.
+  // The estimate of rare words is too low, and that of calls too high.
   const fits = (text: string, calls = "") =>
-    text.length <= maxChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.05 <= maxTokens;
+    text.length <= maxChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
   const used = usedTools(toolbox, usable);

@@ -177,7 +177,7 @@ describe("the surface with a history", () => {
     const surface = await surfaceWith(servers, {}, historyOf(servers));
     expect(tokensOf(surface)).toBeLessThanOrEqual(600);
     expect(surface.instructions.length).toBeLessThanOrEqual(2_048);
-    expect(surface.instructions).toContain("Calls shown here need no search");
+    expect(surface.instructions).toContain("Calls shown need no search");
     if (count === 16) for (const name of Object.keys(servers)) expect(surface.instructions).toContain(`\n- ${name}`);
   });
 
@@ -469,7 +469,7 @@ describe("the instructions", () => {
   test("name as many of 100 servers as fit, and count the others", async () => {
     expect((await surfaceWith(many(100))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
-      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4 and 30 more"
+      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4, jira-4 and 29 more"
     `);
   });
 

@@ -26,8 +26,7 @@ export const executeCode: Tool = {
   title: "Execute code",
   description:
     "Run TypeScript that calls tools: `await server.tool({ ... })`. Do as much as possible in one program. Results " +
-    "arrive whole; only what it returns or logs is shown, so filter in it. Calls may run together; a failed call throws; only files " +
-    "stay for the next program.",
+    "arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
   inputSchema: {
     type: "object",
     properties: {
