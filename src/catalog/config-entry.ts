@@ -3,7 +3,7 @@
 import type { Config, ServerConfig } from "../config/load.ts";
 import { configOwner } from "../logs/place.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
-import type { RegistryServer } from "../registry/model.ts";
+import type { RegistryServer, ToolRules } from "../registry/model.ts";
 import type { CatalogResults } from "../registry/server-catalog.ts";
 import { sha256 } from "../sha256.ts";
 import { version } from "../version.ts";
@@ -42,9 +42,20 @@ export async function aboutServer(config: ServerConfig, listed: readonly string[
  * that a fingerprint contains no secret. The policy counts because the registry holds only allowed tools, and our version because
  * the server catalog may differ in another one.
  */
-export function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
+export function fingerprintOf(config: ServerConfig, jsName: string | undefined, rules: ToolRules | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
-  return sha256(JSON.stringify([version, ...wayOf(config), ...names, ...linesOf(config)])).slice(0, 16);
+  return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
+}
+
+/** Whether the entry has changed since the server was listed only by rules that deny more, so that no tool is missing. */
+export function deniesMoreOnly(server: RegistryServer, config: ServerConfig, jsName: string | undefined): boolean {
+  if (server.fingerprint !== fingerprintOf(config, jsName, server.rules)) return false;
+  const [before, now] = [server.rules ?? noRules, rulesOf(config) ?? noRules];
+  const isWithin = (patterns: string[], all: string[]) => patterns.every((pattern) => all.includes(pattern));
+  return (
+    isWithin(before.deny, now.deny) &&
+    before.allow.every((old) => now.allow.some((patterns) => isWithin(patterns, old)))
+  );
 }
 
 /** How the server is started or reached. */
@@ -73,10 +84,15 @@ export function entryKeyOf({ origin, extended }: Config, server: ServerConfig): 
   return key;
 }
 
-/** Empty if all tools are allowed. */
-function linesOf(config: ServerConfig): string[][] {
+const noRules: ToolRules = { allow: [], deny: [] };
+
+/** The rules that decide which tools are stored. Undefined if all tools are. */
+export function rulesOf(config: ServerConfig): ToolRules | undefined {
   const policy = storedPolicy(config);
-  return policy ? [...policy.allow, ...policy.deny].map(({ patterns, line }) => [line, ...patterns]) : [];
+  if (!policy || policy.allow.length + policy.deny.length === 0) return undefined;
+  const hashes = (patterns: string[]) => patterns.map((pattern) => sha256(pattern).slice(0, 12));
+  const allow = policy.allow.map(({ patterns }) => hashes(patterns));
+  return { allow, deny: policy.deny.flatMap(({ patterns }) => hashes(patterns)) };
 }
 
 /** The rules that the stored tools follow. In the user's own registry, these are not the rules of the project that uses it. */

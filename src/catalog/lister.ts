@@ -17,7 +17,7 @@ import { markAsked, refuseNewer, type Written, writeServer } from "../registry/s
 import { runJobInTime } from "../registry/work/run.ts";
 import { bestCommand } from "../upgrade/lasting.ts";
 import { version } from "../version.ts";
-import { type AboutServer, aboutServer, fingerprintOf, storedTools, visibleTools } from "./config-entry.ts";
+import { type AboutServer, aboutServer, fingerprintOf, rulesOf, storedTools, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
 import { isInOwnRegistry, registryOf } from "./registries.ts";
@@ -233,6 +233,7 @@ function registryServer(
   listed: ListedTool[],
   folder: string,
 ): { whole: RegistryServer; collisions: string[][] } {
+  const rules = rulesOf(config);
   const byName = new Map(listed.map((tool) => [tool.name, tool]));
   const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const { names, collisions } = assignNames(sorted.map((tool) => tool.name));
@@ -253,7 +254,8 @@ function registryServer(
       ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
       ...about,
       folder,
-      fingerprint: fingerprintOf(config, serverJsName),
+      fingerprint: fingerprintOf(config, serverJsName, rules),
+      ...(rules ? { rules } : {}),
       tools,
     },
     collisions: collisions.map((collision) => collision.names),

@@ -17,7 +17,7 @@ import { definitionChars, type RegistryIndex, type RegistryServer } from "../reg
 import { assignNames, type Named, sandboxGlobals } from "../registry/names.ts";
 import { removeServer } from "../registry/store.ts";
 import { ChangeRefresher } from "./change-refresher.ts";
-import { fingerprintOf, isClosed } from "./config-entry.ts";
+import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
 import { Lister, type Listing, type Refreshed, type RefreshOptions } from "./lister.ts";
 import { ListingQueue, listedAtOnce } from "./listing-queue.ts";
@@ -61,6 +61,8 @@ export class ToolCatalog implements AsyncDisposable {
   readonly #queue = new ListingQueue((server) => this.#fetchQueued(server));
   readonly #subscriptions = new DisposableStack();
   readonly #fingerprints = new Map<string, string>();
+  /** Of stored servers that are outdated. */
+  #completeness = new WeakMap<RegistryServer, boolean>();
   /** Characters of definitions. A server that changes becomes a new object. */
   readonly #chars = new WeakMap<RegistryServer, number>();
   #names: readonly Named[] = [];
@@ -114,10 +116,10 @@ export class ToolCatalog implements AsyncDisposable {
     return this.#shared.store.problem;
   }
 
-  /** The stored server, without the tools that the config denies. Undefined if it is missing or outdated. */
+  /** The stored server, without the tools that the config denies. Undefined if it is missing, or may have other tools by now. */
   find(server: string): RegistryServer | undefined {
     const found = this.#shared.store.find(server);
-    return found && this.#isCurrent(found) ? found : undefined;
+    return found && this.#isComplete(found) ? found : undefined;
   }
 
   /** The names of the server's tools, as far as they are known. */
@@ -131,7 +133,7 @@ export class ToolCatalog implements AsyncDisposable {
    */
   findWithDenied(server: string): RegistryServer | undefined {
     const found = this.#shared.store.findWhole(server);
-    return found && this.#isCurrent(found) ? found : undefined;
+    return found && this.#isComplete(found) ? found : undefined;
   }
 
   /** The stored servers that are not outdated, in the order of the config, without denied tools. */
@@ -153,14 +155,18 @@ export class ToolCatalog implements AsyncDisposable {
     }, 0);
   }
 
+  /** A server is also outdated if the config denies more than when its files were written. */
   freshness(server: string): Freshness {
-    if (this.find(server)) return this.#lister.hasListed(server) ? "listed" : "stored";
-    return this.#shared.store.find(server) ? "outdated" : "unknown";
+    const found = this.#shared.store.find(server);
+    if (!found) return "unknown";
+    if (!this.#isCurrent(found)) return "outdated";
+    return this.#lister.hasListed(server) ? "listed" : "stored";
   }
 
   /** Configured servers that are not stored or outdated, without closed ones. */
   missingServers(): string[] {
-    return [...this.config.servers.keys()].filter((server) => !this.find(server) && !this.isClosed(server));
+    const missing: Freshness[] = ["outdated", "unknown"];
+    return this.openServers().filter((server) => missing.includes(this.freshness(server)));
   }
 
   /** Configured servers that may be started, in the order of the config. */
@@ -274,6 +280,7 @@ export class ToolCatalog implements AsyncDisposable {
   /** Call this after servers of the config were added, removed or changed. */
   configChanged(): void {
     this.#fingerprints.clear();
+    this.#completeness = new WeakMap();
     this.#shared.store.hideDenied();
     this.#nameServers();
   }
@@ -334,12 +341,22 @@ export class ToolCatalog implements AsyncDisposable {
     this.#names = assignNames([...this.config.servers.keys()], sandboxGlobals).names;
   }
 
+  /** Whether all tools that the config allows are stored. */
+  #isComplete(server: RegistryServer): boolean {
+    if (this.#isCurrent(server)) return true;
+    const config = this.config.servers.get(server.name);
+    const known = this.#completeness.get(server);
+    const isComplete = known ?? (!!config && deniesMoreOnly(server, config, this.jsNameOf(server.name)));
+    this.#completeness.set(server, isComplete);
+    return isComplete;
+  }
+
   #isCurrent({ name, fingerprint }: RegistryServer): boolean {
     const config = this.config.servers.get(name);
     if (!config) return false;
     let current = this.#fingerprints.get(name);
     if (current === undefined) {
-      current = fingerprintOf(config, this.jsNameOf(name));
+      current = fingerprintOf(config, this.jsNameOf(name), rulesOf(config));
       this.#fingerprints.set(name, current);
     }
     return fingerprint === current;
@@ -367,7 +384,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   async #fetchQueued(server: string): Promise<void> {
     // A program may have been quicker.
-    if (this.find(server)) return;
+    if (!this.missingServers().includes(server)) return;
     const { pool, config } = this.#options;
     const wasIdle = pool.state(server).state === "idle";
     const areMany = this.#queue.size > listedAtOnce;

@@ -42,6 +42,14 @@ export interface RegistryServer {
   tools: RegistryTool[];
   /** Number of denied tools; missing if there are none. */
   denied?: number;
+  /** The config's rules for its tools when it was listed. Missing if there were none. */
+  rules?: ToolRules;
+}
+
+/** The hashes of patterns, which may name denied tools. A tool must match one pattern of each list in `allow`, and none of `deny`. */
+export interface ToolRules {
+  allow: string[][];
+  deny: string[];
 }
 
 export interface RegistryIndex {

@@ -269,7 +269,7 @@ export function differencesOf(
 export function indexDifference(folder: string, expected: readonly RegistryServer[]): Difference[] {
   const path = join(folder, indexFileName);
   const comparable = ({ servers }: RegistryIndex) =>
-    servers.map(({ protocol: _, version: __, ...server }) => ({ ...server, fingerprint: "" }));
+    servers.map(({ protocol: _, version: __, rules: ___, ...server }) => ({ ...server, fingerprint: "" }));
   const { index, problem } = tryIndex(folder);
   if (!index) return [{ path, state: problem ? "stale" : "missing" }];
   return Bun.deepEquals(comparable(index), comparable(indexOf(expected))) ? [] : [{ path, state: "stale" }];

@@ -80,7 +80,7 @@ export function search(
 ): SearchResult {
   const { tools, skills } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
-  const unknown = catalog.missingServers();
+  const unknown = catalog.missingServers().filter((name) => !catalog.find(name));
   const services = servers.length > 0 ? [] : tools.missingServices(withoutMark(query));
   const configured = new Set([...catalog.config.servers.keys()].flatMap(wordsOf));
   const noServerFor = services.filter((service) => !configured.has(service));

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { execute } from "../../src/execution/execute.ts";
 import { generate } from "../../src/generation/generate.ts";
+import { search } from "../../src/search/search.ts";
 import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
@@ -99,4 +100,29 @@ test("a server is listed once per connection", async () => {
   await toolbox.pool.release("shop");
   expect(toolbox.pool.state("shop").state).toBe("idle");
   expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, toolbox)).toBe(1);
+});
+
+test.each([
+  ["a deny list", {}, { deny: ["refund"] }, true],
+  ["a longer deny list", { deny: ["re*"] }, { deny: ["re*", "go"] }, true],
+  ["an allow list", {}, { allow: ["go"] }, true],
+  ["a shorter allow list", { allow: ["go", "refund"] }, { allow: ["go"] }, true],
+  ["a shorter deny list", { deny: ["re*", "go"] }, { deny: ["re*"] }, false],
+  ["no deny list", { deny: ["refund"] }, {}, false],
+  ["a longer allow list", { allow: ["go"] }, { allow: ["go", "refund"] }, false],
+  ["other arguments beside a deny list", {}, { deny: ["refund"], env: { MORE: "1" } }, false],
+])("after %s no tool is unknown if it denies more", async (_, before, after, isComplete) => {
+  const offering = folder.offering("shop", { go: {}, refund: {}, weigh: {} });
+  folder.configure({ shop: { ...offering, ...before } });
+  await gen();
+  folder.configure({ shop: { ...offering, ...after } });
+  await using toolbox = await folder.open();
+  const { catalog } = toolbox;
+  expect(catalog.find("shop") !== undefined).toBe(isComplete);
+  expect(search("weigh", 5, catalog).outdated).toEqual(isComplete ? [] : ["shop"]);
+  // The files of the generated API are written again when the server is listed.
+  expect(catalog.freshness("shop")).toBe("outdated");
+  await gen();
+  await using next = await folder.open();
+  expect(next.catalog.freshness("shop")).toBe("stored");
 });

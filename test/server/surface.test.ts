@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { entryKeyOf, fingerprintOf } from "../../src/catalog/config-entry.ts";
+import { entryKeyOf, fingerprintOf, rulesOf } from "../../src/catalog/config-entry.ts";
 import { readTools } from "../../src/clients/result.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ledgerFolder } from "../../src/config/locations.ts";
@@ -54,7 +54,8 @@ async function surfaceWith(
     if (!tools) return [];
     const description = servers[name]?.description ?? "";
     const named = jsName === undefined ? {} : { jsName };
-    const fingerprint = fingerprintOf(config.servers.get(name)!, jsName);
+    const server = config.servers.get(name)!;
+    const fingerprint = fingerprintOf(server, jsName, rulesOf(server));
     return { name, ...named, category: "other", description, folder: `other/${name}`, fingerprint, tools };
   });
   writeIndex(config.folders.registry, known);

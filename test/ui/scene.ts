@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/approvals/approvals.ts";
-import { fingerprintOf } from "../../src/catalog/config-entry.ts";
+import { fingerprintOf, rulesOf } from "../../src/catalog/config-entry.ts";
 import { openPage } from "../../src/cli/page-server.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { executionsFolder, ledgerFolder, ownersFolder, storeFile } from "../../src/config/locations.ts";
@@ -74,7 +74,7 @@ export class Scene implements AsyncDisposable {
           category: "other",
           description,
           folder: `other/server-${place}`,
-          fingerprint: fingerprintOf(own, jsName),
+          fingerprint: fingerprintOf(own, jsName, rulesOf(own)),
           protocol: "2026-07-28",
           version: "1.4.0",
           tools: tools.map((tool) => ({
