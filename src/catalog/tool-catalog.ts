@@ -61,7 +61,7 @@ export class ToolCatalog implements AsyncDisposable {
   readonly #queue = new ListingQueue((server) => this.#fetchQueued(server));
   readonly #subscriptions = new DisposableStack();
   readonly #fingerprints = new Map<string, string>();
-  /** Of stored servers that are outdated. */
+  /** Whether outdated servers are complete. */
   #completeness = new WeakMap<RegistryServer, boolean>();
   /** Characters of definitions. A server that changes becomes a new object. */
   readonly #chars = new WeakMap<RegistryServer, number>();
