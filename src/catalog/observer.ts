@@ -19,7 +19,7 @@ import {
   writeObserved,
 } from "../registry/observed/store.ts";
 import { rewriteTools } from "../registry/store.ts";
-import { runJobInTime } from "../registry/work/run.ts";
+import { runJob, runJobInTime } from "../registry/work/run.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
 
@@ -41,6 +41,9 @@ const lookLimitMs = 10_000;
 /** Delay before writing, so that results of one moment are written together. */
 const writeAfterMs = 1_000;
 const lockWaitMs = 5_000;
+
+const manyTools = 500;
+const rewriteLimitMs = 60_000;
 
 interface Seen {
   server: RegistryServer;
@@ -218,19 +221,23 @@ export class Observer {
       );
       this.#read();
       for (const [name, each] of Map.groupBy(learned, ({ server }) => server.name)) {
-        this.#rewrite(name, new Set(each.map(({ tool }) => tool.name)));
+        await this.#rewrite(name, new Set(each.map(({ tool }) => tool.name)));
       }
     } catch (error) {
       this.#log.debug(`Cannot write the observed results: ${messageOf(error)}`);
     }
   }
 
-  #rewrite(serverName: string, toolNames: ReadonlySet<string>): void {
+  /** The types of a server with many tools are one large file, so it is written in a worker. */
+  async #rewrite(serverName: string, toolNames: ReadonlySet<string>): Promise<void> {
     this.#applyTo(serverName);
     const server = this.#servers().find(({ name }) => name === serverName);
     if (!server) return;
-    const tools = server.tools.filter(({ name }) => toolNames.has(name));
-    rewriteTools(registryOf(this.#config, serverName), server, tools);
+    const folder = registryOf(this.#config, serverName);
+    const changed = { ...server, tools: server.tools.filter(({ name }) => toolNames.has(name)) };
+    const names = server.tools.map(({ name }) => name);
+    if (names.length < manyTools) rewriteTools(folder, changed, names);
+    else await runJob({ work: "tools", folder, server: JSON.stringify(changed), names }, rewriteLimitMs);
   }
 
   #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {

@@ -21,7 +21,7 @@ import { isNewer, writtenByNewer } from "../newer.ts";
 import { type EmittedFile, emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { globalsFile, writeGlobals } from "./globals/globals-file.ts";
 import { serverGlobalName, withToolsAgain } from "./globals/server-global.ts";
-import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
+import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
 import { assignFileNames } from "./names.ts";
 import { filesOfServer } from "./server-files.ts";
 
@@ -122,19 +122,22 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   return { written: pathsOf("written").length, removed, kept: pathsOf("kept") };
 }
 
-/** Writes the types of these tools again, in the files that exist. Throws FILE_NOT_WRITABLE. */
-export function rewriteTools(folder: string, server: RegistryServer, tools: readonly RegistryTool[]): void {
+/**
+ * Writes the types of the tools of `server` again, in the files that exist. `names` are the names of all of its tools. Throws
+ * FILE_NOT_WRITABLE.
+ */
+export function rewriteTools(folder: string, server: RegistryServer, names: readonly string[]): void {
   const target = pathOf(folder, server);
-  const names = assignFileNames(server.tools.map(({ name }) => name));
-  for (const tool of tools) {
-    const path = join(target, `${names.get(tool.name)}.ts`);
+  const fileNames = assignFileNames(names);
+  for (const tool of server.tools) {
+    const path = join(target, `${fileNames.get(tool.name)}.ts`);
     const [alone] = assignFileNames([tool.name]).values();
     const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
     if (text !== undefined && readIfThere(path) !== undefined) writeGenerated(path, text);
   }
   const path = join(target, serverGlobalName);
   const text = readIfThere(path);
-  if (text !== undefined) writeGenerated(path, withToolsAgain(text, tools, names));
+  if (text !== undefined) writeGenerated(path, withToolsAgain(text, server.tools, fileNames));
 }
 
 function writeGenerated(path: string, text: string): ReturnType<typeof writeWhenChanged> {

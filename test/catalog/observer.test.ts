@@ -117,6 +117,20 @@ describe("observed shapes", () => {
     expect(readFileSync(join(folder.registry, "index.json"), "utf8")).not.toContain("observed");
   });
 
+  test("are written beside the tool of a server with many tools", async () => {
+    const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`tool_${at}`, giving(text("ok"))]));
+    folder.configure({ shop: folder.offering("shop", { ...many, find: giving(text({ rows: [1] })) }) });
+    {
+      await using toolbox = await folder.open();
+      await generate(toolbox);
+      await run("await shop.find({ at: 0 })", toolbox);
+    }
+    for (const name of ["find.ts", "server-global.d.ts"]) {
+      const written = readFileSync(join(folder.registry, "other", "shop", name), "utf8");
+      expect([name, written]).toEqual([name, expect.stringContaining("rows: number[]")]);
+    }
+  });
+
   test("are not kept for failures and for tools with an outputSchema, and are kept for unusual results", async () => {
     const outputSchema = { type: "object", properties: { a: { type: "number" } } };
     folder.configure({

@@ -4,7 +4,7 @@ import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { listedTools, preparedIn } from "../search/prepared.ts";
-import { updateIndex, type Written, writeServer } from "../store.ts";
+import { rewriteTools, updateIndex, type Written, writeServer } from "../store.ts";
 
 /** Values are passed as JSON text, because cloning objects takes far longer than parsing. */
 export interface Jobs {
@@ -14,6 +14,8 @@ export interface Jobs {
   search: { input: { folder: string; servers: string[] }; output: string };
   /** Writes the generated files of one server. */
   files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
+  /** Writes the types of some tools of a server again. `names` are the names of all of its tools. */
+  tools: { input: { folder: string; server: string; names: string[] }; output: undefined };
   /** Observes the shape of a result, which is JSON or text. */
   shape: { input: { text: string; given: GivenWords }; output: Observed | undefined };
   /** Indents a JSON text, for a person to read. */
@@ -33,6 +35,8 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
       return JSON.stringify(preparedIn(job.folder, listedTools(job.servers.map(serverOf))));
     case "files":
       return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
+    case "tools":
+      return void rewriteTools(job.folder, serverOf(job.server), job.names);
     case "shape":
       return shapeOfText(job.text, isGivenBy(job.given));
     case "indented":
