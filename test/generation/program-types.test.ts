@@ -189,6 +189,26 @@ test("wrong arguments, tools, results and servers are type errors, each in its l
   expect([...new Set(lines)]).toEqual(wrong.map((_, at) => String(at + 1)));
 });
 
+test("TypeScript knows every global of the sandbox, and the members of our own ones", async () => {
+  await using toolbox = await folder.open();
+  const source = `
+    const namesOf = (value) => Object.getOwnPropertyNames(value).filter((name) => !name.startsWith("__") || name.endsWith("name"));
+    const servers = await tools.list();
+    const own = namesOf(globalThis).filter((name) => typeof globalThis[name]?.list_resources !== "function");
+    return [...own, ...Object.entries({ tools, console, process, servers: {} }).flatMap(([name, value]) => namesOf(value).map((key) => name + "." + key))]`;
+  const outcome = await execute({ source }, toolbox);
+  if (!outcome.ok) throw new Error(outcome.error.message);
+  const names = outcome.value as string[];
+  expect(names.length).toBeGreaterThan(100);
+  const all = names.map((name) => `void ${name};\n`).join("");
+  const unknown = errorsIn(all).map((error) => /'(\w+)'/.exec(error)?.[1]);
+  // Types of Node have these with types that cannot be repeated without them, and the engine has the first.
+  const left =
+    "InternalError profile profileEnd stdout stderr platform arch versions release exitCode hrtime memoryUsage cpuUsage";
+  const listening = "on once off addListener removeListener removeAllListeners listeners emit";
+  expect(unknown).toEqual([...left.split(" "), ...listening.split(" ")]);
+});
+
 test("the names that types of browsers declare are those of TypeScript", () => {
   const library = new Bun.Glob("node_modules/@typescript/typescript-*/lib/lib.dom.d.ts").scanSync({ cwd: root });
   const declarations = readFileSync(join(root, [...library][0]!), "utf8");

@@ -211,10 +211,17 @@ export const sandboxDeclarations = `declare global {
     interface Process {
       env: ProcessEnv;
       argv: string[];
+      execArgv: string[];
+      title: string;
+      readonly pid: number;
+      readonly ppid: number;
+      readonly version: string;
       cwd(): string;
+      chdir(folder: string): void;
       exit(code?: any): never;
       nextTick(callback: (...args: any[]) => void, ...args: any[]): void;
       uptime(): number;
+      emitWarning(warning: any, ...options: any[]): void;
     }
     interface Require {
       (id: string): any;
