@@ -18,6 +18,7 @@ import {
 import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
+import { filtersOf } from "../registry/search/query.ts";
 import { wordsOf } from "../registry/search/tokenize.ts";
 import { ToolSearch } from "../registry/search/tool-search.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../registry/signature.ts";
@@ -81,34 +82,58 @@ export function search(
   const { tools, skills } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers().filter((name) => !catalog.find(name));
+  const notIndexed = unknown.filter((name) => !indexed.has(name));
   const services = servers.length > 0 ? [] : tools.missingServices(withoutMark(query));
   const configured = new Set([...catalog.config.servers.keys()].flatMap(wordsOf));
   const noServerFor = services.filter((service) => !configured.has(service));
   return {
     query,
-    tools: tools.search(withoutMark(query), limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
-      const skill = skills.get(tool);
-      if (skill) return { ...foundSkill(skill), score };
-      const twins = also.map((each) => serverIn(each, tool.name));
-      const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
-      return {
-        kind: "tool",
-        id,
-        server: server.name,
-        name: tool.name,
-        description: tellingSentences(tool.description || tool.title || ""),
-        signature: signature(server, tool),
-        ...exampleOf(server, tool),
-        score,
-        ...(also.length > 0 ? { also } : {}),
-        ...(accounts ? { accounts } : {}),
-      };
-    }),
+    tools: foundIn(tools, withoutMark(query), limit, servers, namesOf(notIndexed, catalog)).map(
+      ({ id, server, tool, score, also }): FoundTool => {
+        const skill = skills.get(tool);
+        if (skill) return { ...foundSkill(skill), score };
+        const twins = also.map((each) => serverIn(each, tool.name));
+        const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
+        return {
+          kind: "tool",
+          id,
+          server: server.name,
+          name: tool.name,
+          description: tellingSentences(tool.description || tool.title || ""),
+          signature: signature(server, tool),
+          ...exampleOf(server, tool),
+          score,
+          ...(also.length > 0 ? { also } : {}),
+          ...(accounts ? { accounts } : {}),
+        };
+      },
+    ),
     searched: tools.size,
-    notIndexed: unknown.filter((name) => !indexed.has(name)),
+    notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
     ...(noServerFor.length > 0 ? { noServerFor } : {}),
   };
+}
+
+/** A filter by a server whose tools are not known yet finds nothing there. `notIndexed` are its names, in lower case. */
+function foundIn(
+  tools: ToolSearch,
+  query: string,
+  limit: number,
+  servers: readonly string[],
+  notIndexed: ReadonlySet<string>,
+): ReturnType<ToolSearch["search"]> {
+  const { servers: filters, categories, rest } = filtersOf(query);
+  const all = [...filters, ...servers.map((name) => name.toLowerCase())];
+  const others = all.filter((name) => !notIndexed.has(name));
+  if (others.length === all.length) return tools.search(query, limit, servers);
+  if (others.length === 0) return [];
+  return tools.search([rest, ...categories.map((name) => `category:"${name}"`)].join(" "), limit, others);
+}
+
+/** The names of servers in the config and in code, in lower case. */
+function namesOf(servers: readonly string[], catalog: ToolCatalog): Set<string> {
+  return new Set(servers.flatMap((name) => [name, catalog.jsNameOf(name) ?? name]).map((name) => name.toLowerCase()));
 }
 
 /** How many tools `search` would find without a limit. The same tool on several servers counts once. */

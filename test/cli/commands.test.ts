@@ -459,6 +459,19 @@ describe("search", () => {
     `);
   });
 
+  test("with a server whose tools are not known yet says so, and finds nothing there", async () => {
+    configure({ odd: odd(), new: odd() });
+    await run(["gen", "--server", "odd"]);
+    const searched = async (query: string) => {
+      const { stdout, exitCode } = await run(["search", query, "--json", "--limit", "1"]);
+      const { tools, notIndexed } = JSON.parse(stdout);
+      return [exitCode, tools.map(({ server }: { server: string }) => server), notIndexed];
+    };
+    expect(await searched("structured server:new")).toEqual([0, [], ["new"]]);
+    expect(await searched("structured server:NEW server:odd")).toEqual([0, ["odd"], ["new"]]);
+    expect(await searched("structured server:new category:other")).toEqual([0, [], ["new"]]);
+  });
+
   test("reads one query per line from standard input, and prints one document per line", async () => {
     configure({ odd: odd() });
     await run(["gen"]);

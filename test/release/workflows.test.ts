@@ -42,7 +42,7 @@ const scripts = [
 
 test.each(scripts)("%s has no syntax error", (script) => {
   const shell = readFileSync(join(root, script), "utf8").startsWith("#!/bin/sh") ? "sh" : "bash";
-  const { success, stderr } = Bun.spawnSync([shell, "-n", join(root, script)]);
+  const { success, stderr } = Bun.spawnSync([shell, "-n", join(root, script)], { env: { PATH: process.env["PATH"] } });
   expect({ success, stderr: stderr.toString() }).toEqual({ success: true, stderr: "" });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
-import { runProgram, testEnvironment } from "../support/process.ts";
+import { runProgram, shellLine, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -54,7 +54,7 @@ class Home implements Disposable {
     const start = `import { spawn } from "node:child_process";
       const child = spawn(${JSON.stringify(program)}, ["from-file", ${JSON.stringify(toolsOf("git"))}], { stdio: "inherit" });
       child.on("exit", (code) => process.exit(code ?? 0));`;
-    const script = `#!/bin/sh\nexec ${program} from-file ${toolsOf("sqlite")}\n`;
+    const script = `#!/bin/sh\nexec ${shellLine([program, "from-file", toolsOf("sqlite")])}\n`;
     Bun.spawnSync(["chmod", "+x", folder.write("bin/mcp-sqlite", script)]);
     const crash = 'if [ -f "$1" ]; then echo "fatal: no database at db://nowhere" >&2; exit 3; fi\nshift\nexec "$@"\n';
     folder.write("claudikins.json", {

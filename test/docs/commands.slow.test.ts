@@ -1,0 +1,203 @@
+/** The commands of the documentation's console blocks that show no output succeed, block by block, in a home as the pages describe it. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { executable, root } from "../support/claudikins.ts";
+import { runProgram } from "../support/process.ts";
+import { filesystem, fixture, memory } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { blocksOf, docsPages, pageAt } from "./pages.ts";
+
+setDefaultTimeout(120_000);
+
+/** Commands that cannot run here, by how they begin, and why. */
+const notHere: [RegExp, string][] = [
+  [/^(?:git clone|cd claudikins$|\.\/install\.sh|npm (?:test|install)|bun run bench)/, "about a clone: CI runs them"],
+  [/^(?:curl|gh|claude) /, "another program, which needs the network"],
+  [/^git add/, "needs a repository"],
+  [/^claudikins upgrade/, "needs a release: test/release has one"],
+  [/^claudikins add (?:--search|io\.github)/, "asks the registry of MCP servers: test/cli/from-registry has one"],
+  [/^claudikins add (?:github|slack|docs|--json)/, "reaches a server on the network"],
+  [/^claudikins auth login/, "needs a person who signs in: test/auth has one"],
+  [/^(?:echo .* \| )?claudikins run /, "needs a model: test/task has one"],
+  [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
+  [/^claudikins ui$/, "opens a browser"],
+  [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
+  [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
+];
+
+/** Commands that run until they are interrupted. */
+const endless = /serve --http|--follow$|^claudikins ui --no-open$/;
+
+interface Block {
+  name: string;
+  commands: string[];
+}
+
+/** The console blocks without output. A longer command goes on in an indented line. */
+const blocks = [pageAt("README.md"), pageAt("CONTRIBUTING.md"), ...docsPages].flatMap((page) =>
+  blocksOf(page).flatMap(({ info, text, line }): Block[] => {
+    const lines = text
+      .trimEnd()
+      .replaceAll(/\\\n\s*/g, "")
+      .split("\n");
+    if (info !== "console" || !lines.every((each) => each.startsWith("$ "))) return [];
+    return [{ name: `${page.path}:${line}`, commands: lines.map((each) => each.slice(2)) }];
+  }),
+);
+
+/** A home with an agent's servers, and a trusted project. */
+class Home implements AsyncDisposable {
+  readonly #folder: TemporaryFolder = temporaryFolder();
+  readonly cwd = join(this.#folder.path, "work");
+  readonly #env: Record<string, string>;
+
+  /** A home for the command: servers are added to an empty project, and signing in is for servers on the network. */
+  constructor(first: string) {
+    const { path, write } = this.#folder;
+    this.#env = {
+      HOME: path,
+      PATH: `${join(path, "bin")}:${dirname(executable())}:${process.env["PATH"]}`,
+      XDG_CONFIG_HOME: join(path, ".config"),
+      XDG_DATA_HOME: join(path, ".local", "share"),
+      XDG_RUNTIME_DIR: path,
+      CI: "true",
+      CLAUDIKINS_DAEMON: "on",
+      NO_COLOR: "1",
+      EDITOR: "true",
+      CLAUDIKINS_TOKEN: "a-token-of-32-characters-in-a-test",
+    };
+    const offering = (name: string, ...tools: string[]) => {
+      const list = tools.map((tool) => ({ name: tool, inputSchema: { type: "object" } }));
+      return fixture("from-file", write(`tools/${name}.json`, list));
+    };
+    const servers = {
+      demo: { command: executable(), args: ["demo"] },
+      files: { ...filesystem(this.cwd), category: "files" },
+      github: {
+        ...offering("github", "create_issue", "delete_repository", "delete_file"),
+        confirm: { create_issue: "always" },
+      },
+      sentry: offering("sentry", "list_issues"),
+    };
+    const remote = { github: { url: "http://127.0.0.1:9/mcp" } };
+    const mcpServers = /^claudikins add /.test(first) ? {} : /^claudikins auth /.test(first) ? remote : servers;
+    write("work/claudikins.json", { mcpServers });
+    write("code/shop/claudikins.json", { mcpServers: { demo: servers.demo } });
+    write("work/.mcp.json", { mcpServers: { notes: memory(join(path, "notes.json")) } });
+    // The same server in both, so init need not ask.
+    const { command: program, args } = memory(join(path, "memory.json"));
+    write(".cursor/mcp.json", { mcpServers: { memory: { command: program, args } } });
+    const toml = `command = ${JSON.stringify(program)}
+args = ${JSON.stringify(args)}`;
+    write(
+      ".codex/config.toml",
+      `[mcp_servers.memory]
+${toml}
+`,
+    );
+    mkdirSync(join(this.cwd, ".claude", "skills", "claudikins"), { recursive: true });
+    for (const name of ["report", "nightly"])
+      write(`work/${name}.ts`, "return (await demo.list_tickets()).tickets.length");
+    write("work/screenshot.ts", `display(Buffer.from("png")); return 1`);
+    write("work/queries.txt", "refund an order\nlist tickets\n");
+    mkdirSync(join(path, ".config", "fish", "completions"), { recursive: true });
+    // npx would ask npm.
+    const script = write(
+      "bin/npx",
+      `#!/bin/sh\nshift\npackage=$1\nshift\nexec node "${root}/node_modules/$package/dist/index.js" "$@"\n`,
+    );
+    chmodSync(script, 0o755);
+    write("bin/code", "#!/bin/sh\n");
+    chmodSync(join(path, "bin", "code"), 0o755);
+  }
+
+  async run(command: string) {
+    const { exitCode, stdout, stderr } = await runProgram(["bash", "-c", command], { cwd: this.cwd, env: this.#env });
+    return { command, exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}`, stdout };
+  }
+
+  /** Interrupts the command after a second. */
+  async interrupted(command: string) {
+    const child = Bun.spawn(["bash", "-c", `exec ${command}`], {
+      cwd: this.cwd,
+      env: this.#env,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const timer = setTimeout(() => child.kill("SIGINT"), 1_000);
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    clearTimeout(timer);
+    const said = stdout + stderr;
+    await child.exited;
+    return { command, exitCode: child.exitCode, said };
+  }
+
+  async succeeds(command: string): Promise<string> {
+    const { stdout, ...done } = await this.run(command);
+    expect(done).toEqual({ command, exitCode: 0, said: "" });
+    return stdout.trim();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.run("claudikins daemon stop --all --now");
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+/** What the ids in the commands stand for. */
+const ids = /\b(?:0t80fs9gjc|8rn|7k2m9q4x|7k)\b/;
+const waitingId = /0t80fs9gjc|8rn/;
+
+/** Replaces the ids of the pages by that of an execution, and by that of an approval. */
+async function withIds(command: string, home: Home): Promise<string> {
+  if (!ids.test(command) && !/approvals (?:approve|deny) --all-of/.test(command)) return command;
+  if (waitingId.test(command)) {
+    const long = command.includes("wait") ? "10ms" : "1h";
+    const id = await home.succeeds(`claudikins exec --detach -e 'await sleep("${long}"); return 1'`);
+    return command.replace(waitingId, id);
+  }
+  await home.succeeds(`claudikins exec --detach -e 'return await github.create_issue()'`);
+  for (;;) {
+    const [pending] = JSON.parse(await home.succeeds("claudikins approvals list --json")).approvals;
+    if (pending) return command.replace(ids, pending.id);
+    await Bun.sleep(50);
+  }
+}
+
+/** What has happened before the commands of a block. */
+const before: [RegExp, string][] = [
+  [/^claudikins restore/, "claudikins init --apply"],
+  [
+    /^claudikins (?:trace|audit|logs|stats|daemon)/,
+    "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
+  ],
+  [/^claudikins gen --check/, "claudikins gen"],
+  [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],
+  [/^bun \.claudikins\/registry/, "claudikins gen"],
+];
+
+/** The reference shows each command for itself; elsewhere, one follows the other. */
+const runs = blocks.flatMap(({ name, commands }): [string, string[]][] => {
+  const here = commands.filter((command) => !notHere.some(([start]) => start.test(command)));
+  if (name.startsWith("docs/cli.md")) return here.map((command) => [`${name}: ${command}`, [command]]);
+  return here.length > 0 ? [[name, here]] : [];
+});
+
+test.each(runs)("%s succeeds", async (_, commands) => {
+  await using home = new Home(commands[0] ?? "");
+  for (const each of [home.cwd, "~/code/shop"]) await home.succeeds(`claudikins trust ${each} --yes`);
+  for (const command of commands) {
+    const [, first] = before.find(([start]) => start.test(command)) ?? [];
+    if (first !== undefined) await home.succeeds(first);
+    if (endless.test(command)) {
+      const { exitCode, said } = await home.interrupted(command);
+      expect({ command, said, isWell: exitCode === 0 || exitCode === 130 }).toEqual({ command, said, isWell: true });
+    } else await home.succeeds(await withIds(command, home));
+  }
+});
+
+test("every reason not to run a command is needed", () => {
+  const all = blocks.flatMap(({ commands }) => commands);
+  expect(notHere.filter(([start]) => !all.some((command) => start.test(command)))).toEqual([]);
+});
