@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
-import { runProgram } from "../support/process.ts";
+import { runProgram, shellLine } from "../support/process.ts";
 import { filesystem, fixture, memory } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { blocksOf, docsPages, pageAt } from "./pages.ts";
@@ -103,9 +103,10 @@ ${toml}
     write("work/queries.txt", "refund an order\nlist tickets\n");
     mkdirSync(join(path, ".config", "fish", "completions"), { recursive: true });
     // npx would ask npm.
+    const packages = shellLine([join(root, "node_modules")]);
     const script = write(
       "bin/npx",
-      `#!/bin/sh\nshift\npackage=$1\nshift\nexec node "${root}/node_modules/$package/dist/index.js" "$@"\n`,
+      `#!/bin/sh\npackage=$2\nshift 2\nexec node ${packages}/"$package"/dist/index.js "$@"\n`,
     );
     chmodSync(script, 0o755);
     write("bin/code", "#!/bin/sh\n");
@@ -118,8 +119,8 @@ ${toml}
   }
 
   /** Interrupts the command after a second. */
-  async interrupted(command: string) {
-    const child = Bun.spawn(["bash", "-c", `exec ${command}`], {
+  async interrupted(line: string) {
+    const child = Bun.spawn(["bash", "-c", `exec ${line}`], {
       cwd: this.cwd,
       env: this.#env,
       stdout: "pipe",
@@ -130,7 +131,7 @@ ${toml}
     clearTimeout(timer);
     const said = stdout + stderr;
     await child.exited;
-    return { command, exitCode: child.exitCode, said };
+    return { exitCode: child.exitCode, said };
   }
 
   async succeeds(command: string): Promise<string> {
