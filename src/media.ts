@@ -1,6 +1,7 @@
 /** Finds images, audio and files in values and texts. They are shown or written to files; their base64 never appears in a text. */
+
+import { grouped } from "./counted.ts";
 import { isObject, type JsonObject } from "./json-object.ts";
-import { grouped } from "./outcome-text.ts";
 
 export type Block = JsonObject;
 

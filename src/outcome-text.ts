@@ -1,4 +1,5 @@
 /** Writes an outcome as text, for people at a terminal and for models. */
+import { grouped } from "./counted.ts";
 import { durationText } from "./duration.ts";
 import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
@@ -46,14 +47,4 @@ export function failureText(error: OutcomeError, file = "main.ts"): string {
 export function failureMessage({ name, message }: OutcomeError): string {
   if (name === "Thrown") return `the code threw ${JSON.stringify(message)}`;
   return name === "Error" ? message : `${name}: ${message}`;
-}
-
-/** Writes a number of things: `1 call`, `1,234 calls`. */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** Writes a number with commas, as in 1,234,567. Loading `Intl` would take longer than a small execution. */
-export function grouped(value: number): string {
-  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -15,7 +15,6 @@ import { assignNames, toFolderName } from "../registry/names.ts";
 import { noteOrigin } from "../registry/origin.ts";
 import { markAsked, refuseNewer, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
-import { bestCommand } from "../upgrade/lasting.ts";
 import { version } from "../version.ts";
 import { type AboutServer, aboutServer, fingerprintOf, rulesOf, storedTools, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
@@ -55,6 +54,8 @@ interface ListerOptions {
   observer: Observer;
   /** A server's name in code. */
   jsNameOf: (server: string) => string | undefined;
+  /** The command that starts claudikins, for generated programs. */
+  ownCommand: () => [string, ...string[]];
 }
 
 const noFiles: Written = { written: 0, removed: 0, kept: [] };
@@ -192,8 +193,8 @@ export class Lister {
     const file = origin.kind === "demo" ? null : origin.file;
     const config = extended && isInOwnRegistry(this.#options.config, server) ? extended.file : file;
     writeBridge(folder);
-    const { env } = this.#options;
-    noteOrigin(userDataFolder(env), folder, { config, command: bestCommand(env), version });
+    const { env, ownCommand } = this.#options;
+    noteOrigin(userDataFolder(env), folder, { config, command: ownCommand(), version });
   }
 }
 

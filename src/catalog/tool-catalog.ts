@@ -37,6 +37,8 @@ interface CatalogOptions {
   env: Environment;
   pool: Pool;
   log: Log;
+  /** The command that starts claudikins, for generated programs. */
+  ownCommand: () => [string, ...string[]];
 }
 
 /** Whether the tools of a server are known, and how well. */
@@ -74,9 +76,9 @@ export class ToolCatalog implements AsyncDisposable {
     this.#shared = shared ?? this.#makeShared();
     this.#nameServers();
     const { store, observer } = this.#shared;
-    const { config, env, pool } = options;
+    const { config, env, pool, ownCommand } = options;
     const jsNameOf = (server: string) => this.jsNameOf(server);
-    this.#lister = new Lister({ config, env, pool, store, observer, jsNameOf });
+    this.#lister = new Lister({ config, env, pool, store, observer, jsNameOf, ownCommand });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });

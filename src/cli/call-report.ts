@@ -1,11 +1,11 @@
 /** Writes the result of `claudikins call`: a value for people, one JSON document for scripts, and files for binary data. */
 import { wholeOf } from "../clients/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
+import { grouped } from "../counted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Called } from "../execution/call.ts";
 import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import { type Binary, binaryOf, bytesOf } from "../media.ts";
-import { grouped } from "../outcome-text.ts";
 import type { Answer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { valueText } from "./report.ts";

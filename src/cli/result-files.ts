@@ -2,9 +2,9 @@
 import { accessSync, constants, type Stats, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { objectsOf, type ToolResult } from "../clients/result.ts";
+import { grouped } from "../counted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { type Binary, binaryOf } from "../media.ts";
-import { grouped } from "../outcome-text.ts";
 import { valueText } from "./report.ts";
 
 export interface WrittenFile {

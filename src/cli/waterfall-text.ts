@@ -1,6 +1,8 @@
 /** An execution as text: its facts, and one line per call with a bar over time. */
+
+import { counted, grouped } from "../counted.ts";
 import { durationText } from "../duration.ts";
-import { counted, grouped, keptOut, notableChars } from "../outcome-text.ts";
+import { keptOut, notableChars } from "../outcome-text.ts";
 import { mostTelling, ticks } from "../trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";
 import {

@@ -6,9 +6,9 @@ import { loginCommand } from "../clients/auth/words.ts";
 import { Pool } from "../clients/pool.ts";
 import type { ServerIdentity } from "../clients/server-client.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
+import { counted } from "../counted.ts";
 import { durationText } from "../duration.ts";
 import { type Problem, problemOf } from "../errors.ts";
-import { counted } from "../outcome-text.ts";
 import { wayOf } from "../sign-in/sign-ins.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 

@@ -5,11 +5,11 @@
  */
 import { appendFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { counted } from "../counted.ts";
 import { ClaudikinsError, systemCodeOf } from "../errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { withLock } from "../lock.ts";
 import { isNewer, writtenByNewer } from "../newer.ts";
-import { counted } from "../outcome-text.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 
 const totalsName = "totals.json";

@@ -1,4 +1,6 @@
 /** A small model, a task, its outcome and its receipt. */
+
+import { grouped } from "../counted.ts";
 import { durationText } from "../duration.ts";
 import {
   about,
@@ -15,7 +17,6 @@ import {
   type ValueOf,
   yesOrNo,
 } from "../json-shape.ts";
-import { grouped } from "../outcome-text.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {

@@ -19,6 +19,7 @@ import type { Log } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
 import { RestTimer } from "../rest-timer.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { bestCommand } from "../upgrade/lasting.ts";
 import { shellCommand } from "../upgrade/shell-command.ts";
 
 export interface ToolboxOptions extends PoolOptions {
@@ -83,7 +84,9 @@ export class Toolbox implements AsyncDisposable {
     this.reload = lender?.reload;
     this.pool = new Pool(config.servers, options);
     const { env, log } = options;
-    this.catalog = lender?.catalog.withPool(this.pool) ?? new ToolCatalog({ config, env, pool: this.pool, log });
+    this.catalog =
+      lender?.catalog.withPool(this.pool) ??
+      new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.approvals = lender?.approvals ?? new Approvals({ env });
     this.waitsForApprovals = lender?.waitsForApprovals ?? false;
     this.pool.desk = this.#desk();

@@ -1,6 +1,7 @@
 /** Describes records in words, for the terminal and the page. */
+
+import { counted, grouped } from "../counted.ts";
 import { durationText } from "../duration.ts";
-import { counted, grouped } from "../outcome-text.ts";
 import { mostAtOnce } from "./overlap.ts";
 import type { ExecutionRecord, FailureReason, RecordedCall, Summary } from "./record.ts";
 

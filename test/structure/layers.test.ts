@@ -123,7 +123,7 @@ const below: Record<string, string[]> = {
   agents: ["settings", "catalog", "registry", "clients", "upgrade", "config"],
   settings: ["catalog", "registry", "clients", "audit", "policy", "config"],
   "server-registries": ["clients", "config"],
-  catalog: ["registry", "clients", "upgrade", "logs", "policy", "config"],
+  catalog: ["registry", "clients", "logs", "policy", "config"],
   approvals: ["store", "audit", "policy", "config"],
   sandbox: [],
   ledger: ["registry"],
@@ -170,9 +170,10 @@ const leaves: Record<string, string[]> = {
   "version.ts": ["built-in.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
-  "outcome-text.ts": ["sandbox", "duration.ts"],
+  "outcome-text.ts": ["sandbox", "counted.ts", "duration.ts"],
+  "counted.ts": [],
   "bundled-script.ts": [],
-  "media.ts": ["json-object.ts", "outcome-text.ts"],
+  "media.ts": ["json-object.ts", "counted.ts"],
 };
 
 interface Import {

@@ -2,6 +2,7 @@
 import { Approvals } from "../../approvals/approvals.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
+import { counted, grouped } from "../../counted.ts";
 import { waitText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { statsOf } from "../../files.ts";
@@ -20,7 +21,6 @@ import {
   time,
 } from "../../json-shape.ts";
 import { configOwner } from "../../logs/place.ts";
-import { counted, grouped } from "../../outcome-text.ts";
 import { questionText, wholeQuestionText } from "../../policy/question.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../registry/model.ts";

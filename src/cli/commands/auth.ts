@@ -4,10 +4,10 @@ import { loginCommand } from "../../clients/auth/words.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
+import { counted } from "../../counted.ts";
 import { waitText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
-import { counted } from "../../outcome-text.ts";
 import {
   type LoginReport,
   loginShape,

@@ -1,6 +1,7 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
 import { discoverConfig } from "../../config/discover.ts";
 import { realOf } from "../../config/locations.ts";
+import { counted } from "../../counted.ts";
 import type { Holder } from "../../daemon/holder.ts";
 import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
@@ -8,7 +9,6 @@ import type { Status } from "../../daemon/protocol.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
 import { about, byName, either, list, nothing, number, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
-import { counted } from "../../outcome-text.ts";
 import { shellWord } from "../../shell-word.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";

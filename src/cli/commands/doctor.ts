@@ -1,12 +1,12 @@
 /** `claudikins doctor`: checks everything that claudikins depends on, and suggests fixes. */
 import { serverFolder } from "../../config/discover.ts";
 import { credentialsFile } from "../../config/locations.ts";
+import { counted } from "../../counted.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
 import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../../doctor/finding.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { list, record, yesOrNo } from "../../json-shape.ts";
 import { openLog } from "../../log.ts";
-import { counted } from "../../outcome-text.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { command, flag } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";

@@ -3,6 +3,7 @@
 import { relative } from "node:path";
 import { interruptedBefore } from "../../catalog/ask-all.ts";
 import { chosenServers } from "../../catalog/chosen-servers.ts";
+import { counted } from "../../counted.ts";
 import { durationText } from "../../duration.ts";
 import { ClaudikinsError, type Problem } from "../../errors.ts";
 import {
@@ -14,7 +15,6 @@ import {
   reportShape,
 } from "../../generation/generate.ts";
 import { either } from "../../json-shape.ts";
-import { counted } from "../../outcome-text.ts";
 import { isIdentifier } from "../../registry/names.ts";
 import { type Answer, command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";

@@ -1,12 +1,12 @@
 /** `claudikins setup`: takes the safe first steps, and lets doctor report what is left to do. */
 import { type AgentFile, install } from "../../agents/skill-files.ts";
+import { counted } from "../../counted.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
 import { exitCodeOf, type Finding } from "../../doctor/finding.ts";
 import { failed } from "../../doctor/servers.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { type Step, serversToAsk, setUp, stepShape } from "../../generation/setup.ts";
 import { list, record, yesOrNo } from "../../json-shape.ts";
-import { counted } from "../../outcome-text.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";

@@ -1,6 +1,7 @@
 /** `claudikins stats`: calls, tokens kept out of the context, and what leads agents to claudikins. */
 
 import { ledgerFolder } from "../../config/locations.ts";
+import { counted, grouped } from "../../counted.ts";
 import { durationText } from "../../duration.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, exactly, record, texts } from "../../json-shape.ts";
@@ -16,7 +17,6 @@ import {
 } from "../../ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../ledger/store.ts";
 import { didYouMean } from "../../near-names.ts";
-import { counted, grouped } from "../../outcome-text.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";

@@ -1,10 +1,10 @@
 /** `claudikins upgrade`: replaces this executable with another version, the way it was installed. */
 import { existsSync } from "node:fs";
 import { storeFile } from "../../config/locations.ts";
+import { counted } from "../../counted.ts";
 import type { Peer } from "../../daemon/peers.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
-import { counted } from "../../outcome-text.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
 import { noteLatest } from "../../upgrade/hint.ts";

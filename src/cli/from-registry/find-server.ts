@@ -1,8 +1,8 @@
 /** Finds the server that a person names for `claudikins add`: in which registries, and which of several. */
 import { userConfigFile } from "../../config/locations.ts";
+import { counted } from "../../counted.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean, nearNames } from "../../near-names.ts";
-import { counted } from "../../outcome-text.ts";
 import {
   type Failed,
   type Found,

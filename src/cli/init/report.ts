@@ -8,6 +8,7 @@ import { type Supplied, suppliedText } from "../../agents/supported/model.ts";
 import type { Survey, SwitchPlan } from "../../agents/switch-over.ts";
 import { privateReason } from "../../catalog/session-of.ts";
 import type { ServerConfig } from "../../config/load.ts";
+import { counted, grouped } from "../../counted.ts";
 import { ClaudikinsError, type Problem } from "../../errors.ts";
 import {
   about,
@@ -22,7 +23,6 @@ import {
   type ValueOf,
   yesOrNo,
 } from "../../json-shape.ts";
-import { counted, grouped } from "../../outcome-text.ts";
 import type { ConfigFile, PortableEntry } from "../../settings/config-file.ts";
 import type { Needed } from "../../upgrade/lasting.ts";
 import { stateCell, warningLabel } from "../palette.ts";

@@ -1,5 +1,5 @@
 /** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
-import { counted, grouped } from "../../outcome-text.ts";
+import { counted, grouped } from "../../counted.ts";
 import { jsonText } from "./json-text.ts";
 
 /** What one stage keeps: elements of an array or object, characters of a text, and levels. */

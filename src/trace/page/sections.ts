@@ -1,6 +1,8 @@
 /** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
+
+import { counted, grouped } from "../../counted.ts";
 import { durationText } from "../../duration.ts";
-import { counted, grouped, keptOut } from "../../outcome-text.ts";
+import { keptOut } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
 import { configText, failureOf, outcomeWord, protocolsText, timeText, tookMs, toolOf } from "../record-text.ts";

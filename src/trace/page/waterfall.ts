@@ -1,7 +1,8 @@
 /** The calls as rows: each is a button with a bar on the time axis. */
+
+import { grouped } from "../../counted.ts";
 import { durationText } from "../../duration.ts";
 import { parsedJson } from "../../json-object.ts";
-import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce, mostTelling, openCalls, ticks } from "../overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../record.ts";
 import { leftText, tookMs, toolOf } from "../record-text.ts";
