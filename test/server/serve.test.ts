@@ -101,7 +101,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do as much as possible in one program. Results arrive whole; only what it returns or logs is shown, so filter in it. Calls may run together; a failed call throws; only files stay for the next program.",
+        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do as much as possible in one program. Results arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
         "inputSchema": {
           "properties": {
             "background": {
