@@ -12,14 +12,14 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
-import type { BuiltIn } from "../src/built-in.ts";
+import type { BuiltIn } from "../src/base/built-in.ts";
 import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
 import { madeFile } from "../src/sandbox/engine/made-files.ts";
 import { programSourcesDigest } from "../src/sandbox/engine/program-sources.ts";
 import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
-import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
+import { type Platform, platformOf, platforms } from "../src/setup/upgrade/platforms.ts";
 import { entries, madeScripts, sdkShims } from "./entries.ts";
 
 const root = join(import.meta.dir, "..");

@@ -7,19 +7,20 @@ const root = join(import.meta.dir, "..");
 const files = [
   "main.ts",
   "sandbox/worker.ts",
-  "clients/decoding/worker.ts",
-  "registry/work/worker.ts",
-  "server/content/worker.ts",
-  "approvals/worker.ts",
+  "servers/decoding/worker.ts",
+  "tools/work/worker.ts",
+  "serve/content/worker.ts",
+  "policy/approvals/worker.ts",
   "store/worker.ts",
-  "trace/page/worker.ts",
+  "page/execution/worker.ts",
   "cli/signal-guard/worker.ts",
 ];
 
 export const entries: string[] = files.map((file) => join(root, "src", file));
 
 /** Modules whose functions make a script while the source is loaded. */
-const scriptMakers = /[\\/]src[\\/](?:sandbox[\\/]guest[\\/]bundle|ui[\\/]bundle|registry[\\/]bridge-code)\.ts$/;
+const scriptMakers =
+  /[\\/]src[\\/](?:sandbox[\\/]guest[\\/]bundle|page[\\/]bundle|tools[\\/]registry[\\/]bridge-code)\.ts$/;
 
 /** Puts the scripts in the place of the functions that make them. Bun's macros would do it, but not in a folder with a quote in its name. */
 export const madeScripts: Bun.BunPlugin = {

@@ -9,7 +9,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
-import { type Platform, platformOf, platforms } from "../src/upgrade/platforms.ts";
+import { type Platform, platformOf, platforms } from "../src/setup/upgrade/platforms.ts";
 import { bundleName, bundleOf, hasBundle } from "./plugins/bundle.ts";
 import { geminiArchiveName, pluginFiles } from "./plugins/plugin-files.ts";
 import { archive } from "./release/archive.ts";

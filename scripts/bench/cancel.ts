@@ -1,6 +1,6 @@
 /** The time from the abort of a busy loop to its outcome. */
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { limitsFrom } from "../../src/execution/execute.ts";
+import { limitsFrom } from "../../src/programs/execute.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { inTurn, median } from "./measure.ts";
 import { type DenoHere, startDeno } from "./peers/deno.ts";

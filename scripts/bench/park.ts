@@ -1,11 +1,11 @@
 /** Programs that wait on disk: their size, the time until they are stored, and the time until they continue. */
 import { join } from "node:path";
+import { silentLog } from "../../src/base/log.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { ExecutionCheckpointer } from "../../src/execution/checkpointer.ts";
-import { CopyTurns } from "../../src/execution/copy-turns.ts";
-import { limitsFrom } from "../../src/execution/execute.ts";
-import { readHead, readProgram } from "../../src/execution/stored-program.ts";
-import { silentLog } from "../../src/log.ts";
+import { ExecutionCheckpointer } from "../../src/programs/checkpointer.ts";
+import { CopyTurns } from "../../src/programs/copy-turns.ts";
+import { limitsFrom } from "../../src/programs/execute.ts";
+import { readHead, readProgram } from "../../src/programs/stored-program.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
 import { bytesOf } from "../../src/sandbox/image.ts";
 import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";

@@ -1,8 +1,8 @@
 /** 1,000 concurrent calls to eight servers: one hangs, one crashes. The pool compared with the SDK's clients. */
 import { EventEmitter } from "node:events";
-import { Pool } from "../../src/clients/pool.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
-import { silentLog } from "../../src/log.ts";
+import { Pool } from "../../src/servers/pool.ts";
 import { fixture } from "../../test/support/servers.ts";
 import { type RawClient, startHost, startRawClient } from "./host.ts";
 import { inTurn } from "./measure.ts";

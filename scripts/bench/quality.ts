@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RegistryIndex, RegistryTool } from "../../src/registry/model.ts";
+import type { RegistryIndex, RegistryTool } from "../../src/tools/model.ts";
 import type { Other, Row } from "./report.ts";
 import { eachOf, idOf } from "./search.ts";
 import type { Measure } from "./section.ts";

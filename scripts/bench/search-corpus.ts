@@ -1,5 +1,5 @@
 /** Ten thousand tools of a thousand imaginary servers, and requests for them, the same in every run. */
-import type { RegistryIndex, RegistryTool } from "../../src/registry/model.ts";
+import type { RegistryIndex, RegistryTool } from "../../src/tools/model.ts";
 
 const verbs =
   "create list get update delete search send upload download convert validate export import merge archive restore schedule cancel approve assign";

@@ -2,10 +2,10 @@
 import { heapStats } from "bun:jsc";
 import { Document } from "flexsearch";
 import MiniSearch from "minisearch";
-import type { RegistryIndex } from "../../src/registry/model.ts";
-import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
-import { ToolSearch } from "../../src/registry/search/tool-search.ts";
-import { readIndex, writeIndex } from "../../src/registry/store.ts";
+import type { RegistryIndex } from "../../src/tools/model.ts";
+import { readIndex, writeIndex } from "../../src/tools/registry/store.ts";
+import { listedTools, preparedIn } from "../../src/tools/search/prepared.ts";
+import { ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { inTurn, percentile, type Times } from "./measure.ts";
 import { rowOf, rowOfAll, under } from "./report.ts";
 import { syntheticIndex, syntheticQueries } from "./search-corpus.ts";

@@ -1,7 +1,7 @@
 /** Whole processes: `exec` from start to exit, and `serve` until its first answers. */
 import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { platformOf } from "../../src/upgrade/platforms.ts";
+import { platformOf } from "../../src/setup/upgrade/platforms.ts";
 import { fixture } from "../../test/support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { startCodeMode } from "./peers/code-mode.ts";

@@ -1,8 +1,8 @@
 /** Makes the MCP bundles (`.mcpb`) that Claude Desktop installs with a double click: a zip archive with a manifest and the executable. */
 import { zipSync } from "fflate";
-import { executeCode } from "../../src/server/tools/execute-code.ts";
-import { searchTools } from "../../src/server/tools/search-tools.ts";
-import type { Platform } from "../../src/upgrade/platforms.ts";
+import { executeCode } from "../../src/serve/tools/execute-code.ts";
+import { searchTools } from "../../src/serve/tools/search-tools.ts";
+import type { Platform } from "../../src/setup/upgrade/platforms.ts";
 import { author, description, keywords, license, name, repository } from "./about.ts";
 import { json } from "./plugin-files.ts";
 

@@ -2,8 +2,9 @@
  * The plugin for Claude Code, Codex and Gemini CLI: one folder with a manifest for each of them, and the skill and the launchers, which
  * they share.
  */
-import { skillText } from "../../src/registry/hook-texts.ts";
-import type { Platform } from "../../src/upgrade/platforms.ts";
+
+import type { Platform } from "../../src/setup/upgrade/platforms.ts";
+import { skillText } from "../../src/tools/registry/hook-texts.ts";
 import type { ArchivedFile } from "../release/archive.ts";
 import { author, description, keywords, license, name, npxWords, repository, version } from "./about.ts";
 import { posixLauncher, windowsLauncher } from "./launcher.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { type Platform, platforms } from "../../src/upgrade/platforms.ts";
+import { type Platform, platforms } from "../../src/setup/upgrade/platforms.ts";
 import { registryName } from "../plugins/about.ts";
 import { type ArchivedFile, archive } from "./archive.ts";
 import { licensesFile } from "./licenses.ts";

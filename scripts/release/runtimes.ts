@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "jsonc-parser";
-import { type Platform, platformOf } from "../../src/upgrade/platforms.ts";
+import { type Platform, platformOf } from "../../src/setup/upgrade/platforms.ts";
 
 const root = join(import.meta.dir, "..", "..");
 

@@ -1,5 +1,5 @@
 /** A page as a person would see it on a working day. */
-import { Scene, type SceneServer } from "../../test/ui/scene.ts";
+import { Scene, type SceneServer } from "../../test/page/scene.ts";
 
 const reads = { annotations: { readOnlyHint: true } };
 const changes = { annotations: { readOnlyHint: false, destructiveHint: false } };

@@ -1,10 +1,11 @@
 /** Asks for each parameter of a tool by its schema, for `call --interactive` and `run`. */
-import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../execution/call-arguments.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
-import { argumentProblems } from "../registry/arguments/argument-problems.ts";
-import { requiredNames } from "../registry/json-schema.ts";
-import type { RegistryTool } from "../registry/model.ts";
-import { firstSentence } from "../registry/signature.ts";
+
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../programs/call-arguments.ts";
+import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { requiredNames } from "../tools/json-schema.ts";
+import type { RegistryTool } from "../tools/model.ts";
+import { firstSentence } from "../tools/signature.ts";
 import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";
 

@@ -1,13 +1,14 @@
 /** Lets policies and servers ask the person at the terminal: whether a tool may be called, for a form, and for a page to be opened. */
-import type { Responder } from "../clients/responder.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { argumentsOf } from "../execution/call-arguments.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { visibleText } from "../base/visible-text.ts";
 import type { Answer, Asker } from "../policy/asking.ts";
 import { decidedElsewhere } from "../policy/desk.ts";
-import { Semaphore } from "../semaphore.ts";
-import type { Toolbox } from "../toolbox/toolbox.ts";
-import { visibleText } from "../visible-text.ts";
+import { argumentsOf } from "../programs/call-arguments.ts";
+import type { Responder } from "../servers/responder.ts";
 import type { Io } from "./io.ts";
 import type { Activity } from "./progress.ts";
 import { askUntil, canAsk } from "./prompt.ts";

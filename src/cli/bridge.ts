@@ -9,18 +9,18 @@ import { createConnection } from "node:net";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { childEnvironment } from "../clients/child-environment.ts";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
+import { isObject, parsedJson } from "../base/json-object.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { visibleText } from "../base/visible-text.ts";
 import { configFileName, programsOnPath, userDataFolder } from "../config/locations.ts";
 import { startDaemon } from "../daemon/launch.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
-import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
-import type { Given } from "../execution/call-arguments.ts";
-import { isObject, parsedJson } from "../json-object.ts";
-import { originOf } from "../registry/origin.ts";
-import { Semaphore } from "../semaphore.ts";
-import { visibleText } from "../visible-text.ts";
+import type { Given } from "../programs/call-arguments.ts";
+import { childEnvironment } from "../servers/child-environment.ts";
+import { originOf } from "../tools/origin.ts";
 import { isMark, readGiven } from "./call-words.ts";
 
 interface Tool {

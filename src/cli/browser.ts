@@ -3,10 +3,10 @@
  * a file that leads to the address. On Windows, other users cannot read command lines, and the browser gets the address itself.
  */
 import { pathToFileURL } from "node:url";
-import { onAbort } from "../clients/abort.ts";
+import { RedirectFile } from "../base/redirect-file.ts";
 import type { Environment } from "../config/environment.ts";
 import { homeOf } from "../config/locations.ts";
-import { RedirectFile } from "../redirect-file.ts";
+import { onAbort } from "../servers/abort.ts";
 
 /** A program that opens a browser ends soon; one that is the browser itself may run for days. */
 const startedAfterMs = 3_000;

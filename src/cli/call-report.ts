@@ -1,11 +1,12 @@
 /** Writes the result of `claudikins call`: a value for people, one JSON document for scripts, and files for binary data. */
-import { wholeOf } from "../clients/decoding/large-json.ts";
-import { objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
-import { grouped } from "../counted.ts";
-import { ClaudikinsError } from "../errors.ts";
-import type { Called } from "../execution/call.ts";
-import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
-import { type Binary, binaryOf, bytesOf } from "../media.ts";
+
+import { grouped } from "../base/counted.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { type Binary, binaryOf, bytesOf } from "../base/media.ts";
+import type { Called } from "../programs/call.ts";
+import { wholeOf } from "../servers/decoding/large-json.ts";
+import { objectsOf, type ToolResult, toolValue } from "../servers/result.ts";
 import type { Answer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { valueText } from "./report.ts";

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { argumentForms, type Given, notAnArgument, shortened } from "../execution/call-arguments.ts";
-import { isObject } from "../json-object.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { isObject } from "../base/json-object.ts";
+import { argumentForms, type Given, notAnArgument, shortened } from "../programs/call-arguments.ts";
 import type { Io } from "./io.ts";
 
 export interface CallWords {
@@ -14,7 +14,7 @@ export interface CallWords {
   /** The tool's name, if it is a separate word after the server. */
   tool?: string;
   given: Given[];
-  /** The mark of a hook text: see `registry/hooks.ts`. */
+  /** The mark of a hook text: see `tools/registry/hooks.ts`. */
   via?: string;
 }
 

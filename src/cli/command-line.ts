@@ -1,7 +1,7 @@
 /** The one reader of command lines. Running a command, help, suggestions and completions all start from what it returns. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { ClaudikinsError } from "../errors.ts";
-import { didYouMean } from "../near-names.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { didYouMean } from "../base/near-names.ts";
 import type { Arg, Args, CommandTable, Entry, everywhereArgs, Group, Values } from "./command.ts";
 
 /** A command line up to the words that belong to the command itself. */

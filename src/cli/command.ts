@@ -1,7 +1,7 @@
 /** The definition of a command: its arguments, flags and help, the shape of its JSON output, and the function that runs it. */
 import { type ArgDef, defineCommand, type ParsedArgs } from "citty";
-import type { ClaudikinsError } from "../errors.ts";
-import type { Shape } from "../json-shape.ts";
+import type { ClaudikinsError } from "../base/errors.ts";
+import type { Shape } from "../base/json-shape.ts";
 import type { Io } from "./io.ts";
 
 /** The kind of names that a shell offers for an argument or for the value of a flag. See `completions/names.ts`. */

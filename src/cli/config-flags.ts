@@ -3,11 +3,11 @@
  * about one that is not trusted yet.
  */
 
+import { ClaudikinsError } from "../base/errors.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
-import { ClaudikinsError } from "../errors.ts";
 import { type Args, flag, option } from "./command.ts";
 import type { Io } from "./io.ts";
 import { warningLabel } from "./palette.ts";
@@ -67,8 +67,8 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
 /** Returns whether the person trusts the config, and stores the answer. */
 export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
   const [{ questionText }, { trustConfig }] = await Promise.all([
-    import("../settings/trust/question.ts"),
-    import("../settings/trust/trust-config.ts"),
+    import("../setup/trust/question.ts"),
+    import("../setup/trust/trust-config.ts"),
   ]);
   await io.stderr.write(questionText(request));
   if (!(await confirm(io, "Trust this config?"))) return false;

@@ -1,5 +1,5 @@
 /** Finds an execution by what a person types: its id, or the beginning or the end of its id. */
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 
 /** Ids that an error lists. */
 const maxListed = 5;

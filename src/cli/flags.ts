@@ -1,6 +1,6 @@
 /** Kinds of values that flags take, and their parsers. */
-import { ClaudikinsError } from "../errors.ts";
-import { didYouMean } from "../near-names.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { didYouMean } from "../base/near-names.ts";
 
 /** Parses texts like `NAME=value` into values by name. Errors do not show the values, which may be secrets. Throws USAGE. */
 export function parsePairs(

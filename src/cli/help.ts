@@ -1,6 +1,6 @@
 /** The help of all commands, of a group, and of one command: as text, and as JSON for programs. */
-import { about, either, failureShape, named, type Shape } from "../json-shape.ts";
-import { documentation, version } from "../version.ts";
+import { about, either, failureShape, named, type Shape } from "../base/json-shape.ts";
+import { documentation, version } from "../base/version.ts";
 import type { Arg, Command, CommandTable, Group } from "./command.ts";
 import { flagsOf, placesOf } from "./command-line.ts";
 import { commands, sections, shownOf } from "./command-table.ts";
@@ -133,7 +133,7 @@ export function commandsJson(among: CommandTable, path: string[]): object {
 
 /** The shapes as TypeScript, each named shape once. */
 async function typesOf(json: Shape, more: Readonly<Record<string, Shape>>): Promise<string> {
-  const { declareType } = await import("../registry/types/declarations.ts");
+  const { declareType } = await import("../tools/types/declarations.ts");
   const $defs: Record<string, Shape> = {};
   const withNames = (value: unknown): unknown => {
     if (value === json) return { $ref: "#/$defs/Output" };

@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { writeWhenChanged } from "../files.ts";
-import { withLock } from "../lock.ts";
-import { isLoopback } from "../loopback.ts";
-import type { FrontDoorOptions } from "../server/http/front-door.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { writeWhenChanged } from "../base/files.ts";
+import { withLock } from "../base/lock.ts";
+import { isLoopback } from "../base/loopback.ts";
+import type { FrontDoorOptions } from "../serve/http/front-door.ts";
 import { type Args, flag, option, repeatable, type Values } from "./command.ts";
 import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
 import type { Io } from "./io.ts";

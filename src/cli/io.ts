@@ -1,9 +1,9 @@
 /** The streams, environment and signals that a command works with. Tests replace them with streams in memory. */
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
+import { interruptedExitCode, systemCodeOf } from "../base/errors.ts";
 import { type Environment, processEnvironment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
-import { interruptedExitCode, systemCodeOf } from "../errors.ts";
 
 export interface Output {
   write(text: string): Promise<void>;

@@ -1,6 +1,6 @@
 /** Keeps the images, sounds and files of an execution in the workspace, if no other place was named for them. */
 import { join } from "node:path";
-import type { Binary } from "../media.ts";
+import type { Binary } from "../base/media.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import { numbered, type WrittenFile } from "./result-files.ts";
 

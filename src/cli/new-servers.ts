@@ -1,9 +1,10 @@
 /** Reads what `claudikins add` is given: an entry, a URL, a command, or the name of a server in the catalog or a registry. */
-import { isPasted, readPasted } from "../agents/supported/pasted.ts";
+
+import { ClaudikinsError } from "../base/errors.ts";
 import { networkTypeOf } from "../config/address.ts";
-import { ClaudikinsError } from "../errors.ts";
-import type { CatalogServer } from "../registry/server-catalog.ts";
-import { type CatalogVariable, catalogEntry, findInCatalog, type NewServer } from "../settings/add-server.ts";
+import { isPasted, readPasted } from "../setup/agents/supported/pasted.ts";
+import { type CatalogVariable, catalogEntry, findInCatalog, type NewServer } from "../setup/settings/add-server.ts";
+import type { CatalogServer } from "../tools/server-catalog.ts";
 import type { Answer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";

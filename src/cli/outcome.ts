@@ -1,6 +1,6 @@
 /** The outcome of `exec`: its shape as JSON, and its text. The value goes to stdout, everything else to stderr, binary data to files. */
-import { messageOf } from "../errors.ts";
-import { about, anything, byName, exactly, list, named, number, oneOf, record, text } from "../json-shape.ts";
+import { messageOf } from "../base/errors.ts";
+import { about, anything, byName, exactly, list, named, number, oneOf, record, text } from "../base/json-shape.ts";
 import {
   type Binary,
   type Block,
@@ -10,7 +10,7 @@ import {
   sizeText,
   type Words,
   withoutBase64,
-} from "../media.ts";
+} from "../base/media.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import type { Answer } from "./command.ts";

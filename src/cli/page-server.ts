@@ -1,14 +1,15 @@
 /** Opens the page of a daemon with a toolbox of its own, which follows changes of the config. */
-import { Approvals } from "../approvals/approvals.ts";
+
+import { ConfigReload, configMark } from "../app/toolbox.ts";
+import type { Log } from "../base/log.ts";
 import { loadConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
-import type { Log } from "../log.ts";
-import { ConfigReload, configMark } from "../toolbox/toolbox.ts";
-import { UiApi } from "../ui/api.ts";
-import { PageServer } from "../ui/page-server.ts";
+import { UiApi } from "../page/api.ts";
+import { PageServer } from "../page/page-server.ts";
+import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
 import { continuedInDaemon } from "./continued.ts";
 import type { Io } from "./io.ts";

@@ -1,5 +1,5 @@
 /** A progress line on a terminal. Without a terminal nothing is written. */
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
 import { eraseLine } from "./terminal-output.ts";
 

@@ -1,5 +1,5 @@
 /** Questions to the person at the terminal. */
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 import type { Io } from "./io.ts";
 
 /** Whether stdin and stderr are terminals, so that a person can be asked. */

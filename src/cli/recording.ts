@@ -1,9 +1,10 @@
 /** Records the executions of a command for `claudikins trace`, and counts them in the ledger. */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { openLog } from "../base/log.ts";
 import { executionsFolder } from "../config/locations.ts";
-import { openLog } from "../log.ts";
-import { configOwner } from "../logs/place.ts";
-import { hookIn, hookKey } from "../registry/hooks.ts";
-import type { Toolbox } from "../toolbox/toolbox.ts";
+import { configOwner } from "../servers/logs/place.ts";
+import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { type Args, flag } from "./command.ts";
 import type { Io } from "./io.ts";
 
@@ -16,7 +17,7 @@ export async function recordTo(toolbox: Toolbox, args: { record?: boolean | unde
   const { record, origin } = toolbox.config;
   const mode = args.record ? "contents" : record;
   if (mode === false) return;
-  const { ExecutionRecorder } = await import("../execution/recording.ts");
+  const { ExecutionRecorder } = await import("../programs/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
   toolbox.recorder = new ExecutionRecorder({
     folder: executionsFolder(env),

@@ -1,6 +1,6 @@
 /** Writes answers, and errors, outcomes and receipts as text or JSON. */
-import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
-import { failureText, receiptText } from "../outcome-text.ts";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
+import { failureText, receiptText } from "../programs/outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
 import type { Answer } from "./command.ts";
 import type { Io, Output } from "./io.ts";

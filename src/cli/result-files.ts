@@ -1,10 +1,10 @@
 /** Writes the files of `--output`: the images, sounds and files in a result, or else its value. */
 import { accessSync, constants, type Stats, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { objectsOf, type ToolResult } from "../clients/result.ts";
-import { grouped } from "../counted.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { type Binary, binaryOf } from "../media.ts";
+import { grouped } from "../base/counted.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { type Binary, binaryOf } from "../base/media.ts";
+import { objectsOf, type ToolResult } from "../servers/result.ts";
 import { valueText } from "./report.ts";
 
 export interface WrittenFile {

@@ -1,9 +1,9 @@
 /** Runs one command line: finds the command, runs it, and turns its answer or error into output and an exit code. */
-import { builtIn } from "../built-in.ts";
-import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
-import { checkLevel } from "../log.ts";
-import { nearNames } from "../near-names.ts";
-import { version } from "../version.ts";
+import { builtIn } from "../base/built-in.ts";
+import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../base/errors.ts";
+import { checkLevel } from "../base/log.ts";
+import { nearNames } from "../base/near-names.ts";
+import { version } from "../base/version.ts";
 import type { Answer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
 import { commands, shownOf } from "./command-table.ts";

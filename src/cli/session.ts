@@ -1,20 +1,26 @@
 /** Opens the toolbox of a command: loads the config and chooses whose servers are used. */
 import { resolve } from "node:path";
-import type { ChannelOpener } from "../clients/channel.ts";
+import { Toolbox, type ToolboxOptions as ToolboxSettings } from "../app/toolbox.ts";
+import { guardFolder } from "../base/guarded-folders.ts";
+import { type Log, openLog } from "../base/log.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
-import type { OtherBuilds } from "../execution/stored-executions.ts";
-import { guardFolder } from "../guarded-folders.ts";
-import { type Log, openLog } from "../log.ts";
-import { LogFiles } from "../logs/log-file.ts";
-import { configOwner } from "../logs/place.ts";
+import type { OtherBuilds } from "../programs/stored-executions.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
-import { Toolbox, type ToolboxOptions as ToolboxSettings } from "../toolbox/toolbox.ts";
-import { digestOf, isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../upgrade/kept-executables.ts";
+import type { ChannelOpener } from "../servers/channel.ts";
+import { LogFiles } from "../servers/logs/log-file.ts";
+import { configOwner } from "../servers/logs/place.ts";
+import {
+  digestOf,
+  isKept,
+  keepOwnExecutable,
+  keptExecutable,
+  removeUnneeded,
+} from "../setup/upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 

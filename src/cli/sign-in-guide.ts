@@ -1,5 +1,5 @@
 /** Opens the sign-in page in a browser, or shows its address and reads the pasted redirect. */
-import type { Guide } from "../sign-in/sign-in.ts";
+import type { Guide } from "../setup/sign-in/sign-in.ts";
 import { hasBrowser, openBrowser } from "./browser.ts";
 import type { Io } from "./io.ts";
 

@@ -1,5 +1,5 @@
 /** Lays out a table for the width of a terminal, so that what a person reads first and types next is never cut. */
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../base/visible-text.ts";
 import { oneLine } from "./layout.ts";
 
 /**

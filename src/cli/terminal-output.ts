@@ -2,7 +2,7 @@
  * Makes text safe for a terminal, and styles it. Only the styles of claudikins, which carry a random mark, reach a terminal as control
  * sequences; all others are shown as escapes. A pipe or a file gets text from elsewhere unchanged, and no styles.
  */
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../base/visible-text.ts";
 import type { Io, Output } from "./io.ts";
 
 /** Random digits, which text from elsewhere cannot contain. */

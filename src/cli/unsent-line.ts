@@ -1,5 +1,5 @@
 /** Drops the line that a person has begun at the terminal and not ended. Until it is ended, only the terminal has it. */
-import { openLibrary } from "../c-library.ts";
+import { openLibrary } from "../base/c-library.ts";
 
 /** `TCIFLUSH` of termios.h: what was received and not read. */
 const received = process.platform === "darwin" ? 1 : 0;

@@ -1,10 +1,10 @@
 /** After a command at a terminal: one line about a newer version, and the start of the next check. */
 import { spawn } from "node:child_process";
+import { version } from "../base/version.ts";
 import { readConfigFile } from "../config/discover.ts";
 import { userConfigFile } from "../config/locations.ts";
 import { parsedConfig } from "../config/plain-config.ts";
-import { nextSteps, readSeen, writeSeen } from "../upgrade/hint.ts";
-import { version } from "../version.ts";
+import { nextSteps, readSeen, writeSeen } from "../setup/upgrade/hint.ts";
 import type { Io } from "./io.ts";
 import { dim } from "./terminal-output.ts";
 

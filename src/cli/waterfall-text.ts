@@ -1,10 +1,11 @@
 /** An execution as text: its facts, and one line per call with a bar over time. */
 
-import { counted, grouped } from "../counted.ts";
-import { durationText } from "../duration.ts";
-import { keptOut, notableChars } from "../outcome-text.ts";
-import { mostTelling, ticks } from "../trace/overlap.ts";
-import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";
+import { counted, grouped } from "../base/counted.ts";
+import { durationText } from "../base/duration.ts";
+import { oneLine } from "../base/visible-text.ts";
+import { keptOut, notableChars } from "../programs/outcome-text.ts";
+import { mostTelling, ticks } from "../programs/trace/overlap.ts";
+import type { ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import {
   callsText,
   configText,
@@ -15,8 +16,7 @@ import {
   timeText,
   tookMs,
   toolOf,
-} from "../trace/record-text.ts";
-import { oneLine } from "../visible-text.ts";
+} from "../programs/trace/record-text.ts";
 import { type Canvas, eighthBlocks } from "./layout.ts";
 import { bold, cyan, dim, red } from "./terminal-output.ts";
 

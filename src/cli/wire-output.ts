@@ -1,11 +1,11 @@
 /** Shows the messages to and from servers on stderr, one line each, and writes them in full to a file. */
 
 import { closeSync, openSync, writeSync } from "node:fs";
-import { Trace, type TraceEntry } from "../clients/trace.ts";
-import { durationText } from "../duration.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { abridgedJson } from "../server/content/abridged-json.ts";
-import { shownLine } from "../visible-text.ts";
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { shownLine } from "../base/visible-text.ts";
+import { abridgedJson } from "../serve/content/abridged-json.ts";
+import { Trace, type TraceEntry } from "../servers/trace.ts";
 import type { Io } from "./io.ts";
 import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";

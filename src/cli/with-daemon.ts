@@ -1,11 +1,12 @@
 /** What commands let the daemon of their config do. */
-import { childEnvironment } from "../clients/child-environment.ts";
+
+import { ClaudikinsError } from "../base/errors.ts";
 import { serverFolder } from "../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
 import { DaemonClient } from "../daemon/client.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
-import { ClaudikinsError } from "../errors.ts";
-import type { ExecuteRequest } from "../execution/execute.ts";
+import type { ExecuteRequest } from "../programs/execute.ts";
+import { childEnvironment } from "../servers/child-environment.ts";
 import { askingForTrust, type ConfigFlags, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 

@@ -1,5 +1,5 @@
 /** Addresses of servers on the network: the keys that have one, its transport, and what is wrong with it. */
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 
 /** `auto` tries streamable HTTP first, and then the older HTTP with SSE. */
 export type NetworkTransport = "auto" | "http" | "sse" | "websocket";

@@ -5,7 +5,7 @@
  */
 import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "./environment.ts";
 import { configFileName, homeOf, userConfigFile } from "./locations.ts";
 import { NotTrusted } from "./trust/not-trusted.ts";

@@ -1,5 +1,5 @@
 /** Expands `${VAR}` and `${VAR:-default}` in every string of a config value. */
-import { withTexts } from "../json-object.ts";
+import { withTexts } from "../base/json-object.ts";
 import type { Environment } from "./environment.ts";
 
 const opening = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;

@@ -1,7 +1,7 @@
 /** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
 import { dirname, resolve } from "node:path";
-import { ClaudikinsError } from "../errors.ts";
-import { guardFolder } from "../guarded-folders.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
 import { defaultServerTimes, defaultSettings } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";

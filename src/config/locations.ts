@@ -5,8 +5,8 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { projectDataFolder } from "../open-folder.ts";
-import { sha256 } from "../sha256.ts";
+import { projectDataFolder } from "../base/open-folder.ts";
+import { sha256 } from "../base/sha256.ts";
 import type { Environment } from "./environment.ts";
 
 export const configFileName = "claudikins.json";

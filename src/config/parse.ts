@@ -1,7 +1,7 @@
 /** Parses and checks the text of a config file. Reports all problems at once, each with its position, path and value. */
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
-import { misspelling } from "../near-names.ts";
+import { misspelling } from "../base/near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
 import { pathText } from "./policy.ts";
 import { fail, issueText, type Problem, shorten, syntaxText } from "./problems.ts";

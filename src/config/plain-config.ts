@@ -2,7 +2,7 @@
  * Reads config files. Common ones need no schema library and no positions for errors, which saves 11 ms of an `exec` that calls no
  * server, and of the start of `serve` (measured with the executable).
  */
-import { isObject, parsedJson } from "../json-object.ts";
+import { isObject, parsedJson } from "../base/json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, registryProblem, transportOf } from "./address.ts";
 import {
   defaultApprovals,

@@ -4,7 +4,7 @@
  * check the rules here.
  */
 
-import { misspelling } from "../near-names.ts";
+import { misspelling } from "../base/near-names.ts";
 import { matches } from "./pattern.ts";
 
 /** From the mildest to the strictest. */

@@ -1,7 +1,7 @@
 /** Describes the problems of a config file with their positions. */
 import { type ParseError, printParseErrorCode, stripComments } from "jsonc-parser";
 import type { z } from "zod";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 
 export interface Problem {
   /** Index in the text. */

@@ -3,7 +3,7 @@
  */
 
 import { z } from "zod";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../base/json-object.ts";
 import {
   addressKeys,
   addressProblem,
@@ -234,7 +234,7 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
   }
 });
 
-/** Where `claudikins add` finds servers. Only the user's own config is asked for it: see `server-registries/registries.ts`. */
+/** Where `claudikins add` finds servers. Only the user's own config is asked for it: see `setup/registries/registries.ts`. */
 const registryFields = {
   /** `official`, or the part of the address before `/v0.1/servers`. */
   url: textWithout(registryProblem),

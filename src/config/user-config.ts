@@ -1,5 +1,5 @@
 /** Reads the user's own config, which counts beside the config of a project. */
-import { readIfThere } from "../files.ts";
+import { readIfThere } from "../base/files.ts";
 import type { Environment } from "./environment.ts";
 import { userConfigFile } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";

@@ -1,9 +1,9 @@
 /** Talks to the daemon of a config over its socket, and starts one if none is running. */
 import { dirname } from "node:path";
+import { ClaudikinsError, type ErrorCode } from "../base/errors.ts";
+import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
-import { ClaudikinsError, type ErrorCode } from "../errors.ts";
-import { version } from "../version.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "./place.ts";
 import { isLeaving, type ProblemCode } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";

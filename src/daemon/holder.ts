@@ -1,7 +1,7 @@
 /** Which process holds the place of a daemon: a note for people, for when the daemon does not answer. */
 import { writeFileSync } from "node:fs";
-import { readIfThere } from "../files.ts";
-import { parsedJson } from "../json-object.ts";
+import { readIfThere } from "../base/files.ts";
+import { parsedJson } from "../base/json-object.ts";
 import type { Place } from "./place.ts";
 
 export interface Holder {

@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
+import { parsedJson } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
-import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
-import { parsedJson } from "../json-object.ts";
 import { doWithout, makePrivate, notListening, type Place, startMs } from "./place.ts";
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */

@@ -1,9 +1,9 @@
 /** The daemon's requests, and its HTTP responses. */
 import { z } from "zod";
-import { ClaudikinsError } from "../errors.ts";
-import type { Given } from "../execution/call-arguments.ts";
-import type { ExecuteRequest } from "../execution/execute.ts";
-import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import type { Given } from "../programs/call-arguments.ts";
+import type { ExecuteRequest } from "../programs/execute.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
 
@@ -37,7 +37,7 @@ const callRequest = z.object({
   ...caller,
 });
 
-/** See `execution/call.ts`. */
+/** See `programs/call.ts`. */
 const writtenCall = z.object({
   target: text,
   tool: text.optional(),

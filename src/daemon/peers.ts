@@ -1,7 +1,8 @@
 /** Finds the running daemons and asks them for their status over their sockets. */
+
+import { readIfThere } from "../base/files.ts";
+import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
-import { readIfThere } from "../files.ts";
-import { isHeld } from "../lock.ts";
 import { type Holder, holderOf } from "./holder.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";

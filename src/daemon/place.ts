@@ -2,14 +2,14 @@
 
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { namesIn, readIfThere } from "../base/files.ts";
+import { sha256 } from "../base/sha256.ts";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userConfigFile, userDataFolder } from "../config/locations.ts";
 import { matches } from "../config/pattern.ts";
-import { durationText } from "../duration.ts";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { namesIn, readIfThere } from "../files.ts";
-import { sha256 } from "../sha256.ts";
 
 const isWindows = process.platform === "win32";
 

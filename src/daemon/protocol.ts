@@ -3,7 +3,7 @@
  * are defined in `messages.ts`.
  *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
- *   mark of the text from which the caller learned about it, see `registry/hooks.ts`. `env` is the caller's environment, for servers
+ *   mark of the text from which the caller learned about it, see `tools/registry/hooks.ts`. `env` is the caller's environment, for servers
  *   that start now.
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
  *   tool's original name and the server's result.
@@ -25,10 +25,10 @@
  * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
  */
 
+import type { ErrorCode } from "../base/errors.ts";
+import { sha256 } from "../base/sha256.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { ErrorCode } from "../errors.ts";
-import { sha256 } from "../sha256.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
 
 /** The session of calls that name none: all shells share it. */

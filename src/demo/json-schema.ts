@@ -1,5 +1,5 @@
 /** The part of JSON Schema (2020-12) that the demo's tools use: the matching TypeScript types, and the check of arguments. */
-import { isObject } from "../json-object.ts";
+import { isObject } from "../base/json-object.ts";
 
 export type JsonSchema = {
   readonly type: "string" | "integer" | "number" | "boolean" | "array" | "object";

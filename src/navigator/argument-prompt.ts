@@ -1,10 +1,10 @@
 /** Asks the model for the arguments of one tool: describes them within a budget, and sets the schema of the answer. */
-import { isObject, type JsonObject } from "../json-object.ts";
-import { requiredArguments } from "../registry/json-schema.ts";
-import { firstSentence } from "../registry/signature.ts";
-import { typeText } from "../registry/types/one-line.ts";
-import { estimateTokens } from "../token-estimate.ts";
-import { oneLine } from "../visible-text.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
+import { oneLine } from "../base/visible-text.ts";
+import { requiredArguments } from "../tools/json-schema.ts";
+import { firstSentence } from "../tools/signature.ts";
+import { typeText } from "../tools/types/one-line.ts";
 import type { ModelRequest } from "./model.ts";
 import { type ServerTool, short } from "./options.ts";
 

@@ -1,6 +1,7 @@
 /** The model for one task. Its requests are counted for the receipt. */
-import { unlessAborted } from "../clients/abort.ts";
-import { ClaudikinsError } from "../errors.ts";
+
+import { ClaudikinsError } from "../base/errors.ts";
+import { unlessAborted } from "../servers/abort.ts";
 import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
 
 export class AskedModel {

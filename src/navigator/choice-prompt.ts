@@ -1,5 +1,5 @@
 /** Asks the model to choose one option: gives the task and the options as lines of JSON, and restricts the answer to them. */
-import { estimateTokens } from "../token-estimate.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
 import type { ModelRequest } from "./model.ts";
 import { type Option, type Options, short } from "./options.ts";
 

@@ -1,11 +1,11 @@
 /** Describes failures of a model's endpoint without secrets, and tells whether to try again. */
 
 import OpenAI from "openai";
-import { noAnswer } from "../clients/network-failure.ts";
-import type { Redact } from "../clients/secrets.ts";
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 import type { Llm } from "../config/llm.ts";
-import { durationText } from "../duration.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { noAnswer } from "../servers/network-failure.ts";
+import type { Redact } from "../servers/secrets.ts";
 
 export interface Failure {
   error: ClaudikinsError;

@@ -1,11 +1,12 @@
 /** Fills in the arguments of the chosen tool: takes them from the task, checks them, and asks the user for missing ones. */
-import { unlessAborted } from "../clients/abort.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { isObject, type JsonObject, objectAt } from "../json-object.ts";
-import { argumentProblems } from "../registry/arguments/argument-problems.ts";
-import { requiredArguments, resolveReference } from "../registry/json-schema.ts";
-import { toolId } from "../registry/model.ts";
-import { signature } from "../registry/signature.ts";
+
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { isObject, type JsonObject, objectAt } from "../base/json-object.ts";
+import { unlessAborted } from "../servers/abort.ts";
+import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { requiredArguments, resolveReference } from "../tools/json-schema.ts";
+import { toolId } from "../tools/model.ts";
+import { signature } from "../tools/signature.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";

@@ -1,5 +1,5 @@
 /** Finds the object or the name in a small model's answer, past fences, prose and thoughts. */
-import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
+import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { readValue } from "./lenient-json.ts";
 
 /** Only this much of an answer is searched. */

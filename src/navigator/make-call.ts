@@ -1,12 +1,12 @@
 /** Makes the call as code would, and repeats it only if that is safe. */
 import { setTimeout as wait } from "node:timers/promises";
-import { ConnectionLost } from "../clients/server-failure.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { callOnce } from "../execution/call-tool.ts";
-import type { Parts } from "../execution/parts.ts";
-import type { JsonObject } from "../json-object.ts";
-import type { RegistryTool } from "../registry/model.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import { callOnce } from "../programs/call-tool.ts";
+import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
+import { ConnectionLost } from "../servers/server-failure.ts";
+import type { RegistryTool } from "../tools/model.ts";
 import { refuseCancelled } from "./asked-model.ts";
 import type { ServerTool } from "./options.ts";
 

@@ -1,7 +1,7 @@
 /** A small model, a task, its outcome and its receipt. */
 
-import { grouped } from "../counted.ts";
-import { durationText } from "../duration.ts";
+import { grouped } from "../base/counted.ts";
+import { durationText } from "../base/duration.ts";
 import {
   about,
   anything,
@@ -16,7 +16,7 @@ import {
   texts,
   type ValueOf,
   yesOrNo,
-} from "../json-shape.ts";
+} from "../base/json-shape.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {

@@ -2,15 +2,15 @@
 import { setTimeout as wait } from "node:timers/promises";
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
-import { boundedText } from "../clients/response-body.ts";
-import { redactorOf } from "../clients/secrets.ts";
-import { maxCompletionBytes, megabytes } from "../clients/size-limits.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { parsedJson } from "../base/json-object.ts";
+import type { Log } from "../base/log.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
+import { version } from "../base/version.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { parsedJson } from "../json-object.ts";
-import type { Log } from "../log.ts";
-import { estimateTokens } from "../token-estimate.ts";
-import { version } from "../version.ts";
+import { boundedText } from "../servers/response-body.ts";
+import { redactorOf } from "../servers/secrets.ts";
+import { maxCompletionBytes, megabytes } from "../servers/size-limits.ts";
 import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 

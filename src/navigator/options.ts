@@ -1,9 +1,9 @@
 /** Offers the levels of the registry as options: the likely ones first, and not more than a small model can read. */
-import { isObject } from "../json-object.ts";
-import { requiredArguments } from "../registry/json-schema.ts";
-import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
-import type { RankedTool } from "../search/search.ts";
-import { oneLine } from "../visible-text.ts";
+import { isObject } from "../base/json-object.ts";
+import { oneLine } from "../base/visible-text.ts";
+import { requiredArguments } from "../tools/json-schema.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
+import type { RankedTool } from "../tools/search/search.ts";
 
 export type Level = "category" | "server" | "tool";
 

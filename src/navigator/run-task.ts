@@ -1,8 +1,8 @@
 /** Runs a task given in words: chooses one tool, fills in its arguments, and calls it. Keeps no state between tasks. */
-import { ClaudikinsError } from "../errors.ts";
-import type { Parts } from "../execution/parts.ts";
-import { toolId } from "../registry/model.ts";
-import { oneLine } from "../visible-text.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { oneLine } from "../base/visible-text.ts";
+import type { Parts } from "../programs/parts.ts";
+import { toolId } from "../tools/model.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
 import { makeCall } from "./make-call.ts";

@@ -1,10 +1,10 @@
 /** The host's own model, asked with MCP sampling, which has no schemas: the format of the answer is described in words. */
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
-import type { Responder } from "../clients/responder.ts";
-import { durationText } from "../duration.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { estimateTokens } from "../token-estimate.ts";
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
+import type { Responder } from "../servers/responder.ts";
 import { inWords, type Model } from "./model.ts";
 
 /** Long, because hosts may show the request to the user first. */

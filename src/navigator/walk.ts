@@ -1,7 +1,7 @@
 /** Walks from a task to one tool: the model chooses a category, a server and a tool. */
-import type { Parts } from "../execution/parts.ts";
-import { toolId } from "../registry/model.ts";
-import { prepareSearch, rankedTools } from "../search/search.ts";
+import type { Parts } from "../programs/parts.ts";
+import { toolId } from "../tools/model.ts";
+import { prepareSearch, rankedTools } from "../tools/search/search.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";

@@ -1,5 +1,5 @@
 /** Limits the arguments of a call that a person is asked about: nobody reads millions of characters. */
-import { eventLoopTurn } from "../event-loop.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
 
 interface Limits {
   /** Characters of the arguments as indented JSON, which is what a person reads. */

@@ -1,6 +1,6 @@
 /** Asks a person who can be reached now whether a call may be made, and words what follows from the answer. */
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { type Clock, personMs, TimeLimit } from "../base/time-limit.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { MadeCall, Said } from "./desk.ts";
 import { type Question, questionText } from "./question.ts";

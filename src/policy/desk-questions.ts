@@ -1,7 +1,7 @@
 /** Questions that lie on the desk until somebody decides, wherever that is. Meanwhile, a person who can be reached now is asked as well. */
-import { waitText } from "../duration.ts";
-import type { ClaudikinsError } from "../errors.ts";
-import { Semaphore } from "../semaphore.ts";
+import { waitText } from "../base/duration.ts";
+import type { ClaudikinsError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import { turnFor } from "./argument-size.ts";
 import { type Asked, type Asker, answerOf, cancelled, isNo, isYes, keyOf, refused, saidBy } from "./asking.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";

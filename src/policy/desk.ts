@@ -2,8 +2,9 @@
  * The desk is where questions about calls lie until a person decides: in the agent, at the terminal, or anywhere else that can
  * reach the desk. The gate gets it from outside.
  */
+
+import { ClaudikinsError } from "../base/errors.ts";
 import { digestOf } from "../config/trust/marks.ts";
-import { ClaudikinsError } from "../errors.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { Question } from "./question.ts";
 

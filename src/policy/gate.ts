@@ -1,7 +1,8 @@
 /** Every tool call passes the gate just before it is sent: the config may deny the call, or require a person's permission. */
+
+import { ClaudikinsError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import type { ServerPolicy } from "../config/policy.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { Semaphore } from "../semaphore.ts";
 import { excessOf, turnFor } from "./argument-size.ts";
 import {
   type Asked,

@@ -1,6 +1,6 @@
 /** Reads the value of a binding outside the program. */
-import { charsOfBlocks, jsonAtStart, readJson } from "../context-characters.ts";
-import { eventLoopTurn } from "../event-loop.ts";
+import { charsOfBlocks, jsonAtStart, readJson } from "../base/context-characters.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
 import type { BindingCall, BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
 import { answerKind } from "./guest/kinds.ts";

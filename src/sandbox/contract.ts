@@ -1,5 +1,5 @@
 /** The contract of the sandbox: the outcome of an execution, its receipt, and the bindings of a program. */
-import type { Clock } from "../time-limit.ts";
+import type { Clock } from "../base/time-limit.ts";
 
 export type FailureReason = "threw" | "check" | "timeout" | "cpu" | "memory" | "stack" | "cancelled" | "crashed";
 

@@ -1,5 +1,5 @@
 /** Errors for limits: those that a program can handle, and those that end it. */
-import { durationText } from "../duration.ts";
+import { durationText } from "../base/duration.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import type { ErrorShape, Failure } from "./messages.ts";
 

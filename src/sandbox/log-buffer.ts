@@ -1,5 +1,5 @@
 /** Log lines, and their way to the main thread. */
-import { withoutBase64 } from "../media.ts";
+import { withoutBase64 } from "../base/media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
 import type { LogPart } from "./messages.ts";
 

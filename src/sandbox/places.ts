@@ -1,6 +1,6 @@
 /** The places of programs that run. While a program waits for a person, another one runs in its place. */
-import { Semaphore } from "../semaphore.ts";
-import type { Clock } from "../time-limit.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import type { Clock } from "../base/time-limit.ts";
 
 /** Programs that leave their place while they wait for a person. Later ones keep it. */
 const maxWaiting = 100;

@@ -1,5 +1,5 @@
 /** The calls of one program: makes them, and keeps those that it waits for together with a copy of the program. */
-import type { Clock } from "../time-limit.ts";
+import type { Clock } from "../base/time-limit.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
 import type { Bindings } from "./contract.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";

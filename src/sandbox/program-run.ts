@@ -1,6 +1,6 @@
 /** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
-import { type Clock, TimeLimit } from "../time-limit.ts";
+import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
 import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
 import { answersTo, namesOf } from "./known-tools.ts";

@@ -1,5 +1,5 @@
 /** The timers of a program. They can be saved with it, and may be longer than those of the host. */
-import { maxTimerMs } from "../time-limit.ts";
+import { maxTimerMs } from "../base/time-limit.ts";
 
 export class ProgramTimers {
   readonly #timers = new Map<number, { timer: Timer; at: number }>();

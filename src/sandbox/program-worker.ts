@@ -2,7 +2,7 @@
  * The worker of one program. A program that waits for a person for long is parked: its memory leaves the worker, which runs other
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
-import { maxTimerMs } from "../time-limit.ts";
+import { maxTimerMs } from "../base/time-limit.ts";
 import { buffersOf, bytesOf, type ProgramImage } from "./image.ts";
 import type { FromWorker, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";

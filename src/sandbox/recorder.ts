@@ -1,8 +1,8 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
-import { charsOfBlocks } from "../context-characters.ts";
-import { eventLoopTurn } from "../event-loop.ts";
-import { displayedBlocks, shownValue } from "../media.ts";
-import { type Clock, HeldTime } from "../time-limit.ts";
+import { charsOfBlocks } from "../base/context-characters.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
+import { displayedBlocks, shownValue } from "../base/media.ts";
+import { type Clock, HeldTime } from "../base/time-limit.ts";
 import { allContextChars, textOf } from "./binding-value.ts";
 import type {
   Bindings,

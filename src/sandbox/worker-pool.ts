@@ -1,6 +1,6 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
-import { startWorker } from "../off-thread.ts";
-import { atMost } from "../time-limit.ts";
+import { startWorker } from "../base/off-thread.ts";
+import { atMost } from "../base/time-limit.ts";
 import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
 import type { ToWorker } from "./messages.ts";
 

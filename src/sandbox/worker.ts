@@ -1,5 +1,5 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
-import { collectSoon } from "../collect-soon.ts";
+import { collectSoon } from "../base/collect-soon.ts";
 import { textOf } from "./binding-value.ts";
 import { snapshotFor } from "./engine/build-mark.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";

@@ -5,8 +5,8 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { ClaudikinsError, messageOf } from "../errors.ts";
-import { writtenByNewer } from "../newer.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { writtenByNewer } from "../base/newer.ts";
 
 /** Time that a process waits for another one that writes. */
 const busyMs = 10_000;

@@ -1,5 +1,5 @@
 /** The error of a store that has as much data as it may have. */
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 
 const megabyte = 1_048_576;
 

@@ -2,7 +2,7 @@
  * What the store's thread does for the main thread. Jobs are flat objects: Bun moves their strings to another thread without copying them.
  * Jobs for one execution are done in the order in which they were given, except that pages and records are written when there is time.
  */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../base/errors.ts";
 import type { Batch } from "./pages.ts";
 
 /** The stored fields of a new execution. */

@@ -3,7 +3,7 @@
  * transaction. Pages are written and deleted between them, in short transactions, so that no other process waits for long either.
  */
 import type { Database } from "bun:sqlite";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
 import { storeIsFull } from "./full.ts";

@@ -2,8 +2,8 @@
  * The main thread's way to the store's thread. Everything that is written to the store of executions goes through it, so that neither a
  * large program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
  */
-import { ClaudikinsError } from "../errors.ts";
-import { startWorker } from "../off-thread.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { startWorker } from "../base/off-thread.ts";
 import type { FromStore, JobName, Jobs, Thrown, ToStore } from "./jobs.ts";
 
 /** Time without a job after which the thread ends. */

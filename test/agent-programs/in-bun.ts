@@ -7,11 +7,11 @@ import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { transform } from "sucrase";
-import { bindingsFor } from "../../src/execution/bindings.ts";
+import type { Toolbox } from "../../src/app/toolbox.ts";
+import { bindingsFor } from "../../src/programs/bindings.ts";
 import { parsedValue } from "../../src/sandbox/binding-value.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
 import { encode } from "../../src/sandbox/guest/values.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 /** The error of a failed call; code refers to it by name. */
 class ToolError extends Error {

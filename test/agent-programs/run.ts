@@ -2,16 +2,16 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Toolbox } from "../../src/app/toolbox.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { execute } from "../../src/execution/execute.ts";
-import { silentLog } from "../../src/log.ts";
+import { execute } from "../../src/programs/execute.ts";
 import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content/bounded-content.ts";
-import { Toolbox } from "../../src/toolbox/toolbox.ts";
-import { project } from "../generation/project.ts";
+import { outcomeContent } from "../../src/serve/content/bounded-content.ts";
 import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
+import { project } from "../tools/generation/project.ts";
 import type { Program, Shown } from "./program.ts";
 
 /** One sandbox for all programs, like that of a server: its workers are reused, and must behave like new ones. */

@@ -1,12 +1,12 @@
 /** Runs programs with real servers in this process, and returns the answers that an agent gets. */
 import { join } from "node:path";
+import { Toolbox } from "../../src/app/toolbox.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { execute } from "../../src/execution/execute.ts";
-import { silentLog } from "../../src/log.ts";
+import { execute } from "../../src/programs/execute.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content/bounded-content.ts";
-import { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { outcomeContent } from "../../src/serve/content/bounded-content.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Toolbox } from "../../src/app/toolbox.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { accountNote, twinsOf } from "../../src/config/accounts.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { silentLog } from "../../src/log.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { instructionsFor } from "../../src/server/instructions.ts";
-import { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { instructionsFor } from "../../src/serve/instructions.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { shellLine } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";

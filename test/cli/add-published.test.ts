@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { visibleText } from "../../src/base/visible-text.ts";
 import { keyFor } from "../../src/cli/from-registry/add-published.ts";
 import { registriesFor, wishOf } from "../../src/cli/from-registry/find-server.ts";
-import { visibleText } from "../../src/visible-text.ts";
 import { type Published, type RegistryOptions, StandInRegistry } from "../support/mcp-registry.ts";
 import { shellLine } from "../support/process.ts";
 import { everything } from "../support/servers.ts";

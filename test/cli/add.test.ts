@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { CredentialStore } from "../../src/clients/auth/credentials.ts";
 import { credentialsFile } from "../../src/config/locations.ts";
+import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { shellLine } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";

@@ -1,8 +1,8 @@
 /** `claudikins approvals`: what waits, decisions of a person, and what is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Approvals } from "../../src/approvals/approvals.ts";
 import { storeFile } from "../../src/config/locations.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import type { Approval } from "../../src/store/approval.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AuditEvent, Decider } from "../../src/audit/event.ts";
-import { auditing } from "../../src/audit/log.ts";
+import { sha256 } from "../../src/base/sha256.ts";
 import { auditFolder } from "../../src/config/locations.ts";
-import { sha256 } from "../../src/sha256.ts";
+import type { AuditEvent, Decider } from "../../src/policy/audit/event.ts";
+import { auditing } from "../../src/policy/audit/log.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { AuditLine } from "../../src/audit/event.ts";
 import { trustFile } from "../../src/config/locations.ts";
-import { policyChanges, recordedChange } from "../../src/settings/policy-changes.ts";
+import type { AuditLine } from "../../src/policy/audit/event.ts";
+import { policyChanges, recordedChange } from "../../src/setup/settings/policy-changes.ts";
 import { scriptOf } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Approvals } from "../../src/approvals/approvals.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";

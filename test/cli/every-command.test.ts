@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Approvals } from "../../src/approvals/approvals.ts";
+import { version } from "../../src/base/version.ts";
 import type { Command, Group } from "../../src/cli/command.ts";
 import { readCommandLine, valuesOf, withDefault } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
 import { storeFile } from "../../src/config/locations.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
-import { version } from "../../src/version.ts";
 import { asking } from "../store/approvals.ts";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { barOf } from "../../src/cli/waterfall-text.ts";
-import { newId } from "../../src/trace/id.ts";
-import type { ExecutionRecord } from "../../src/trace/record.ts";
-import { readSummaries, writeRecord } from "../../src/trace/store.ts";
+import { newId } from "../../src/programs/trace/id.ts";
+import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
+import { readSummaries, writeRecord } from "../../src/programs/trace/store.ts";
+import { callOf, recordOf } from "../programs/trace/records.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
-import { callOf, recordOf } from "../trace/records.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);

@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { ClaudikinsError } from "../../src/errors.ts";
-import { readIfThere, removeFile, writeWhenChanged } from "../../src/files.ts";
-import { guardFolder } from "../../src/guarded-folders.ts";
+import { ClaudikinsError } from "../../src/base/errors.ts";
+import { readIfThere, removeFile, writeWhenChanged } from "../../src/base/files.ts";
+import { guardFolder } from "../../src/base/guarded-folders.ts";
 import { openHost } from "../support/host.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { hookTexts, memoryBody } from "../../src/registry/hook-texts.ts";
-import { markedSkill, section } from "../../src/registry/installed-texts.ts";
+import { hookTexts, memoryBody } from "../../src/tools/registry/hook-texts.ts";
+import { markedSkill, section } from "../../src/tools/registry/installed-texts.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 

@@ -1,10 +1,10 @@
 /** Tables, colours and texts in terminals of different widths. */
 import { describe, expect, test } from "bun:test";
+import { durationText } from "../../src/base/duration.ts";
 import { proseLines } from "../../src/cli/layout.ts";
 import { stateCell } from "../../src/cli/palette.ts";
 import { type Column, table } from "../../src/cli/table.ts";
 import { green, hasStyles, red, safeOutput, yellow } from "../../src/cli/terminal-output.ts";
-import { durationText } from "../../src/duration.ts";
 
 const columns: Column[] = ["id", { text: "what" }, "state", { number: "count" }, { path: "config" }];
 const row = [

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { ClaudikinsError } from "../../src/base/errors.ts";
 import { discoverConfig } from "../../src/config/discover.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;

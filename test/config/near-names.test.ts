@@ -1,6 +1,6 @@
 /** Similar names: the suggestions and their order. */
 import { expect, test } from "bun:test";
-import { didYouMean, misspelling, nearNames } from "../../src/near-names.ts";
+import { didYouMean, misspelling, nearNames } from "../../src/base/near-names.ts";
 
 const tools = ["list_orders", "get_order", "create_order", "cancel_order", "list_customers"];
 

@@ -1,9 +1,9 @@
 /** The text of a config file: accepted configs, and the problems of others. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
+import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
 
 const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
 const defaults = { args: [], env: {}, disabled: false, ...times, keepAlive: false, maxCallsInFlight: 100 };

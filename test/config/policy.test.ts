@@ -1,11 +1,11 @@
 /** allow, deny and confirm: accepted policies, their problems, and the rules for a server. */
 import { describe, expect, test } from "bun:test";
+import { ClaudikinsError } from "../../src/base/errors.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { exactness, matches } from "../../src/config/pattern.ts";
 import { readPlainConfig } from "../../src/config/plain-config.ts";
 import { policyOf } from "../../src/config/policy.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const parse = (config: object) => parseConfig(JSON.stringify(config, null, 2), "c.json");

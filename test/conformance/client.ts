@@ -3,13 +3,13 @@
  * environment. It uses the product's pool and sign-in; only the person at the browser is simulated.
  */
 import { createServer } from "node:http";
-import { CredentialStore } from "../../src/clients/auth/credentials.ts";
-import { beginSignIn } from "../../src/clients/auth/sign-in.ts";
-import { Pool } from "../../src/clients/pool.ts";
-import { toolValue } from "../../src/clients/result.ts";
+import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
+import { CredentialStore } from "../../src/servers/auth/credentials.ts";
+import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
+import { Pool } from "../../src/servers/pool.ts";
+import { toolValue } from "../../src/servers/result.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 interface Context {

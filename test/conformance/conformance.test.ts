@@ -1,7 +1,7 @@
 /** Every client scenario of the MCP conformance suite, with the product's pool and sign-in. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Semaphore } from "../../src/semaphore.ts";
+import { Semaphore } from "../../src/base/semaphore.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { differenceOf, entriesWithoutReason, expectedFailures } from "./expected-failures.ts";
 import { type Check, checksIn, failedOf, failure, type Requirements, requirementsOf, runSuite } from "./suite.ts";

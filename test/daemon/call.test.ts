@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Counts } from "../../src/ledger/counts.ts";
-import { readLedger } from "../../src/ledger/store.ts";
+import type { Counts } from "../../src/programs/ledger/counts.ts";
+import { readLedger } from "../../src/programs/ledger/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { oauthFixture } from "../support/oauth.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Counts } from "../../src/ledger/counts.ts";
-import { readLedger } from "../../src/ledger/store.ts";
-import { hookTexts } from "../../src/registry/hook-texts.ts";
+import type { Counts } from "../../src/programs/ledger/counts.ts";
+import { readLedger } from "../../src/programs/ledger/store.ts";
+import { hookTexts } from "../../src/tools/registry/hook-texts.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { runProgram } from "../support/process.ts";
 

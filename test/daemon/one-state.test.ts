@@ -1,9 +1,9 @@
 /** One execution has one state and one origin on every surface: `trace`, `executions`, their JSON, and the page of a real daemon. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Approvals } from "../../src/approvals/approvals.ts";
-import { readSummaries } from "../../src/trace/store.ts";
-import type { State } from "../../src/ui/contract.ts";
+import type { State } from "../../src/page/contract.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { readSummaries } from "../../src/programs/trace/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
 import { Page } from "../support/page.ts";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cliPage, cliPageFile, exitCodes } from "../../scripts/cli-docs.ts";
+import { documentation } from "../../src/base/version.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { documentation } from "../../src/version.ts";
 import { cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { entries } from "../support/command-json.ts";
@@ -23,7 +23,7 @@ test("docs/cli.md has a heading for every command that the help shows", () => {
 });
 
 test("docs/cli.md explains every exit code", () => {
-  const source = readFileSync(join(root, "src", "errors.ts"), "utf8");
+  const source = readFileSync(join(root, "src", "base", "errors.ts"), "utf8");
   const codes = [...source.matchAll(/^ {2}[A-Z_]+: (\d+),$/gm)].map(([, code]) => Number(code));
   expect(codes.length).toBeGreaterThan(20);
   expect(new Set([0, ...codes])).toEqual(new Set(Object.keys(exitCodes).map(Number)));

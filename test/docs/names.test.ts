@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ClaudikinsError, type ErrorCode } from "../../src/base/errors.ts";
 import type { Args, Entry, Group } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { knownKeys } from "../../src/config/schema.ts";
-import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
 import { root } from "../support/claudikins.ts";
 import { allPages, codeSpansOf, codesIn, commandLinesOf, type Page, pageAt, rowsOf } from "./pages.ts";
 
@@ -115,7 +115,7 @@ describe("docs/troubleshooting.md", () => {
   const page: Page = pageAt("docs/troubleshooting.md");
 
   test("has exactly the error codes, with their exit codes", () => {
-    const codes = [...readFileSync(join(root, "src", "errors.ts"), "utf8").matchAll(/^ {2}([A-Z_]+): \d+,$/gm)];
+    const codes = [...readFileSync(join(root, "src", "base", "errors.ts"), "utf8").matchAll(/^ {2}([A-Z_]+): \d+,$/gm)];
     const shown = rowsOf(page, "code").map(({ cells }) => [codesIn(cells["code"])[0], cells["exit code"]]);
     expect(codes.length).toBeGreaterThan(20);
     expect(shown).toEqual(codes.map(([, code]) => [code, String(new ClaudikinsError(code as ErrorCode, "").exitCode)]));

@@ -25,12 +25,18 @@ export const docsPages: Page[] = readdirSync(join(root, "docs"))
   .sort()
   .map((name) => pageAt(`docs/${name}`));
 
+/** The pages about decisions. */
+const decisionPages: Page[] = readdirSync(join(root, "docs", "decisions"))
+  .sort()
+  .map((name) => pageAt(`docs/decisions/${name}`));
+
 /** All documentation pages, including those of `docs/`. */
 export const allPages: Page[] = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
     .filter((path) => existsSync(join(root, path)))
     .map(pageAt),
   ...docsPages,
+  ...decisionPages,
 ];
 
 /** Fenced blocks in the order of the page. A block in a list loses its indentation. */

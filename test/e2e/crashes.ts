@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { tasksExtension } from "../../src/clients/tasks-extension.ts";
 import { storeFile } from "../../src/config/locations.ts";
+import { tasksExtension } from "../../src/servers/tasks-extension.ts";
 import { ApprovalStore } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { jsonText } from "../../src/server/content/json-text.ts";
+import { jsonText } from "../../src/serve/content/json-text.ts";
 import { executable, fromSource, root } from "../support/claudikins.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";

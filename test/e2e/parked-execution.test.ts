@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Approvals } from "../../src/approvals/approvals.ts";
 import { hasEnded } from "../../src/daemon/peers.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { executable } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";

@@ -7,7 +7,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Pool } from "../../src/clients/pool.ts";
+import type { Pool } from "../../src/servers/pool.ts";
 import { claude, claudeCode, scriptedModel } from "../support/claude-code.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { releaseServer } from "../setup/upgrade/release-server.ts";
 import { processesWith } from "../support/process.ts";
 import { buildForWindows, noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
-import { releaseServer } from "../upgrade/release-server.ts";
 
 setDefaultTimeout(120_000);
 

@@ -50,7 +50,7 @@ function paragraphs(markdown: string): string[] {
 }
 
 const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
-  .concat(readdirSync(join(root, "docs")).map((name) => `docs/${name}`))
+  .concat(readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`))
   .filter((path) => path.endsWith(".md") && existsSync(join(root, path)));
 
 describe("Markdown", () => {

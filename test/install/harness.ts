@@ -3,8 +3,8 @@ import { expect } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { posixWord } from "../../src/shell-word.ts";
-import { platforms } from "../../src/upgrade/platforms.ts";
+import { posixWord } from "../../src/base/shell-word.ts";
+import { platforms } from "../../src/setup/upgrade/platforms.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 export const script = join(import.meta.dir, "..", "..", "install.sh");

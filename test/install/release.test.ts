@@ -8,7 +8,7 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { bundleName, hasBundle } from "../../scripts/plugins/bundle.ts";
 import { packageName, platformPackage } from "../../scripts/release/npm-packages.ts";
-import { platformOf, platforms } from "../../src/upgrade/platforms.ts";
+import { platformOf, platforms } from "../../src/setup/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
 import { type Ended, runProgram, shellLine } from "../support/process.ts";
 import { Container, containerNote } from "./container.ts";

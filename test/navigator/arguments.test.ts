@@ -1,9 +1,9 @@
 /** Arguments from a task: by the tool's schema, asked for again if they do not fit, and asked of a person if they are missing. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ClaudikinsError } from "../../src/errors.ts";
+import { ClaudikinsError } from "../../src/base/errors.ts";
+import { estimateTokens } from "../../src/base/token-estimate.ts";
 import type { FilledForm, ModelRequest, TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
-import { estimateTokens } from "../../src/token-estimate.ts";
 import { Recorded } from "../policy/recorded.ts";
 import { type Answer, ScriptedModel } from "./scripted-model.ts";
 

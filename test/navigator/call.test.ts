@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Toolbox } from "../../src/app/toolbox.ts";
 import type { TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
-import { type Project, project } from "../generation/project.ts";
 import { Person, Recorded } from "../policy/recorded.ts";
 import { fixture } from "../support/servers.ts";
 import { ledgerOf } from "../support/session.ts";
+import { type Project, project } from "../tools/generation/project.ts";
 import { demoEntry } from "./demo-requests.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 

@@ -1,9 +1,9 @@
 /** How often the walk finds a right tool, and how often search ranks one first, for the same requests. */
 
+import type { Toolbox } from "../../src/app/toolbox.ts";
 import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
-import { search } from "../../src/search/search.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { search } from "../../src/tools/search/search.ts";
 
 export interface Request {
   text: string;

@@ -1,8 +1,8 @@
 /** The whole walk with our own search in the place of a model finds at least as much as that search alone. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { project } from "../generation/project.ts";
-import { examples } from "../registry/evaluation/corpus.ts";
 import { tiny } from "../support/servers.ts";
+import { examples } from "../tools/evaluation/corpus.ts";
+import { project } from "../tools/generation/project.ts";
 import { demoEntry, demoRequests } from "./demo-requests.ts";
 import { type Request, searchShare, walks } from "./evaluate.ts";
 import { reading, searching } from "./stand-in.ts";

@@ -1,8 +1,8 @@
 /** A model behind an OpenAI endpoint: its requests, and every way in which it may not answer. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { ClaudikinsError } from "../../src/base/errors.ts";
 import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
 import type { ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
 import { openAiModel } from "../../src/navigator/openai-model.ts";
 import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";

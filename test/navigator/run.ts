@@ -5,7 +5,7 @@
  */
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
-import { project } from "../generation/project.ts";
+import { project } from "../tools/generation/project.ts";
 import { corpusRequests, serveCorpus } from "./corpus-server.ts";
 import { demoEntry, demoRequests } from "./demo-requests.ts";
 import { type Request, searchShare, type Walks, walks } from "./evaluate.ts";

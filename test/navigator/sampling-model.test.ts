@@ -1,9 +1,9 @@
 /** The host's model: its requests, and hosts and people who refuse or do not answer. */
 import { describe, expect, test } from "bun:test";
 import { ProtocolError } from "@modelcontextprotocol/server";
-import type { Responder } from "../../src/clients/responder.ts";
+import { estimateTokens } from "../../src/base/token-estimate.ts";
 import { samplingModel } from "../../src/navigator/sampling-model.ts";
-import { estimateTokens } from "../../src/token-estimate.ts";
+import type { Responder } from "../../src/servers/responder.ts";
 
 type Sample = NonNullable<Responder["sample"]>;
 

@@ -3,12 +3,12 @@
  * first for the task. They fill in no arguments, and never answer that nothing fits.
  */
 
+import type { Toolbox } from "../../src/app/toolbox.ts";
+import { estimateTokens } from "../../src/base/token-estimate.ts";
 import type { Model, ModelRequest } from "../../src/navigator/model.ts";
-import type { RegistryServer } from "../../src/registry/model.ts";
-import { ToolSearch } from "../../src/registry/search/tool-search.ts";
-import { estimateTokens } from "../../src/token-estimate.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
-import { serverOf } from "../registry/search-corpus.ts";
+import type { RegistryServer } from "../../src/tools/model.ts";
+import { ToolSearch } from "../../src/tools/search/tool-search.ts";
+import { serverOf } from "../tools/search-corpus.ts";
 
 /** An option in a prompt. */
 export interface ReadOption {

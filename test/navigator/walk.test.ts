@@ -1,12 +1,12 @@
 /** The walk from category to tool, with a scripted model and real servers: which options are offered, which steps are skipped. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ClaudikinsError } from "../../src/errors.ts";
+import type { Toolbox } from "../../src/app/toolbox.ts";
+import { ClaudikinsError } from "../../src/base/errors.ts";
+import { estimateTokens } from "../../src/base/token-estimate.ts";
 import type { ModelRequest, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
-import { estimateTokens } from "../../src/token-estimate.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
-import { type Project, project } from "../generation/project.ts";
 import { fixture, tiny } from "../support/servers.ts";
+import { type Project, project } from "../tools/generation/project.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 import { optionsOf } from "./stand-in.ts";
 

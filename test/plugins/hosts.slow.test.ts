@@ -12,8 +12,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { bundleOf } from "../../scripts/plugins/bundle.ts";
 import { pluginFiles } from "../../scripts/plugins/plugin-files.ts";
 import { archive } from "../../scripts/release/archive.ts";
-import { platformOf } from "../../src/upgrade/platforms.ts";
-import { version } from "../../src/version.ts";
+import { version } from "../../src/base/version.ts";
+import { platformOf } from "../../src/setup/upgrade/platforms.ts";
 import { executable, root } from "../support/claudikins.ts";
 import { type Ended, processesLeft, runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";

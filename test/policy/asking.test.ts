@@ -171,7 +171,7 @@ test("time limits pause during a question, and for calls that wait for theirs", 
       return host.elicit!(params, asked);
     },
   };
-  const { execute } = await import("../../src/execution/execute.ts");
+  const { execute } = await import("../../src/programs/execute.ts");
   const source = "return (await Promise.all([1, 2, 3].map((id) => rec.remove_it({ id })))).length";
   const outcome = await execute({ source, limits: { timeoutMs: 3_000 } }, recorded.toolbox);
   expect(outcome).toMatchObject({ ok: true, value: 3 });

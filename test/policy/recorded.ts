@@ -1,15 +1,15 @@
 /** A project whose server records its calls, and a toolbox in which code runs under a policy. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Responder } from "../../src/clients/responder.ts";
+import { Toolbox } from "../../src/app/toolbox.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { execute } from "../../src/execution/execute.ts";
-import { silentLog } from "../../src/log.ts";
+import { execute } from "../../src/programs/execute.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { Toolbox } from "../../src/toolbox/toolbox.ts";
-import { type Project, project } from "../generation/project.ts";
+import type { Responder } from "../../src/servers/responder.ts";
 import { fixture } from "../support/servers.ts";
+import { type Project, project } from "../tools/generation/project.ts";
 
 export interface Got {
   name?: string;

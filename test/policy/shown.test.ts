@@ -2,12 +2,12 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { search } from "../../src/search/search.ts";
-import { overview } from "../../src/search/search-answer.ts";
-import { instructionsFor } from "../../src/server/instructions.ts";
-import { sessionMode } from "../../src/server/proxy/mode.ts";
-import { surfaceOf } from "../../src/server/surface.ts";
-import { callSearchTools } from "../../src/server/tools/search-tools.ts";
+import { instructionsFor } from "../../src/serve/instructions.ts";
+import { sessionMode } from "../../src/serve/proxy/mode.ts";
+import { surfaceOf } from "../../src/serve/surface.ts";
+import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
+import { search } from "../../src/tools/search/search.ts";
+import { overview } from "../../src/tools/search/search-answer.ts";
 import { cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { Recorded } from "./recorded.ts";
@@ -76,7 +76,7 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
 
   test("are not suggested for unknown names", async () => {
     const toolbox = await recorded.open(keys, policy);
-    const { execute } = await import("../../src/execution/execute.ts");
+    const { execute } = await import("../../src/programs/execute.ts");
     for (const source of [
       "return rec.remove_itt({})",
       "return rec.plain_i({})",
@@ -102,7 +102,7 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
 
   test("are not refused by the check before code runs: the call says why", async () => {
     const toolbox = await recorded.open(keys, policy);
-    const { execute } = await import("../../src/execution/execute.ts");
+    const { execute } = await import("../../src/programs/execute.ts");
     const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
     expect(outcome).toMatchObject({ ok: false, reason: "threw", error: { code: "POLICY_DENIED", line: 1 } });
     // The error does not mention its arguments either.
@@ -158,7 +158,7 @@ describe("the registry", () => {
 
   test("does not hide why a tool is denied, even from a process that knows only the registry", async () => {
     await recorded.open(denying);
-    const { execute } = await import("../../src/execution/execute.ts");
+    const { execute } = await import("../../src/programs/execute.ts");
     for (const source of [
       "return rec.remove_it({})",
       "return rec['remove-it']({})",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { llmOf } from "../../src/config/llm.ts";
-import { callExecuteTask } from "../../src/server/tools/execute-task.ts";
+import { callExecuteTask } from "../../src/serve/tools/execute-task.ts";
 import { cli } from "../cli/in-memory.ts";
 import { type Llm, startLlm } from "../support/llm.ts";
 import { Person, Recorded } from "./recorded.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { platformOf, platforms } from "../../src/upgrade/platforms.ts";
+import { platformOf, platforms } from "../../src/setup/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
 import { strippingNode } from "../support/node.ts";
 import { runProgram } from "../support/process.ts";

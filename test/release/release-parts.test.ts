@@ -10,7 +10,7 @@ import { notesOf } from "../../scripts/release/notes.ts";
 import { launcherPackage, packageName, platformPackage } from "../../scripts/release/npm-packages.ts";
 import { lockedPackage, lockedRuntime } from "../../scripts/release/runtimes.ts";
 import { sbomOf } from "../../scripts/release/sbom.ts";
-import { platforms } from "../../src/upgrade/platforms.ts";
+import { platforms } from "../../src/setup/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { descriptorsHaveNames } from "../../src/open-folder.ts";
+import { descriptorsHaveNames } from "../../src/base/open-folder.ts";
 import { root } from "../support/claudikins.ts";
 import { bothWays, GuestFiles } from "./guest-files.ts";
 

@@ -1,7 +1,7 @@
 /** Every limit of an execution has its own outcome with the next step, and does not affect the next execution. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Clock } from "../../src/base/time-limit.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
-import type { Clock } from "../../src/time-limit.ts";
 import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
 
 setDefaultTimeout(120_000);

@@ -1,7 +1,7 @@
 /** Random programs have the same outcome whether they are parked with every call or not. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import type { Clock } from "../../src/base/time-limit.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
-import type { Clock } from "../../src/time-limit.ts";
 import { programsOf } from "./fuzz/programs.ts";
 import { answer, Harness } from "./harness.ts";
 

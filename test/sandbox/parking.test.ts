@@ -1,10 +1,10 @@
 /** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Clock } from "../../src/base/time-limit.ts";
 import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
 import type { ProgramImage } from "../../src/sandbox/image.ts";
-import type { Clock } from "../../src/time-limit.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
 
 // Many processes run at once on a small machine.

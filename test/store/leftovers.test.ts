@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
-import { type Project, project } from "../generation/project.ts";
 import { fixture } from "../support/servers.ts";
+import { type Project, project } from "../tools/generation/project.ts";
 
 setDefaultTimeout(120_000);
 

@@ -3,144 +3,24 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { bridgeCode } from "../../src/registry/bridge-code.ts";
+import { bridgeCode } from "../../src/tools/registry/bridge-code.ts";
+import { codesIn, pageAt, rowsOf } from "../docs/pages.ts";
 import { root } from "../support/claudikins.ts";
 
 const source = join(root, "src");
 
-/**
- * The rooms that each room may import, besides itself and the leaves. Higher rooms come first, so that each names only
- * rooms below it; `demo` is a separate program, which only the command line starts.
- */
-const below: Record<string, string[]> = {
-  main: ["cli"],
-  cli: [
-    "server",
-    "doctor",
-    "daemon",
-    "ui",
-    "toolbox",
-    "navigator",
-    "generation",
-    "sign-in",
-    "execution",
-    "search",
-    "agents",
-    "settings",
-    "server-registries",
-    "catalog",
-    "approvals",
-    "sandbox",
-    "registry",
-    "clients",
-    "ledger",
-    "trace",
-    "store",
-    "upgrade",
-    "logs",
-    "audit",
-    "policy",
-    "config",
-    "demo",
-  ],
-  server: [
-    "toolbox",
-    "navigator",
-    "execution",
-    "search",
-    "catalog",
-    "sandbox",
-    "registry",
-    "clients",
-    "ledger",
-    "approvals",
-    "store",
-    "policy",
-    "config",
-  ],
-  doctor: [
-    "daemon",
-    "sign-in",
-    "agents",
-    "settings",
-    "catalog",
-    "registry",
-    "clients",
-    "ledger",
-    "store",
-    "upgrade",
-    "policy",
-    "config",
-  ],
-  daemon: ["toolbox", "execution", "catalog", "sandbox", "registry", "clients", "ledger", "policy", "config"],
-  ui: [
-    "toolbox",
-    "sign-in",
-    "execution",
-    "settings",
-    "catalog",
-    "registry",
-    "clients",
-    "ledger",
-    "trace",
-    "approvals",
-    "store",
-    "logs",
-    "policy",
-    "config",
-  ],
-  toolbox: [
-    "execution",
-    "settings",
-    "catalog",
-    "approvals",
-    "sandbox",
-    "registry",
-    "clients",
-    "ledger",
-    "store",
-    "upgrade",
-    "logs",
-    "config",
-  ],
-  navigator: ["execution", "search", "catalog", "sandbox", "registry", "clients", "config"],
-  generation: ["search", "agents", "catalog", "registry", "clients", "config"],
-  "sign-in": ["catalog", "clients", "config"],
-  execution: [
-    "search",
-    "catalog",
-    "sandbox",
-    "registry",
-    "clients",
-    "ledger",
-    "trace",
+/** The table of rooms in `src/README.md`: which rooms each may import, besides itself. Higher rooms come first. */
+const below: Record<string, string[]> = Object.fromEntries(
+  rowsOf(pageAt("src/README.md"), "room").map(({ cells }) => {
+    const [room = ""] = codesIn(cells["room"]);
+    return [room.replace(/\/$/, ""), codesIn(cells["imports"])];
+  }),
+);
+below["cli"] = Object.keys(below).filter((room) => room !== "cli");
+below["main"] = ["cli"];
 
-    "store",
-    "policy",
-    "config",
-  ],
-  search: ["catalog", "sandbox", "registry", "clients", "config"],
-  agents: ["settings", "catalog", "registry", "clients", "upgrade", "config"],
-  settings: ["catalog", "registry", "clients", "audit", "policy", "config"],
-  "server-registries": ["clients", "config"],
-  catalog: ["registry", "clients", "logs", "policy", "config"],
-  approvals: ["store", "audit", "policy", "config"],
-  sandbox: [],
-  ledger: ["registry"],
-  registry: ["clients"],
-  clients: ["logs", "policy", "config"],
-  trace: [],
-  store: [],
-  upgrade: ["config"],
-  logs: ["config"],
-  audit: [],
-  policy: ["config"],
-  config: [],
-  demo: [],
-};
-
-/** Files that everything may import, and what they may import themselves. */
-const leaves: Record<string, string[]> = {
+/** What the files of `base` may import. */
+const base: Record<string, string[]> = {
   "errors.ts": [],
   "json-object.ts": [],
   "json-shape.ts": ["errors.ts"],
@@ -170,7 +50,6 @@ const leaves: Record<string, string[]> = {
   "version.ts": ["built-in.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
-  "outcome-text.ts": ["sandbox", "counted.ts", "duration.ts"],
   "counted.ts": [],
   "bundled-script.ts": [],
   "media.ts": ["json-object.ts", "counted.ts"],
@@ -223,8 +102,8 @@ function loadedWith(file: string): string[] {
   return [...found];
 }
 
-/** The room of a file: its top folder, or its own name at the top. */
-const roomOf = (file: string) => (file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/^main\.ts$/, "main"));
+/** The room of a file: its top folder. Only `main.ts` stands at the top. */
+const roomOf = (file: string) => (file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/\.ts$/, ""));
 
 const shown = ({ from, to }: Import) => `${from} → ${to}`;
 
@@ -249,8 +128,8 @@ describe("imports", () => {
     const all = imports.map(shown);
     expect(all).toContain("main.ts → cli/run.ts");
     expect(all).toContain("cli/command-table.ts → cli/commands/exec.ts");
-    expect(all).toContain("clients/pool.ts → clients/connect.ts");
-    expect(all).toContain("clients/server-client.ts → @modelcontextprotocol/client");
+    expect(all).toContain("servers/pool.ts → servers/server-connections.ts");
+    expect(all).toContain("servers/server-client.ts → @modelcontextprotocol/client");
     // One import for each in the text, whatever its form.
     for (const file of files) {
       const written = text.get(file)?.match(/\bfrom "[^"]+"(?:;| with )|\bimport\("[^"]+"/g)?.length ?? 0;
@@ -259,9 +138,8 @@ describe("imports", () => {
     }
   });
 
-  test("stand in known rooms; only main and the leaves stand at the top", () => {
-    const rooms = new Set(files.map(roomOf));
-    expect([...rooms].sort()).toEqual([...Object.keys(below), ...Object.keys(leaves)].sort());
+  test("stand in the rooms of the table; only main.ts stands at the top", () => {
+    expect([...new Set(files.map(roomOf))].sort()).toEqual(Object.keys(below).sort());
   });
 
   test("point down", () => {
@@ -269,10 +147,17 @@ describe("imports", () => {
       const [room, target] = [roomOf(from), roomOf(to)];
       // package.json and other files outside src belong to no room.
       if (!ours || to.startsWith("..") || room === target) return false;
-      const allowed = leaves[room] ?? [...(below[room] ?? []), ...Object.keys(leaves)];
-      return !allowed.includes(target);
+      return !below[room]?.includes(target);
     });
     expect(wrong.map(shown)).toEqual([]);
+  });
+
+  test("by base are few, and known", () => {
+    const inBase = imports.filter(({ from, ours, to }) => from.startsWith("base/") && ours && !to.startsWith(".."));
+    const nameOf = (file: string) => file.slice("base/".length);
+    expect(inBase.filter(({ from, to }) => !base[nameOf(from)]?.includes(nameOf(to))).map(shown)).toEqual([]);
+    const names = files.filter((file) => file.startsWith("base/")).map(nameOf);
+    expect(names).toEqual(Object.keys(base).sort());
   });
 
   test("form no circles, not even of types", () => {
@@ -280,20 +165,15 @@ describe("imports", () => {
   });
 
   test("are listed with higher rooms before lower ones", () => {
-    const order = Object.keys(below);
+    const order = ["main", ...Object.keys(below).filter((room) => room !== "main")];
     for (const [room, rooms] of Object.entries(below)) {
       for (const lower of rooms)
         expect([room, lower, order.indexOf(lower) > order.indexOf(room)]).toEqual([room, lower, true]);
     }
   });
 
-  test("by outcome-text from the sandbox, and by the registry from clients, are only types", () => {
-    const types = imports.filter(
-      ({ from, to }) =>
-        (from === "outcome-text.ts" && to.startsWith("sandbox/")) ||
-        (from.startsWith("registry/") && to.startsWith("clients/")),
-    );
-    expect(types.length).toBeGreaterThan(0);
+  test("by the registry from servers are only types", () => {
+    const types = imports.filter(({ from, to }) => from.startsWith("tools/registry/") && to.startsWith("servers/"));
     expect(types.filter(({ typeOnly }) => !typeOnly).map(shown)).toEqual([]);
   });
 
@@ -301,16 +181,16 @@ describe("imports", () => {
     const loaded = loadedWith("cli/commands/call.ts");
     expect(loaded).toContain("daemon/client.ts");
     const heavy =
-      /^(?:toolbox\/|config\/load|config\/schema|sandbox\/|clients\/pool|server\/|@modelcontextprotocol|zod|ajv)/;
+      /^(?:app\/|config\/load|config\/schema|sandbox\/|servers\/pool|serve\/|@modelcontextprotocol|zod|ajv)/;
     expect(loaded.filter((each) => heavy.test(each))).toEqual([]);
   });
 
   test("load the SDK neither with `serve`, which answers first, nor with `exec`, unless a server is needed", () => {
     const sdk = /^@modelcontextprotocol\//;
-    for (const file of ["server/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "toolbox/toolbox.ts"]) {
+    for (const file of ["serve/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "app/toolbox.ts"]) {
       expect([file, loadedWith(file).filter((each) => sdk.test(each))]).toEqual([file, []]);
     }
-    expect(loadedWith("clients/connect.ts").some((each) => sdk.test(each))).toBe(true);
+    expect(loadedWith("servers/connect.ts").some((each) => sdk.test(each))).toBe(true);
   });
 
   test("are of no packages that only tests need, such as the first version of the SDK", () => {
@@ -325,7 +205,7 @@ describe("imports", () => {
       /^import (?!type)[^;]*"[^"]*\/server-catalog\.ts"/m.test(text.get(file) ?? ""),
     );
     expect(loading).toEqual([]);
-    expect(imports.map(shown)).toContain("catalog/config-entry.ts → registry/server-catalog.ts");
+    expect(imports.map(shown)).toContain("tools/catalog/config-entry.ts → tools/server-catalog.ts");
   });
 
   test("by the sandbox do not include MCP, and those by the guest only the contract's types", () => {
@@ -341,22 +221,22 @@ describe("imports", () => {
   });
 
   test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters and the texts of durations", () => {
-    const browser = imports.filter(({ from }) => from.startsWith("ui/browser/"));
+    const browser = imports.filter(({ from }) => from.startsWith("page/browser/"));
     const allowed = ({ to, ours, typeOnly }: Import) =>
       ours
-        ? typeOnly || /^ui\/browser\/|^policy\/visible\.ts$|^duration\.ts$/.test(to)
+        ? typeOnly || /^page\/browser\/|^policy\/visible\.ts$|^base\/duration\.ts$/.test(to)
         : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
-    const carried = ["policy/visible.ts", "duration.ts", "ui/contract.ts"];
+    const carried = ["policy/visible.ts", "duration.ts", "page/contract.ts"];
     expect(imports.filter(({ from }) => carried.includes(from)).map(shown)).toEqual([]);
   });
 
   test("load the page's server only when somebody wants to see the page", () => {
     for (const file of ["cli/commands/daemon-run.ts", "cli/commands/ui.ts", "daemon/daemon.ts"]) {
-      expect([file, loadedWith(file).filter((each) => /^(?:ui\/|preact)/.test(each))]).toEqual([file, []]);
+      expect([file, loadedWith(file).filter((each) => /^(?:page\/|preact)/.test(each))]).toEqual([file, []]);
     }
-    expect(loadedWith("cli/page-server.ts")).toContain("ui/page-server.ts");
+    expect(loadedWith("cli/page-server.ts")).toContain("page/page-server.ts");
   });
 
   test("by code and advice include ast, but not each other", () => {
@@ -371,14 +251,14 @@ describe("imports", () => {
 
   test("load sign-in only with the first server on the network", () => {
     const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
-    const clients = files.filter((file) => /^clients\/[^/]+$/.test(file));
+    const clients = files.filter((file) => /^servers\/[^/]+$/.test(file));
     expect(clients.filter((file) => statically.test(text.get(file) ?? ""))).toEqual([]);
-    expect(imports.map(shown)).toContain("clients/open-channel.ts → clients/auth/access.ts");
+    expect(imports.map(shown)).toContain("servers/open-channel.ts → servers/auth/access.ts");
   });
 
   test("by mode.ts do not include the SDK, so that code mode loads it later", () => {
-    const loading = imports.filter(({ from, typeOnly }) => from === "server/proxy/mode.ts" && !typeOnly);
-    expect(loading.map(shown)).toEqual(["server/proxy/mode.ts → token-estimate.ts"]);
+    const loading = imports.filter(({ from, typeOnly }) => from === "serve/proxy/mode.ts" && !typeOnly);
+    expect(loading.map(shown)).toEqual(["serve/proxy/mode.ts → base/token-estimate.ts"]);
   });
 
   test("in src include no test, script or folder", () => {
@@ -387,7 +267,7 @@ describe("imports", () => {
     expect(imports.filter(({ to }) => to === bridge).map(shown)).toEqual([]);
     const catalog = ["../registry/index.ts", "../registry/types.ts", "../registry/testing/demo/results.ts"];
     const wrong = outside.filter(
-      ({ from, to }) => to !== "../package.json" && !(from === "registry/server-catalog.ts" && catalog.includes(to)),
+      ({ from, to }) => to !== "../package.json" && !(from === "tools/server-catalog.ts" && catalog.includes(to)),
     );
     expect(wrong.map(shown)).toEqual([]);
     const unknown = imports.filter(
@@ -410,7 +290,12 @@ const guestLibraries = [
 ];
 
 /** Run during the build, and are not part of the program. */
-const buildTime = ["bundled-script.ts", "registry/bridge-code.ts", "sandbox/guest/bundle.ts", "ui/bundle.ts"];
+const buildTime = [
+  "base/bundled-script.ts",
+  "tools/registry/bridge-code.ts",
+  "sandbox/guest/bundle.ts",
+  "page/bundle.ts",
+];
 
 /** Is bundled and copied to registries, and runs in the processes of their users. */
 const bridge = "cli/bridge.ts";
@@ -440,7 +325,7 @@ describe("only one place", () => {
 
   test("writes output: the streams of cli/io, never the console", () => {
     // This is the text of a generated example.
-    expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual(["registry/emit.ts"]);
+    expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual(["tools/registry/emit.ts"]);
     expect(
       having(/process\.(?:stdout|stderr)\.write|print\(process\.(?:stdout|stderr)|Bun\.(?:stdout|stderr)/),
     ).toEqual([bridge]);
@@ -455,12 +340,12 @@ describe("only one place", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
       "cli/commands/config.ts",
+      "cli/doctor/executable.ts",
       "cli/upgrade-hint.ts",
-      "clients/process-group.ts",
-      "clients/watchdog.ts",
       "daemon/launch.ts",
-      "doctor/executable.ts",
-      "upgrade/run.ts",
+      "servers/process-group.ts",
+      "servers/watchdog.ts",
+      "setup/upgrade/run.ts",
     ]);
   });
 });

@@ -1,9 +1,9 @@
 /** Compares the output of a command with `--json` with the shape in its help; undeclared keys are errors. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { failureShape } from "../../src/base/json-shape.ts";
 import type { Command, Entry, Group } from "../../src/cli/command.ts";
 import { readCommandLine, withDefault } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { failureShape } from "../../src/json-shape.ts";
 import type { CliResult } from "../cli/in-memory.ts";
 
 /** Every command with the words that call it. */

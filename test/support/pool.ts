@@ -1,11 +1,12 @@
 /** Pools for tests, with servers in a short notation, and errors as people read them. */
-import { Pool } from "../../src/clients/pool.ts";
-import { type ToolResult, toolValue } from "../../src/clients/result.ts";
-import type { PoolOptions } from "../../src/clients/server-connections.ts";
+
+import { ClaudikinsError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/load.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
+import { Pool } from "../../src/servers/pool.ts";
+import { type ToolResult, toolValue } from "../../src/servers/result.ts";
+import type { PoolOptions } from "../../src/servers/server-connections.ts";
 import { root } from "./claudikins.ts";
 import { fixturePrograms } from "./servers.ts";
 

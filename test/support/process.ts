@@ -1,7 +1,7 @@
 /** Runs programs as a user would, and returns everything about how they ended. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { posixWord } from "../../src/shell-word.ts";
+import { posixWord } from "../../src/base/shell-word.ts";
 
 export interface Ended {
   exitCode: number | null;

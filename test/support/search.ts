@@ -1,6 +1,7 @@
 /** Searches as an agent does. */
-import { callSearchTools } from "../../src/server/tools/search-tools.ts";
-import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+
+import type { Toolbox } from "../../src/app/toolbox.ts";
+import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 
 /** The lines of the answer of `search_tools`. */
 export async function searchLines(args: Record<string, unknown>, toolbox: Toolbox): Promise<string[]> {

@@ -2,15 +2,15 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Toolbox, type ToolboxOptions } from "../../src/app/toolbox.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { Counts } from "../../src/ledger/counts.ts";
-import { readLedger } from "../../src/ledger/store.ts";
-import { silentLog } from "../../src/log.ts";
+import type { Counts } from "../../src/programs/ledger/counts.ts";
+import { readLedger } from "../../src/programs/ledger/store.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { sessionMode } from "../../src/server/proxy/mode.ts";
-import { createSession } from "../../src/server/session.ts";
-import { surfaceOf } from "../../src/server/surface.ts";
-import { Toolbox, type ToolboxOptions } from "../../src/toolbox/toolbox.ts";
+import { sessionMode } from "../../src/serve/proxy/mode.ts";
+import { createSession } from "../../src/serve/session.ts";
+import { surfaceOf } from "../../src/serve/surface.ts";
 
 /** The counts in the ledger of a home, for all days together. */
 export async function ledgerOf(home: string): Promise<Counts | undefined> {

@@ -1,5 +1,5 @@
 /** Puts names in the place of paths of this machine in what claudikins prints. */
-import { posixWord } from "../../src/shell-word.ts";
+import { posixWord } from "../../src/base/shell-word.ts";
 
 /** The path becomes the name wherever it is shown: as it is, as a word of a shell, and in JSON. */
 export function withName(text: string, path: string, name: string): string {

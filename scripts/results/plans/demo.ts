@@ -1,6 +1,6 @@
 /** Calls of the built-in demo server. */
 import { join } from "node:path";
-import { version } from "../../../src/version.ts";
+import { version } from "../../../src/base/version.ts";
 import { root } from "../../../test/support/claudikins.ts";
 import type { Plan } from "../plan.ts";
 

@@ -1,17 +1,17 @@
 /** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
-import { haveSecrets } from "../../agents/secrets.ts";
-import { privateReason, sessionOf } from "../../catalog/session-of.ts";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../base/json-shape.ts";
 import { twinsOf } from "../../config/accounts.ts";
+import { type ConfigFile, configAsText, openConfigFile, withServer } from "../../config/config-file.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
-import { counted } from "../../counted.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../json-shape.ts";
-import { type Checked, checkNew, type NewServer } from "../../settings/add-server.ts";
-import { type ConfigFile, configAsText, openConfigFile, withServer } from "../../settings/config-file.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
+import { haveSecrets } from "../../setup/agents/secrets.ts";
+import { type Checked, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
 import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";

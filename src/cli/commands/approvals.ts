@@ -1,11 +1,9 @@
 /** `claudikins approvals`: calls that wait for a person, and the person's decisions. */
-import { Approvals } from "../../approvals/approvals.ts";
-import { discoverConfig } from "../../config/discover.ts";
-import { storeFile } from "../../config/locations.ts";
-import { counted, grouped } from "../../counted.ts";
-import { waitText } from "../../duration.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { statsOf } from "../../files.ts";
+
+import { counted, grouped } from "../../base/counted.ts";
+import { waitText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { statsOf } from "../../base/files.ts";
 import {
   about,
   anything,
@@ -19,14 +17,17 @@ import {
   text,
   texts,
   time,
-} from "../../json-shape.ts";
-import { configOwner } from "../../logs/place.ts";
+} from "../../base/json-shape.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { discoverConfig } from "../../config/discover.ts";
+import { storeFile } from "../../config/locations.ts";
+import { Approvals } from "../../policy/approvals/approvals.ts";
 import { questionText, wholeQuestionText } from "../../policy/question.ts";
 import { visible } from "../../policy/visible.ts";
-import { toolId } from "../../registry/model.ts";
-import { shellWord } from "../../shell-word.ts";
+import { configText } from "../../programs/trace/record-text.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
-import { configText } from "../../trace/record-text.ts";
+import { toolId } from "../../tools/model.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continued.ts";

@@ -1,13 +1,14 @@
 /** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
-import { type AuditLine, decisions, lineShape } from "../../audit/event.ts";
-import { readLines } from "../../audit/files.ts";
-import { verify as verifyLog } from "../../audit/verify.ts";
+
+import { grouped } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { auditFolder } from "../../config/locations.ts";
-import { grouped } from "../../counted.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../json-shape.ts";
+import { type AuditLine, decisions, lineShape } from "../../policy/audit/event.ts";
+import { readLines } from "../../policy/audit/files.ts";
+import { verify as verifyLog } from "../../policy/audit/verify.ts";
 import { visible } from "../../policy/visible.ts";
-import { toolId } from "../../registry/model.ts";
+import { toolId } from "../../tools/model.ts";
 import { command, option, type Values } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";

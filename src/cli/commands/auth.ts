@@ -1,13 +1,15 @@
 /** `claudikins auth`: signs in to servers on the network and out of them, and lists the sign-ins. */
-import { CredentialStore } from "../../clients/auth/credentials.ts";
-import { loginCommand } from "../../clients/auth/words.ts";
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { counted } from "../../base/counted.ts";
+import { waitText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
-import { counted } from "../../counted.ts";
-import { waitText } from "../../duration.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
+import { CredentialStore } from "../../servers/auth/credentials.ts";
+import { loginCommand } from "../../servers/auth/words.ts";
 import {
   type LoginReport,
   loginShape,
@@ -18,8 +20,7 @@ import {
   login as signIn,
   logout as signOut,
   standings,
-} from "../../sign-in/sign-ins.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
+} from "../../setup/sign-in/sign-ins.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";

@@ -1,9 +1,10 @@
 /** `claudikins call`: calls one tool, through the daemon or directly. */
+
+import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
-import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import type { Called, ToolCall } from "../../execution/call.ts";
-import { anything, exactly, record, text } from "../../json-shape.ts";
+import type { Called, ToolCall } from "../../programs/call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
@@ -103,7 +104,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
 
 /** Only calls that the daemon cannot make need these modules, which take long to load. */
 function modulesOfCalls() {
-  return Promise.all([import("../../execution/call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
+  return Promise.all([import("../../programs/call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
 }
 
 function waitingText({ target, tool }: ToolCall): string {

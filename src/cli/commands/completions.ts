@@ -1,5 +1,5 @@
 /** `claudikins completions` prints the completion script for a shell, which calls `claudikins complete` for candidates. */
-import { isVisible } from "../../visible-text.ts";
+import { isVisible } from "../../base/visible-text.ts";
 import { type CommandTable, command, place } from "../command.ts";
 import { readBashLine, repliesTo } from "../completions/bash-line.ts";
 import bash from "../completions/claudikins.bash" with { type: "text" };

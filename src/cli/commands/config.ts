@@ -1,19 +1,19 @@
 /** `claudikins config`: prints the path of the config file in use, or opens it in an editor and checks it afterwards. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { requireLog } from "../../audit/log.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { readIfThere, removeFile } from "../../base/files.ts";
+import { about, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { configAsText, findConfigFile, writeConfigFile } from "../../config/config-file.ts";
 import { readConfigFile } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { auditFolder, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
-import { ClaudikinsError, messageOf, toClaudikinsError } from "../../errors.ts";
-import { readIfThere, removeFile } from "../../files.ts";
-import { about, oneOf, record, text, yesOrNo } from "../../json-shape.ts";
-import { configAsText, findConfigFile, writeConfigFile } from "../../settings/config-file.ts";
-import { recordMadeChange } from "../../settings/policy-changes.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { requireLog } from "../../policy/audit/log.ts";
+import { recordMadeChange } from "../../setup/settings/policy-changes.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";

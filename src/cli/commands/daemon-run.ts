@@ -1,13 +1,13 @@
 /** `claudikins daemon run`: the daemon itself. It is started when it is needed; by hand it shows what it does. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { dated, openLog } from "../../base/log.ts";
 import { loadConfig } from "../../config/load.ts";
 import { userConfigFile } from "../../config/locations.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { HeldServers } from "../../daemon/held/held-servers.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
-import { dated, openLog } from "../../log.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";

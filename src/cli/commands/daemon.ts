@@ -1,15 +1,28 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
+
+import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { readIfThere } from "../../base/files.ts";
+import {
+  about,
+  byName,
+  either,
+  list,
+  nothing,
+  number,
+  record,
+  text,
+  texts,
+  time,
+  yesOrNo,
+} from "../../base/json-shape.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { realOf } from "../../config/locations.ts";
-import { counted } from "../../counted.ts";
 import type { Holder } from "../../daemon/holder.ts";
 import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { readIfThere } from "../../files.ts";
-import { about, byName, either, list, nothing, number, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
-import { shellWord } from "../../shell-word.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";

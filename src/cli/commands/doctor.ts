@@ -1,15 +1,16 @@
 /** `claudikins doctor`: checks everything that claudikins depends on, and suggests fixes. */
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { counted } from "../../base/counted.ts";
+import { type ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import { list, record, yesOrNo } from "../../base/json-shape.ts";
+import { openLog } from "../../base/log.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { credentialsFile } from "../../config/locations.ts";
-import { counted } from "../../counted.ts";
-import { diagnose } from "../../doctor/diagnose.ts";
-import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../../doctor/finding.ts";
-import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { list, record, yesOrNo } from "../../json-shape.ts";
-import { openLog } from "../../log.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { command, flag } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
+import { diagnose } from "../doctor/diagnose.ts";
+import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../doctor/finding.ts";
 import type { Io } from "../io.ts";
 import { countingServers } from "../progress.ts";
 import { openToolbox } from "../session.ts";

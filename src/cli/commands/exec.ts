@@ -1,15 +1,15 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Approvals } from "../../approvals/approvals.ts";
-import { awaitsApproval } from "../../approvals/awaited.ts";
-import { onAbort } from "../../clients/abort.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
+import { about, either, named, record, text } from "../../base/json-shape.ts";
 import { defaultLimits } from "../../config/defaults.ts";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
-import type { RunningExecution } from "../../execution/running-execution.ts";
-import { about, either, named, record, text } from "../../json-shape.ts";
-import { toolId } from "../../registry/model.ts";
+import type { Approvals } from "../../policy/approvals/approvals.ts";
+import { awaitsApproval } from "../../policy/approvals/awaited.ts";
+import type { RunningExecution } from "../../programs/running-execution.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
+import { onAbort } from "../../servers/abort.ts";
+import { toolId } from "../../tools/model.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
@@ -68,7 +68,7 @@ export default command({
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
-    const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../execution/executions.ts")]);
+    const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });

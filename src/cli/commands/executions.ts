@@ -1,12 +1,13 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
-import { ClaudikinsError } from "../../errors.ts";
-import { stateKeys, stateText } from "../../execution/execution-state.ts";
-import { type ListedExecution, storedExecution, withApprovals } from "../../execution/listed-executions.ts";
-import { aboutRequest } from "../../execution/stored-executions.ts";
-import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../json-shape.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { doorShape } from "../../trace/record.ts";
-import { visibleText } from "../../visible-text.ts";
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../base/json-shape.ts";
+import { visibleText } from "../../base/visible-text.ts";
+import { stateKeys, stateText } from "../../programs/execution-state.ts";
+import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
+import { aboutRequest } from "../../programs/stored-executions.ts";
+import { doorShape } from "../../programs/trace/record.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";

@@ -1,11 +1,12 @@
 /** `claudikins gen`: writes the registry, or with `--check` lists what it would write. */
 
 import { relative } from "node:path";
-import { interruptedBefore } from "../../catalog/ask-all.ts";
-import { chosenServers } from "../../catalog/chosen-servers.ts";
-import { counted } from "../../counted.ts";
-import { durationText } from "../../duration.ts";
-import { ClaudikinsError, type Problem } from "../../errors.ts";
+import { counted } from "../../base/counted.ts";
+import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError, type Problem } from "../../base/errors.ts";
+import { either } from "../../base/json-shape.ts";
+import { interruptedBefore } from "../../tools/catalog/ask-all.ts";
+import { chosenServers } from "../../tools/catalog/chosen-servers.ts";
 import {
   checkRegistry,
   checkShape,
@@ -13,9 +14,8 @@ import {
   generate,
   type RegistryCheck,
   reportShape,
-} from "../../generation/generate.ts";
-import { either } from "../../json-shape.ts";
-import { isIdentifier } from "../../registry/names.ts";
+} from "../../tools/generate.ts";
+import { isIdentifier } from "../../tools/names.ts";
 import { type Answer, command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";

@@ -1,6 +1,6 @@
 /** `claudikins hooks print`: texts that tell agents about claudikins. */
-import { hookTexts } from "../../registry/hook-texts.ts";
-import { markedHooks } from "../../registry/hooks.ts";
+import { hookTexts } from "../../tools/registry/hook-texts.ts";
+import { markedHooks } from "../../tools/registry/hooks.ts";
 import { command, place } from "../command.ts";
 import { oneWordOf } from "../flags.ts";
 

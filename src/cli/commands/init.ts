@@ -1,10 +1,10 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
 
-import { withheldNames } from "../../agents/inherited.ts";
-import { agentNames } from "../../agents/supported/agents.ts";
-import { planSwitch } from "../../agents/switch-over.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { neededExecutable } from "../../upgrade/lasting.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { withheldNames } from "../../setup/agents/inherited.ts";
+import { agentNames } from "../../setup/agents/supported/agents.ts";
+import { planSwitch } from "../../setup/agents/switch-over.ts";
+import { neededExecutable } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";

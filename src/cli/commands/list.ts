@@ -1,6 +1,15 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
-import { interruptedBefore } from "../../catalog/ask-all.ts";
+import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, list, named, nothing, record, text, texts } from "../../base/json-shape.ts";
+import { didYouMean } from "../../base/near-names.ts";
+import type { ConfigOrigin } from "../../config/discover.ts";
+import type { Environment } from "../../config/environment.ts";
+import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
+import { statusOf } from "../../daemon/peers.ts";
+import { placeOf } from "../../daemon/place.ts";
+import { interruptedBefore } from "../../tools/catalog/ask-all.ts";
 import {
   type CheckedServer,
   checkServers,
@@ -10,17 +19,8 @@ import {
   type ServerFacts,
   serverShape,
   withSessions,
-} from "../../catalog/inventory.ts";
-import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../catalog/list-tools.ts";
-import type { ConfigOrigin } from "../../config/discover.ts";
-import type { Environment } from "../../config/environment.ts";
-import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
-import { statusOf } from "../../daemon/peers.ts";
-import { placeOf } from "../../daemon/place.ts";
-import { durationText } from "../../duration.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, list, named, nothing, record, text, texts } from "../../json-shape.ts";
-import { didYouMean } from "../../near-names.ts";
+} from "../../tools/catalog/inventory.ts";
+import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
 import { type Answer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";

@@ -1,14 +1,27 @@
 /** `claudikins logs`: what servers wrote to stderr, when they started and how they ended. */
+
+import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import {
+  about,
+  either,
+  list,
+  named,
+  nothing,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  yesOrNo,
+} from "../../base/json-shape.ts";
+import { didYouMean } from "../../base/near-names.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
 import { logsFolder } from "../../config/locations.ts";
-import { counted } from "../../counted.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, list, named, nothing, number, oneOf, record, text, texts, yesOrNo } from "../../json-shape.ts";
-import { type LogLine, writtenLine } from "../../logs/line.ts";
-import { configOwner, logFile } from "../../logs/place.ts";
-import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../../logs/read-logs.ts";
-import { didYouMean } from "../../near-names.ts";
+import { type LogLine, writtenLine } from "../../servers/logs/line.ts";
+import { configOwner, logFile } from "../../servers/logs/place.ts";
+import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../../servers/logs/read-logs.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";

@@ -1,15 +1,15 @@
 /** `claudikins remove`: removes servers, their generated files and, if wanted, their sign-ins. */
 
-import { requireLog } from "../../audit/log.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
+import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../config/config-file.ts";
+import { removeMembers } from "../../config/edit/json.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { auditFolder } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { toClaudikinsError } from "../../errors.ts";
-import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
-import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../settings/config-file.ts";
-import { removeMembers } from "../../settings/edit/json.ts";
-import { isTrustedFile, saveConfig } from "../../settings/trust/trust-config.ts";
-import { logout, standings } from "../../sign-in/sign-ins.ts";
+import { requireLog } from "../../policy/audit/log.ts";
+import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
+import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";

@@ -1,10 +1,11 @@
 /** `claudikins restore`: restores the agents' settings from before `init`. */
-import { hasChanges, type Restored, restore } from "../../agents/restore.ts";
-import { maskOf } from "../../agents/secrets.ts";
-import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, list, oneOf, record, text } from "../../json-shape.ts";
-import { installedByInit, removeInstalled } from "../../upgrade/lasting.ts";
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, list, oneOf, record, text } from "../../base/json-shape.ts";
+import { hasChanges, type Restored, restore } from "../../setup/agents/restore.ts";
+import { maskOf } from "../../setup/agents/secrets.ts";
+import { agentNames, chosenAgents } from "../../setup/agents/supported/agents.ts";
+import { installedByInit, removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";

@@ -1,12 +1,12 @@
 /** `claudikins run`: a task in words; a small model picks the tool, and it is called. */
 import { randomUUID } from "node:crypto";
+import { ClaudikinsError, type ErrorCode } from "../../base/errors.ts";
+import { either } from "../../base/json-shape.ts";
+import { openLog } from "../../base/log.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { Environment } from "../../config/environment.ts";
 import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
-import { ClaudikinsError, type ErrorCode } from "../../errors.ts";
-import { argumentsOf } from "../../execution/call-arguments.ts";
-import { either } from "../../json-shape.ts";
-import { openLog } from "../../log.ts";
 import {
   doneShape,
   type FilledForm,
@@ -18,8 +18,8 @@ import {
   type TaskStep,
   taskReceiptText,
 } from "../../navigator/model.ts";
+import { argumentsOf } from "../../programs/call-arguments.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
-import { shellWord } from "../../shell-word.ts";
 import { askAtTerminal } from "../at-terminal.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";

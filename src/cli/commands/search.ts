@@ -1,12 +1,21 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
 
-import { stateProblem } from "../../clients/state.ts";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../base/json-shape.ts";
+import { escaped } from "../../base/visible-text.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
-import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../json-shape.ts";
-import { type FoundTool, foundShape, resultKeys, type SearchResult, search, toolKeys } from "../../search/search.ts";
+import { stateProblem } from "../../servers/state.ts";
+import {
+  type FoundTool,
+  foundShape,
+  resultKeys,
+  type SearchResult,
+  search,
+  toolKeys,
+} from "../../tools/search/search.ts";
 import {
   alsoText,
   type Detail,
@@ -15,9 +24,7 @@ import {
   notCallable,
   overview,
   tellingExample,
-} from "../../search/search-answer.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { escaped } from "../../visible-text.ts";
+} from "../../tools/search/search-answer.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
@@ -178,7 +185,7 @@ async function knownProblems({ config: { origin, servers } }: Toolbox, { env }: 
 async function askFirst(toolbox: Toolbox, { stderr, interrupted: signal }: Io, json: boolean): Promise<void> {
   const { searched, notIndexed } = search("tools", 1, toolbox.catalog);
   if (searched > 0 || notIndexed.length === 0) return;
-  const { generate } = await import("../../generation/generate.ts");
+  const { generate } = await import("../../tools/generate.ts");
   const report = await countingServers(json ? undefined : stderr, notIndexed.length, (onServer) =>
     generate(toolbox, { only: notIndexed, signal, onServer }),
   );

@@ -1,10 +1,11 @@
 /** `claudikins self-check`: `claudikins upgrade` lets a new executable prove itself with it before it takes the place of another one. */
-import { unreadableStores } from "../../doctor/unreadable-stores.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { record, text, texts } from "../../json-shape.ts";
-import { inEmptyHome } from "../../upgrade/proof.ts";
-import { version } from "../../version.ts";
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { record, text, texts } from "../../base/json-shape.ts";
+import { version } from "../../base/version.ts";
+import { inEmptyHome } from "../../setup/upgrade/proof.ts";
 import { command } from "../command.ts";
+import { unreadableStores } from "../doctor/unreadable-stores.ts";
 import { outcomeError } from "../report.ts";
 import { toolboxOf } from "../session.ts";
 

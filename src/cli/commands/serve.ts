@@ -1,14 +1,14 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 
+import type { LockedOptions } from "../../app/locked-toolbox.ts";
+import { ConfigReload, configMark, type Toolbox } from "../../app/toolbox.ts";
+import { durationText } from "../../base/duration.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
+import { record, text } from "../../base/json-shape.ts";
+import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
-import { durationText } from "../../duration.ts";
-import { toClaudikinsError } from "../../errors.ts";
-import { record, text } from "../../json-shape.ts";
-import { openLog } from "../../log.ts";
-import { learnLater } from "../../server/learn-later.ts";
-import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
-import { ConfigReload, configMark, type Toolbox } from "../../toolbox/toolbox.ts";
+import { learnLater } from "../../serve/learn-later.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";
 import { continuedInDaemon } from "../continued.ts";
@@ -72,7 +72,7 @@ export default command({
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
-      const { serveStdio } = await import("../../server/stdio.ts");
+      const { serveStdio } = await import("../../serve/stdio.ts");
       await serveStdio(toolbox, io.interrupted);
     }
     return {};
@@ -95,7 +95,7 @@ async function lockedToolbox(
   if (code !== "CONFIG_NOT_TRUSTED") throw error;
   await stderr.write(`${warningLabel} ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
   const [{ LockedToolbox }, { Sandbox }] = await Promise.all([
-    import("../../toolbox/locked-toolbox.ts"),
+    import("../../app/locked-toolbox.ts"),
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);
@@ -104,7 +104,7 @@ async function lockedToolbox(
 
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
-  const { FrontDoor } = await import("../../server/http/front-door.ts");
+  const { FrontDoor } = await import("../../serve/http/front-door.ts");
   const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
   const door = new FrontDoor(toolbox, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });

@@ -1,15 +1,16 @@
 /** `claudikins setup`: takes the safe first steps, and lets doctor report what is left to do. */
-import { type AgentFile, install } from "../../agents/skill-files.ts";
-import { counted } from "../../counted.ts";
-import { diagnose } from "../../doctor/diagnose.ts";
-import { exitCodeOf, type Finding } from "../../doctor/finding.ts";
-import { failed } from "../../doctor/servers.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { type Step, serversToAsk, setUp, stepShape } from "../../generation/setup.ts";
-import { list, record, yesOrNo } from "../../json-shape.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { list, record, yesOrNo } from "../../base/json-shape.ts";
+import { type AgentFile, install } from "../../setup/agents/skill-files.ts";
+import { type Step, serversToAsk, setUp, stepShape } from "../../setup/setup.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
+import { diagnose } from "../doctor/diagnose.ts";
+import { exitCodeOf, type Finding } from "../doctor/finding.ts";
+import { failed } from "../doctor/servers.ts";
 import type { Io } from "../io.ts";
 import { countingServers } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";

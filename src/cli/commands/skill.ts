@@ -1,4 +1,7 @@
 /** `claudikins skill`: writes the skill where agents look for it, removes it, and shows where it is. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, list, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import {
   type AgentFile,
   agentFiles,
@@ -8,11 +11,9 @@ import {
   type Scope,
   stateOf,
   install as writeFiles,
-} from "../../agents/skill-files.ts";
-import { agents, agentsHere, chosenAgents } from "../../agents/supported/agents.ts";
-import type { Agent, Surroundings } from "../../agents/supported/model.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, list, oneOf, record, text, texts } from "../../json-shape.ts";
+} from "../../setup/agents/skill-files.ts";
+import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
+import type { Agent, Surroundings } from "../../setup/agents/supported/model.ts";
 import { type Answer, command, flag, option, repeatable, type Values } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";

@@ -1,10 +1,11 @@
 /** `claudikins stats`: calls, tokens kept out of the context, and what leads agents to claudikins. */
 
+import { counted, grouped } from "../../base/counted.ts";
+import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, exactly, record, texts } from "../../base/json-shape.ts";
+import { didYouMean } from "../../base/near-names.ts";
 import { ledgerFolder } from "../../config/locations.ts";
-import { counted, grouped } from "../../counted.ts";
-import { durationText } from "../../duration.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, exactly, record, texts } from "../../json-shape.ts";
 import {
   type Comparison,
   defaultDays,
@@ -14,9 +15,8 @@ import {
   statisticsKeys,
   statisticsOf,
   tokenizer,
-} from "../../ledger/statistics.ts";
-import { readLedger, resetLedger } from "../../ledger/store.ts";
-import { didYouMean } from "../../near-names.ts";
+} from "../../programs/ledger/statistics.ts";
+import { readLedger, resetLedger } from "../../programs/ledger/store.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";

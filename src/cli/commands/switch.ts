@@ -1,11 +1,12 @@
 /** `claudikins enable` and `claudikins disable`. */
+
+import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { configAsText, openConfigFile } from "../../config/config-file.ts";
+import { parseJson } from "../../config/edit/json.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { about, list, record, text, yesOrNo } from "../../json-shape.ts";
-import { toolId } from "../../registry/model.ts";
-import { configAsText, openConfigFile } from "../../settings/config-file.ts";
-import { parseJson } from "../../settings/edit/json.ts";
-import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../settings/switches.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
+import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../setup/settings/switches.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { toolId } from "../../tools/model.ts";
 import { type Command, command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 

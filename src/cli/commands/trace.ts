@@ -2,27 +2,33 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { counted, grouped } from "../../base/counted.ts";
+import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { writeWhenChanged } from "../../base/files.ts";
+import { about, either, list, named, record, text, texts, time } from "../../base/json-shape.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
-import { counted, grouped } from "../../counted.ts";
-import { durationText } from "../../duration.ts";
-import { ClaudikinsError, messageOf } from "../../errors.ts";
-import { stateKeys, stateText } from "../../execution/execution-state.ts";
+import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import {
   isOpen,
   joined,
   type ListedExecution,
   storedExecution,
   withApprovals,
-} from "../../execution/listed-executions.ts";
-import { aboutRequest } from "../../execution/stored-executions.ts";
-import { writeWhenChanged } from "../../files.ts";
-import { about, either, list, named, record, text, texts, time } from "../../json-shape.ts";
-import { configOwner } from "../../logs/place.ts";
-import { keptOut } from "../../outcome-text.ts";
-import { doorShape, type ExecutionRecord, executionShape, type Summary, summaryShape } from "../../trace/record.ts";
-import { configText } from "../../trace/record-text.ts";
-import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
+} from "../../programs/listed-executions.ts";
+import { keptOut } from "../../programs/outcome-text.ts";
+import { aboutRequest } from "../../programs/stored-executions.ts";
+import {
+  doorShape,
+  type ExecutionRecord,
+  executionShape,
+  type Summary,
+  summaryShape,
+} from "../../programs/trace/record.ts";
+import { configText } from "../../programs/trace/record-text.ts";
+import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
@@ -240,7 +246,7 @@ function clear(executions: Executions, wanted: string | undefined): Answer {
 
 /** Throws FILE_NOT_WRITABLE. */
 async function writePage(record: ExecutionRecord, path: string): Promise<Answer> {
-  const { pageOf } = await import("../../trace/page/page.ts");
+  const { pageOf } = await import("../../page/execution/page.ts");
   writeWhenChanged(path, pageOf(record));
   return { json: { written: path }, note: `Wrote ${path}\n` };
 }

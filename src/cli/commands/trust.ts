@@ -1,6 +1,8 @@
 /** `claudikins trust`: shows what a project's config would do, and trusts it if the person agrees. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
 import { discoverConfig, isSame, readConfigFile, refuseForeignConfig } from "../../config/discover.ts";
 import { configFileName, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
@@ -9,11 +11,9 @@ import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts
 import { knowsMarks, readTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../json-shape.ts";
-import { linesOf } from "../../settings/trust/lines.ts";
-import { changesOf, ownLines, questionText } from "../../settings/trust/question.ts";
-import { endTrust, trustConfig } from "../../settings/trust/trust-config.ts";
+import { linesOf } from "../../setup/trust/lines.ts";
+import { changesOf, ownLines, questionText } from "../../setup/trust/question.ts";
+import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type Answer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";

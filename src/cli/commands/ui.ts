@@ -1,5 +1,5 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
-import { about, record, text, yesOrNo } from "../../json-shape.ts";
+import { about, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { hasBrowser, needsFile, openBrowser, openFile } from "../browser.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";

@@ -1,17 +1,17 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
 
 import { existsSync } from "node:fs";
-import { visibleTools } from "../../catalog/config-entry.ts";
-import { storedServers } from "../../catalog/registries.ts";
+import { durationText } from "../../base/duration.ts";
+import { isObject } from "../../base/json-object.ts";
+import { openConfigFile } from "../../config/config-file.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
-import { durationText } from "../../duration.ts";
-import { isObject } from "../../json-object.ts";
-import { type RegistryServer, toolId } from "../../registry/model.ts";
-import { firstSentence } from "../../registry/signature.ts";
-import { openConfigFile } from "../../settings/config-file.ts";
-import { outcomeWord } from "../../trace/record-text.ts";
-import { readSummaries } from "../../trace/store.ts";
+import { outcomeWord } from "../../programs/trace/record-text.ts";
+import { readSummaries } from "../../programs/trace/store.ts";
+import { visibleTools } from "../../tools/catalog/config-entry.ts";
+import { storedServers } from "../../tools/catalog/registries.ts";
+import { type RegistryServer, toolId } from "../../tools/model.ts";
+import { firstSentence } from "../../tools/signature.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -70,7 +70,7 @@ export async function namesOf(
         value,
       }));
     case "catalog": {
-      const { catalogServers } = await import("../../registry/server-catalog.ts");
+      const { catalogServers } = await import("../../tools/server-catalog.ts");
       return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
     }
     case "execution":
@@ -124,7 +124,7 @@ async function keptExecutions({ env }: Surroundings): Promise<Candidate[]> {
 /** The calls of all configs that wait for approval. */
 async function waitingCalls({ env }: Surroundings): Promise<Candidate[]> {
   if (!existsSync(storeFile(env))) return [];
-  const { Approvals } = await import("../../approvals/approvals.ts");
+  const { Approvals } = await import("../../policy/approvals/approvals.ts");
   await using approvals = new Approvals({ env });
   const rows = await approvals.open();
   return rows.map(({ id, server, tool, askedAt }) => ({
@@ -158,7 +158,7 @@ async function parameters(servers: RegistryServer[], { positionals, current }: P
   const { properties } = inputSchema;
   if (!isObject(properties)) return [];
   const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
-  const { formsOf } = await import("../../execution/call-arguments.ts");
+  const { formsOf } = await import("../../programs/call-arguments.ts");
   return Object.entries(properties)
     .filter(([key]) => !used.has(key))
     .flatMap(([key, property]): Candidate[] => {

@@ -1,17 +1,18 @@
 /** Adds a server that a registry describes: finds it, shows it, asks once, and makes its entry. */
-import { unlessAborted } from "../../clients/abort.ts";
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import type { ValueOf } from "../../base/json-shape.ts";
+import { type ConfigFile, configAsText, withServer } from "../../config/config-file.ts";
 import type { Config } from "../../config/load.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
-import type { ValueOf } from "../../json-shape.ts";
-import { checkAddress, entryOf } from "../../server-registries/entry.ts";
-import type { Found } from "../../server-registries/lookup.ts";
-import { type Registry, titleOf } from "../../server-registries/registries.ts";
-import { Refused, shownTemplate, type Wanted } from "../../server-registries/templates.ts";
-import type { Kind, Way } from "../../server-registries/way.ts";
-import { wantedOfWay, waysOf } from "../../server-registries/ways.ts";
-import { type NewServer, notInCatalog } from "../../settings/add-server.ts";
-import { type ConfigFile, configAsText, withServer } from "../../settings/config-file.ts";
+import { unlessAborted } from "../../servers/abort.ts";
+import { checkAddress, entryOf } from "../../setup/registries/entry.ts";
+import type { Found } from "../../setup/registries/lookup.ts";
+import { type Registry, titleOf } from "../../setup/registries/registries.ts";
+import { Refused, shownTemplate, type Wanted } from "../../setup/registries/templates.ts";
+import type { Kind, Way } from "../../setup/registries/way.ts";
+import { wantedOfWay, waysOf } from "../../setup/registries/ways.ts";
+import { type NewServer, notInCatalog } from "../../setup/settings/add-server.ts";
 import type { Answer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, choose, confirm } from "../prompt.ts";

@@ -1,9 +1,9 @@
 /** When a server from a registry may be added without asking a person: the errors that say why not. */
-import { ClaudikinsError } from "../../errors.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
 import { visible } from "../../policy/visible.ts";
-import type { Values } from "../../server-registries/templates.ts";
-import { mustBeSeen } from "../../server-registries/unseen.ts";
-import type { Way } from "../../server-registries/way.ts";
+import type { Values } from "../../setup/registries/templates.ts";
+import { mustBeSeen } from "../../setup/registries/unseen.ts";
+import type { Way } from "../../setup/registries/way.ts";
 import type { Chosen, Wish } from "./find-server.ts";
 
 /** The error if `--yes` is not about one exact version, or a registry is in doubt. */

@@ -1,23 +1,24 @@
 /** Finds the server that a person names for `claudikins add`: in which registries, and which of several. */
+
+import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { didYouMean, nearNames } from "../../base/near-names.ts";
 import { userConfigFile } from "../../config/locations.ts";
-import { counted } from "../../counted.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { didYouMean, nearNames } from "../../near-names.ts";
 import {
   type Failed,
   type Found,
   findInRegistries,
   type Search,
   searchRegistries,
-} from "../../server-registries/lookup.ts";
-import { fullName, type PublishedServer, serverVersion } from "../../server-registries/published.ts";
+} from "../../setup/registries/lookup.ts";
+import { fullName, type PublishedServer, serverVersion } from "../../setup/registries/published.ts";
 import {
   configuredRegistries,
   namedRegistries,
   official,
   type Registry,
   titleOf,
-} from "../../server-registries/registries.ts";
+} from "../../setup/registries/registries.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { choose } from "../prompt.ts";

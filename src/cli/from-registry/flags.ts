@@ -1,6 +1,6 @@
 /** The flags and the JSON of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
-import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../json-shape.ts";
-import { kinds } from "../../server-registries/way.ts";
+import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
+import { kinds } from "../../setup/registries/way.ts";
 import { type Args, flag, option, repeatable, type Values } from "../command.ts";
 import { oneWordOf } from "../flags.ts";
 

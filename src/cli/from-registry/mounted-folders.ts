@@ -1,8 +1,8 @@
 /** Shows the folders of this machine that a container would get, as their whole paths, and asks once more. */
 import { expand } from "../../config/expand.ts";
 import { visible } from "../../policy/visible.ts";
-import { isOfSystem } from "../../server-registries/mounts.ts";
-import type { Values, Wanted } from "../../server-registries/templates.ts";
+import { isOfSystem } from "../../setup/registries/mounts.ts";
+import type { Values, Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
 import { canAsk, confirm } from "../prompt.ts";
 

@@ -1,15 +1,15 @@
 /** What a person sees of a published server before it is added: what it is, what it runs or reaches, and what it needs. */
 
+import type { ValueOf } from "../../base/json-shape.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import type { ServerPolicy } from "../../config/policy.ts";
-import type { ValueOf } from "../../json-shape.ts";
 import { visible } from "../../policy/visible.ts";
-import { entryOf } from "../../server-registries/entry.ts";
-import type { PublishedServer } from "../../server-registries/published.ts";
-import type { Registry } from "../../server-registries/registries.ts";
-import { shownTemplate, type Values, type Wanted } from "../../server-registries/templates.ts";
-import type { Way } from "../../server-registries/way.ts";
-import { wantedOfWay } from "../../server-registries/ways.ts";
-import { oneLine } from "../../visible-text.ts";
+import { entryOf } from "../../setup/registries/entry.ts";
+import type { PublishedServer } from "../../setup/registries/published.ts";
+import type { Registry } from "../../setup/registries/registries.ts";
+import { shownTemplate, type Values, type Wanted } from "../../setup/registries/templates.ts";
+import type { Way } from "../../setup/registries/way.ts";
+import { wantedOfWay } from "../../setup/registries/ways.ts";
 import { warningLabel } from "../palette.ts";
 import type { reviewShape } from "./flags.ts";
 

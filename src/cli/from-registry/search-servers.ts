@@ -1,7 +1,7 @@
 /** `claudikins add --search`: lists servers of the catalog and of the registries, and adds nothing. */
-import { ClaudikinsError, problemOf } from "../../errors.ts";
-import type { ValueOf } from "../../json-shape.ts";
-import { searchRegistries } from "../../server-registries/lookup.ts";
+import { ClaudikinsError, problemOf } from "../../base/errors.ts";
+import type { ValueOf } from "../../base/json-shape.ts";
+import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { Answer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { table } from "../table.ts";
@@ -53,7 +53,7 @@ export async function searchServers(text: string, flags: readonly string[], io: 
 }
 
 async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundShape>[]> {
-  const { catalogServers } = await import("../../registry/server-catalog.ts");
+  const { catalogServers } = await import("../../tools/server-catalog.ts");
   const lower = words.map((word) => word.toLowerCase());
   return catalogServers()
     .filter(({ name, title, description, goodFor }) => {

@@ -1,9 +1,9 @@
 /** The values that a published server needs: from flags, from the environment, or from the person at the terminal. */
 import { resolve } from "node:path";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { didYouMean } from "../../base/near-names.ts";
 import { homeOf } from "../../config/locations.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { didYouMean } from "../../near-names.ts";
-import { badValue, type Values, valueProblem, type Wanted } from "../../server-registries/templates.ts";
+import { badValue, type Values, valueProblem, type Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
 import { ask, confirm } from "../prompt.ts";
 

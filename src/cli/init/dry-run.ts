@@ -1,10 +1,11 @@
 /** What a dry run of init shows: the difference of each file, without secrets. */
-import { entriesIn } from "../../agents/find-servers.ts";
-import { maskOf } from "../../agents/secrets.ts";
-import type { Surroundings } from "../../agents/supported/model.ts";
-import { isEmpty, nothingFound, type Survey, type SwitchPlan } from "../../agents/switch-over.ts";
-import type { PortableEntry } from "../../settings/config-file.ts";
-import type { Needed } from "../../upgrade/lasting.ts";
+
+import type { PortableEntry } from "../../config/config-file.ts";
+import { entriesIn } from "../../setup/agents/find-servers.ts";
+import { maskOf } from "../../setup/agents/secrets.ts";
+import type { Surroundings } from "../../setup/agents/supported/model.ts";
+import { isEmpty, nothingFound, type Survey, type SwitchPlan } from "../../setup/agents/switch-over.ts";
+import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { conflictLines, decisionText } from "./questions.ts";
 

@@ -1,16 +1,17 @@
 /** Finds the servers for init, and asks the person: which of several gets a name, and what an agent has asked the person for. */
-import { chooseOne, keepAll, leaveAll, wishesOf } from "../../agents/choices.ts";
-import { type Conflict, configOrigin, essence, type Inventory, type MergedServer } from "../../agents/merge.ts";
-import { maskOf } from "../../agents/secrets.ts";
-import { chosenAgents } from "../../agents/supported/agents.ts";
-import type { Supplied } from "../../agents/supported/model.ts";
-import { isEmpty, nothingFound, type Survey, takeSurvey } from "../../agents/switch-over.ts";
-import { type Redact, speaksOfSecret } from "../../clients/secrets.ts";
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { didYouMean } from "../../base/near-names.ts";
+import type { PortableEntry } from "../../config/config-file.ts";
 import { variablesIn } from "../../config/expand.ts";
-import { ClaudikinsError } from "../../errors.ts";
-import { didYouMean } from "../../near-names.ts";
-import { filled } from "../../settings/add-server.ts";
-import type { PortableEntry } from "../../settings/config-file.ts";
+import { type Redact, speaksOfSecret } from "../../servers/secrets.ts";
+import { chooseOne, keepAll, leaveAll, wishesOf } from "../../setup/agents/choices.ts";
+import { type Conflict, configOrigin, essence, type Inventory, type MergedServer } from "../../setup/agents/merge.ts";
+import { maskOf } from "../../setup/agents/secrets.ts";
+import { chosenAgents } from "../../setup/agents/supported/agents.ts";
+import type { Supplied } from "../../setup/agents/supported/model.ts";
+import { isEmpty, nothingFound, type Survey, takeSurvey } from "../../setup/agents/switch-over.ts";
+import { filled } from "../../setup/settings/add-server.ts";
 import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";

@@ -1,15 +1,7 @@
 /** The report of init, as JSON and as text. */
-import type { Applied } from "../../agents/apply.ts";
-import type { Found, FoundFile } from "../../agents/find-servers.ts";
-import type { Inventory, Origin } from "../../agents/merge.ts";
-import { maskOf } from "../../agents/secrets.ts";
-import { agents } from "../../agents/supported/agents.ts";
-import { type Supplied, suppliedText } from "../../agents/supported/model.ts";
-import type { Survey, SwitchPlan } from "../../agents/switch-over.ts";
-import { privateReason } from "../../catalog/session-of.ts";
-import type { ServerConfig } from "../../config/load.ts";
-import { counted, grouped } from "../../counted.ts";
-import { ClaudikinsError, type Problem } from "../../errors.ts";
+
+import { counted, grouped } from "../../base/counted.ts";
+import { ClaudikinsError, type Problem } from "../../base/errors.ts";
 import {
   about,
   exactly,
@@ -22,9 +14,18 @@ import {
   texts,
   type ValueOf,
   yesOrNo,
-} from "../../json-shape.ts";
-import type { ConfigFile, PortableEntry } from "../../settings/config-file.ts";
-import type { Needed } from "../../upgrade/lasting.ts";
+} from "../../base/json-shape.ts";
+import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
+import type { ServerConfig } from "../../config/load.ts";
+import type { Applied } from "../../setup/agents/apply.ts";
+import type { Found, FoundFile } from "../../setup/agents/find-servers.ts";
+import type { Inventory, Origin } from "../../setup/agents/merge.ts";
+import { maskOf } from "../../setup/agents/secrets.ts";
+import { agents } from "../../setup/agents/supported/agents.ts";
+import { type Supplied, suppliedText } from "../../setup/agents/supported/model.ts";
+import type { Survey, SwitchPlan } from "../../setup/agents/switch-over.ts";
+import type { Needed } from "../../setup/upgrade/lasting.ts";
+import { privateReason } from "../../tools/catalog/session-of.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { choiceTexts } from "./questions.ts";

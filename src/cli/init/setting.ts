@@ -1,5 +1,5 @@
 /** What the parts of `claudikins init` need to know of its command line, and how they write to the person. */
-import type { Surroundings } from "../../agents/supported/model.ts";
+import type { Surroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
 import { canAsk } from "../prompt.ts";
 

@@ -1,14 +1,15 @@
 /** Starts the servers that init imports, and asks the person about those that do not start. */
-import { leaveServer } from "../../agents/choices.ts";
-import { planSwitch, type SwitchPlan } from "../../agents/switch-over.ts";
-import { askAll } from "../../catalog/ask-all.ts";
-import { isSharedAgainstDefault, sessionOf } from "../../catalog/session-of.ts";
-import { counted } from "../../counted.ts";
-import type { Problem } from "../../errors.ts";
-import { definitionText } from "../../registry/model.ts";
-import { isTrustedFile } from "../../settings/trust/trust-config.ts";
-import { estimateTokens } from "../../token-estimate.ts";
-import type { Toolbox } from "../../toolbox/toolbox.ts";
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { counted } from "../../base/counted.ts";
+import type { Problem } from "../../base/errors.ts";
+import { estimateTokens } from "../../base/token-estimate.ts";
+import { leaveServer } from "../../setup/agents/choices.ts";
+import { planSwitch, type SwitchPlan } from "../../setup/agents/switch-over.ts";
+import { isTrustedFile } from "../../setup/trust/trust-config.ts";
+import { askAll } from "../../tools/catalog/ask-all.ts";
+import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
+import { definitionText } from "../../tools/model.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";

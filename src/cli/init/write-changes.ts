@@ -1,11 +1,11 @@
 /** Writes what init has planned: first the configs, and then the agents' files if the person agrees. */
 
-import { type Applied, apply } from "../../agents/apply.ts";
-import { remember } from "../../agents/decisions.ts";
-import { haveSecrets } from "../../agents/secrets.ts";
-import { commandFor, type SwitchPlan } from "../../agents/switch-over.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../settings/trust/trust-config.ts";
-import { installLasting, type Needed } from "../../upgrade/lasting.ts";
+import { type Applied, apply } from "../../setup/agents/apply.ts";
+import { remember } from "../../setup/agents/decisions.ts";
+import { haveSecrets } from "../../setup/agents/secrets.ts";
+import { commandFor, type SwitchPlan } from "../../setup/agents/switch-over.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { installLasting, type Needed } from "../../setup/upgrade/lasting.ts";
 import { warningLabel } from "../palette.ts";
 import { confirm } from "../prompt.ts";
 import type { Setting } from "./setting.ts";

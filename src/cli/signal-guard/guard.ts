@@ -1,6 +1,6 @@
 /** Lets SIGTERM, SIGINT and SIGHUP end the process when its main thread is blocked and cannot run its handlers. */
-import type { Log } from "../../log.ts";
-import { startWorker } from "../../off-thread.ts";
+import type { Log } from "../../base/log.ts";
+import { startWorker } from "../../base/off-thread.ts";
 
 /** The first answers to a host do not wait for the start of another thread. */
 const startAfterMs = 1_000;

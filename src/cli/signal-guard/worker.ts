@@ -1,7 +1,7 @@
 /** The thread that notices when the main thread is blocked, and gives signals back to the system meanwhile. */
 import { FFIType, type Pointer } from "bun:ffi";
 import { constants } from "node:os";
-import { libraryNames, openLibrary } from "../../c-library.ts";
+import { libraryNames, openLibrary } from "../../base/c-library.ts";
 
 declare const self: Worker;
 

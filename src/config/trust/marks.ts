@@ -1,7 +1,7 @@
 /** Digests of the parts of a config that need trust. A changed command, address, variable or rule changes a digest. */
 
-import { isObject } from "../../json-object.ts";
-import { sha256 } from "../../sha256.ts";
+import { isObject } from "../../base/json-object.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { ParsedConfig } from "../parse.ts";
 import type { ServerEntry } from "../schema.ts";
 

@@ -1,6 +1,6 @@
 /** The error for a config that is not trusted, with the data that is needed to ask a person about it. */
-import { ClaudikinsError } from "../../errors.ts";
-import { shellWord } from "../../shell-word.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import type { ParsedConfig } from "../parse.ts";
 import type { OwnServers } from "../user-config.ts";
 import { enabledServers } from "./marks.ts";

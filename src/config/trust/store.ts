@@ -2,10 +2,10 @@
 
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readIfThere, writeWhenChanged } from "../../files.ts";
-import { withLock } from "../../lock.ts";
-import { isNewer, writtenByNewer } from "../../newer.ts";
-import { sha256 } from "../../sha256.ts";
+import { readIfThere, writeWhenChanged } from "../../base/files.ts";
+import { withLock } from "../../base/lock.ts";
+import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../environment.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";

@@ -4,10 +4,10 @@
  */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { ClaudikinsError } from "../../errors.ts";
-import { readIfThere } from "../../files.ts";
-import { parsedJson } from "../../json-object.ts";
-import { projectDataFolder } from "../../open-folder.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { readIfThere } from "../../base/files.ts";
+import { parsedJson } from "../../base/json-object.ts";
+import { projectDataFolder } from "../../base/open-folder.ts";
 import type { Environment } from "../environment.ts";
 import { type Folders, realOf, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 

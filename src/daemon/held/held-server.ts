@@ -13,9 +13,9 @@ import {
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/client";
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
-import type { Channel } from "../../clients/channel.ts";
-import type { Log } from "../../log.ts";
-import { version } from "../../version.ts";
+import type { Log } from "../../base/log.ts";
+import { version } from "../../base/version.ts";
+import type { Channel } from "../../servers/channel.ts";
 
 /** Connects one user to a held server. */
 export interface Port {

@@ -1,12 +1,12 @@
 /** The server processes that callers share. A caller gets a running process if it can be the same one. */
 
-import { sessionOf } from "../../catalog/session-of.ts";
-import type { ChannelOpener, ChannelOptions } from "../../clients/channel.ts";
-import { openChannel } from "../../clients/open-channel.ts";
-import { redactorOf } from "../../clients/secrets.ts";
+import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
-import type { Log } from "../../log.ts";
+import type { ChannelOpener, ChannelOptions } from "../../servers/channel.ts";
+import { openChannel } from "../../servers/open-channel.ts";
+import { redactorOf } from "../../servers/secrets.ts";
+import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { HeldServer, type Port } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 

@@ -1,13 +1,13 @@
 /** Channels to servers that a daemon runs for other processes. If there is no daemon, each process starts servers itself. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { onAbort, unlessAborted } from "../../clients/abort.ts";
-import type { Channel, ChannelOpener } from "../../clients/channel.ts";
-import { childEnvironment } from "../../clients/child-environment.ts";
-import { InOrder, receive } from "../../clients/decoding/receive.ts";
-import { openChannel } from "../../clients/open-channel.ts";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../../base/errors.ts";
+import { version } from "../../base/version.ts";
 import type { StdioServer } from "../../config/load.ts";
-import { ClaudikinsError, type ErrorCode, messageOf } from "../../errors.ts";
-import { version } from "../../version.ts";
+import { onAbort, unlessAborted } from "../../servers/abort.ts";
+import type { Channel, ChannelOpener } from "../../servers/channel.ts";
+import { childEnvironment } from "../../servers/child-environment.ts";
+import { InOrder, receive } from "../../servers/decoding/receive.ts";
+import { openChannel } from "../../servers/open-channel.ts";
 import type { DaemonClient, Problem } from "../client.ts";
 import type { OpenRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";

@@ -5,11 +5,11 @@ import {
   type JSONRPCRequest,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/client";
-import { messageJson } from "../../clients/decoding/large-json.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { parsedJson } from "../../base/json-object.ts";
+import { version } from "../../base/version.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
-import { messageOf, toClaudikinsError } from "../../errors.ts";
-import { parsedJson } from "../../json-object.ts";
-import { version } from "../../version.ts";
+import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
 import { entryMark, leavingText, type ProblemCode } from "../protocol.ts";
 import type { Peer, PeerHandler } from "../transport/contract.ts";

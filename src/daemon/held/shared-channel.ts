@@ -1,7 +1,7 @@
 /** The channel to a server that several users share. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import type { Channel } from "../../clients/channel.ts";
-import { NotWritten } from "../../clients/stdio.ts";
+import type { Channel } from "../../servers/channel.ts";
+import { NotWritten } from "../../servers/stdio.ts";
 import type { PortEnd } from "./held-server.ts";
 
 /** The other side of the transport: a WebSocket, or the held server itself. */

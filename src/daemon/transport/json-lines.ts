@@ -1,5 +1,5 @@
 /** Cuts a stream of bytes into lines. Each line is a JSON text. */
-import { PendingLine } from "../../clients/pending-line.ts";
+import { PendingLine } from "../../servers/pending-line.ts";
 
 const newline = 0x0a;
 

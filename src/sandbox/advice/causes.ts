@@ -1,6 +1,6 @@
 /** Why an expression is undefined, not a function or not a list, where the program and its results show it. */
 import type { CallExpression, MemberExpression } from "acorn";
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import {
   bare,
   isCall,

@@ -1,7 +1,7 @@
 /** `order.status === "completed"`: comparisons with a string that the property never is. */
 import type { Literal } from "acorn";
-import { objectAt } from "../../json-object.ts";
-import { misspelling } from "../../near-names.ts";
+import { objectAt } from "../../base/json-object.ts";
+import { misspelling } from "../../base/near-names.ts";
 import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";

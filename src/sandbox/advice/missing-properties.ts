@@ -1,6 +1,6 @@
 /** Properties that a program reads and that no value of its tools has. */
 import type { MemberExpression } from "acorn";
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import { isFunction, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { meantKey } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";

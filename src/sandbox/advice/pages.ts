@@ -1,6 +1,6 @@
 /** How a tool returns its results in pages. */
 import type { CallExpression } from "acorn";
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import { keyName } from "../ast/nodes.ts";
 import type { KnownFunction } from "../contract.ts";
 import { keysOf } from "./shapes.ts";

@@ -1,5 +1,5 @@
 /** Values of tools that were seen, and their parts. */
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import type { Step } from "../ast/tree.ts";
 
 /** The values that an expression had. */

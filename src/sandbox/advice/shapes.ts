@@ -1,5 +1,5 @@
 /** Describes values in a few words: the keys of an object, the length of a list. */
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import type { Seen } from "./seen.ts";
 
 const maxKeys = 20;

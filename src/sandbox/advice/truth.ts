@@ -1,6 +1,6 @@
 /** Whether a condition was true, as far as this follows from the values that were seen: `Array.isArray(x)`, `"id" in x`, `x.items`. */
 import type { BinaryExpression, CallExpression, Expression } from "acorn";
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import { bare, isCall, isMember, isNamed, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Seen } from "./seen.ts";
 

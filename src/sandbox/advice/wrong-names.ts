@@ -3,7 +3,7 @@
  * hidden server.
  */
 import type { CallExpression } from "acorn";
-import { didYouMean, misspelling } from "../../near-names.ts";
+import { didYouMean, misspelling } from "../../base/near-names.ts";
 import { correctedCall } from "../ast/arguments.ts";
 import { isCall, isFunction, isMember, isNamed, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isCalled } from "../ast/tool-calls.ts";

@@ -1,7 +1,7 @@
 /** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
-import { isObject, type JsonObject, parsedJson, stringsIn } from "../../json-object.ts";
-import { didYouMean, misspelling } from "../../near-names.ts";
+import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
+import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";

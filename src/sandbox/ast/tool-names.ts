@@ -1,5 +1,5 @@
 /** Finds the tools and keys that a wrong name may have meant. */
-import { misspelling, nearNames } from "../../near-names.ts";
+import { misspelling, nearNames } from "../../base/near-names.ts";
 import type { Bindings, KnownFunction, Namespace } from "../contract.ts";
 import { isCalled, type KnownNamespace } from "./tool-calls.ts";
 

@@ -1,5 +1,5 @@
 /** Recognises text that is not TypeScript: a tool call, Python, a shell command, prose. */
-import { isObject, parsedJson } from "../../json-object.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
 import { literalText } from "../ast/arguments.ts";
 
 /** A hint that names the language, or undefined if the text may be TypeScript with a mistake in it. */

@@ -1,6 +1,6 @@
 /** What a saved program depends on: it continues only over the memory of an engine that was made in exactly the same way. */
-import { builtIn } from "../../built-in.ts";
-import { version } from "../../version.ts";
+import { builtIn } from "../../base/built-in.ts";
+import { version } from "../../base/version.ts";
 import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
 import { madeFile } from "./made-files.ts";
 import { programSourcesDigest } from "./program-sources.ts";

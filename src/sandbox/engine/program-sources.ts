@@ -7,8 +7,8 @@ import { join } from "node:path";
 
 export function programSourcesDigest(): string {
   const source = join(import.meta.dir, "..", "..");
-  const paths = ["sandbox", "execution"].flatMap((folder) =>
-    readdirSync(join(source, folder), { recursive: true, encoding: "utf8" })
+  const paths = ["sandbox", "programs"].flatMap((folder) =>
+    readdirSync(join(source, folder), { recursive: folder === "sandbox", encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => join(folder, name)),
   );

@@ -2,8 +2,8 @@
  * The file operations of programs. They reach only `./workspace`, which can be read and written, and `./registry`, which can be
  * read.
  */
-import { systemCodeOf } from "../../errors.ts";
-import { descriptorsHaveNames } from "../../open-folder.ts";
+import { systemCodeOf } from "../../base/errors.ts";
+import { descriptorsHaveNames } from "../../base/open-folder.ts";
 import type { Mounts } from "../contract.ts";
 import type { FileFault } from "../guest/host.ts";
 import { Disk } from "./filesystem/disk.ts";

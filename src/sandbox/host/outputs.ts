@@ -1,6 +1,6 @@
 /** Files that claudikins itself writes to the workspace for a program: they count against its limits as the program's own files do. */
-import { messageOf } from "../../errors.ts";
-import { descriptorsHaveNames } from "../../open-folder.ts";
+import { messageOf } from "../../base/errors.ts";
+import { descriptorsHaveNames } from "../../base/open-folder.ts";
 import type { Mounts } from "../contract.ts";
 import { Disk } from "./filesystem/disk.ts";
 import { describeFault } from "./filesystem/fault.ts";

@@ -1,5 +1,5 @@
 /** Requests to the local page: its state, event streams, pages of large executions, decisions, and hostile bodies. */
-import { parsedJson } from "../../../src/json-object.ts";
+import { parsedJson } from "../../../src/base/json-object.ts";
 import type { Page } from "../../support/page.ts";
 import type { Agent } from "../agents/agent.ts";
 import { largeArgument } from "./gated-calls.ts";

@@ -12,8 +12,8 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { systemCodeOf } from "../../../errors.ts";
-import { noFollow, type Place } from "../../../open-folder.ts";
+import { systemCodeOf } from "../../../base/errors.ts";
+import { noFollow, type Place } from "../../../base/open-folder.ts";
 import { Fault, linkFault } from "./fault.ts";
 import { temporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";

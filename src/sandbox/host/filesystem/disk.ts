@@ -1,6 +1,6 @@
 /** The file system of a program: the operations on both mounts, with the paths that the program uses. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
-import type { Place } from "../../../open-folder.ts";
+import type { Place } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile, tooBig } from "./content.ts";
 import { Fault, linkFault } from "./fault.ts";

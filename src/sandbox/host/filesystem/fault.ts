@@ -1,8 +1,8 @@
 /** The errors of file operations, with Node's codes. Their paths are the program's, never those of this machine. */
 import { getSystemErrorMap } from "node:util";
-import { systemCodeOf } from "../../../errors.ts";
-import { LinkRefused } from "../../../open-folder.ts";
-import { escaped, visibleText } from "../../../visible-text.ts";
+import { systemCodeOf } from "../../../base/errors.ts";
+import { LinkRefused } from "../../../base/open-folder.ts";
+import { escaped, visibleText } from "../../../base/visible-text.ts";
 import type { FileFault } from "../../guest/host.ts";
 
 /** The system's error codes with their texts, as in Node. */

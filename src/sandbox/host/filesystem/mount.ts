@@ -1,7 +1,7 @@
 /** A folder of this machine that programs see as `./workspace` or `./registry`. */
 import { mkdirSync, realpathSync } from "node:fs";
-import { systemCodeOf } from "../../../errors.ts";
-import { Folder, LinkRefused, namesBelow, Place } from "../../../open-folder.ts";
+import { systemCodeOf } from "../../../base/errors.ts";
+import { Folder, LinkRefused, namesBelow, Place } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { Fault } from "./fault.ts";
 import type { MountName, Names } from "./path.ts";

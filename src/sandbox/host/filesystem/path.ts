@@ -1,5 +1,5 @@
 /** Parses the paths of programs into a mount and the names below it. It works on text only and does not access the disk. */
-import { isVisible } from "../../../visible-text.ts";
+import { isVisible } from "../../../base/visible-text.ts";
 import { Fault, shown } from "./fault.ts";
 
 export type MountName = "workspace" | "registry";

@@ -1,6 +1,6 @@
 /** Lists, measures and removes folders with their contents. Links are entries, and are never followed. */
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
-import { type Folder, Place } from "../../../open-folder.ts";
+import { type Folder, Place } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { Fault } from "./fault.ts";
 import { isTemporaryName } from "./path.ts";

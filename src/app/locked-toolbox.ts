@@ -1,0 +1,113 @@
+/** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
+
+import { ClaudikinsError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { personMs } from "../base/time-limit.ts";
+import { emptyConfig } from "../config/load.ts";
+import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { choiceForm, hasForms } from "../servers/responder.ts";
+import type { PoolOptions } from "../servers/server-connections.ts";
+import { questionText } from "../setup/trust/question.ts";
+import { trustConfig } from "../setup/trust/trust-config.ts";
+import { type OwnPoolOptions, Toolbox } from "./toolbox.ts";
+
+export interface LockedOptions extends PoolOptions {
+  /** Opens the real toolbox. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
+  open: () => Promise<Toolbox>;
+  /** Whether the person at the agent may be asked. They must be the user who owns the config. */
+  asks: boolean;
+}
+
+/** Longer questions are not asked in a form: nobody would read them to the end, where a hostile config could hide something. */
+const maxQuestionChars = 3_000;
+
+const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
+
+export class LockedToolbox extends Toolbox {
+  override readonly isLocked = true;
+  readonly #options: LockedOptions;
+  /** Limits questions to one at a time. */
+  readonly #semaphore = new Semaphore(1);
+  /** The toolbox that a session shares, and the session. */
+  readonly #sharing: { toolbox: LockedToolbox; session: string | undefined } | undefined;
+  #opened: Toolbox | undefined;
+  #saidNo = false;
+
+  constructor(
+    sandbox: Sandbox,
+    options: LockedOptions,
+    sharing?: { toolbox: LockedToolbox; session: string | undefined },
+  ) {
+    super(emptyConfig(options.env), sandbox, options);
+    this.#options = options;
+    this.#sharing = sharing;
+  }
+
+  /** The session gets connections of its own once the toolbox is open. */
+  override withOwnPool({ session }: OwnPoolOptions = {}): LockedToolbox {
+    return new LockedToolbox(this.sandbox, this.#options, { toolbox: this, session });
+  }
+
+  /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
+  override async unlock(signal: AbortSignal): Promise<Toolbox> {
+    if ((await this.#semaphore.acquire(signal)) === false)
+      throw new ClaudikinsError("CANCELLED", "The call was cancelled");
+    try {
+      // The toolbox may have been opened while this call waited.
+      return this.#opened ?? this.#remember(await this.#open(signal));
+    } finally {
+      this.#semaphore.release();
+    }
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.[Symbol.asyncDispose]();
+    // A toolbox that shares another one borrows its sandbox.
+    if (!this.#sharing) await super[Symbol.asyncDispose]();
+  }
+
+  #remember(opened: Toolbox): Toolbox {
+    const { responder } = this.pool;
+    if (responder) opened.pool.responder = responder;
+    this.#opened = opened;
+    return opened;
+  }
+
+  async #open(signal: AbortSignal): Promise<Toolbox> {
+    if (this.#sharing) {
+      const { toolbox, session } = this.#sharing;
+      return (await toolbox.unlock(signal)).withOwnPool({ session });
+    }
+    try {
+      return await this.#options.open();
+    } catch (error) {
+      const request = error instanceof NotTrusted ? error.request : undefined;
+      if (!request || !(await this.#isTrustedNow(request, signal))) throw error;
+      return this.#options.open();
+    }
+  }
+
+  /** Asks the person at the agent, and stores a yes. */
+  async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
+    const { responder } = this.pool;
+    if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
+    const message = questionText(request);
+    if (message.length > maxQuestionChars) return false;
+    try {
+      const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
+      const params = { mode: "form" as const, message, requestedSchema };
+      const { action, content } = await responder.elicit(params, {
+        server: "claudikins",
+        signal: late,
+        origins: [signal],
+      });
+      this.#saidNo = action !== "accept" || content?.["answer"] !== "trust";
+    } catch {
+      // The agent could not ask.
+      return false;
+    }
+    if (!this.#saidNo) await trustConfig(request, this.#options.env, "agent");
+    return !this.#saidNo;
+  }
+}

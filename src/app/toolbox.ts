@@ -1,0 +1,290 @@
+/** The parts that front doors work with: one config, one pool, one sandbox, one catalog, one ledger. */
+
+import { toClaudikinsError } from "../base/errors.ts";
+import { stampOf } from "../base/files.ts";
+import { giveBackMemory } from "../base/give-back-memory.ts";
+import type { Log } from "../base/log.ts";
+import { RestTimer } from "../base/rest-timer.ts";
+import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
+import { ledgerFolder, userConfigFile } from "../config/locations.ts";
+import { Approvals } from "../policy/approvals/approvals.ts";
+import { ApprovalDesk } from "../policy/approvals/desk.ts";
+import type { Executions } from "../programs/executions.ts";
+import { Ledger } from "../programs/ledger/ledger.ts";
+import type { ExecutionRecorder } from "../programs/recording.ts";
+import type { OtherBuilds } from "../programs/stored-executions.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { ChannelOpener } from "../servers/channel.ts";
+import { configOwner } from "../servers/logs/place.ts";
+import { Pool } from "../servers/pool.ts";
+import type { PoolOptions } from "../servers/server-connections.ts";
+import { bestCommand } from "../setup/upgrade/lasting.ts";
+import { shellCommand } from "../setup/upgrade/shell-command.ts";
+import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
+
+export interface ToolboxOptions extends PoolOptions {
+  /** Time without calls until workers end and memory is given back. Default one minute. */
+  restAfterMs?: number;
+  /** Continues programs that other builds of claudikins have saved. */
+  otherBuilds?: OtherBuilds | undefined;
+  /** Opens the channels of one session of an agent. Without it, a session starts all its servers itself. */
+  sessionChannels?: ((session: string) => ChannelOpener) | undefined;
+  /** Ends with the toolbox, after its connections. */
+  ownServers?: AsyncDisposable | undefined;
+}
+
+export interface OwnPoolOptions extends Partial<Pick<PoolOptions, "cwd" | "openChannel">> {
+  /** Sessions share the servers that keep no state for them. */
+  session?: string | undefined;
+}
+
+const hourMs = 3_600_000;
+
+export class Toolbox implements AsyncDisposable {
+  /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
+  readonly isLocked: boolean = false;
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly sandbox: Sandbox;
+  readonly catalog: ToolCatalog;
+  /** Counts calls and characters. */
+  readonly ledger: Ledger;
+  /** What waits for a person's decision, here and in other processes. */
+  readonly approvals: Approvals;
+  /**
+   * Whether calls of programs may wait for a decision that is made elsewhere or later, if the config allows it. Set it before anything
+   * runs, in a front door that tells the caller what waits.
+   */
+  waitsForApprovals = false;
+  readonly log: Log;
+  /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
+  readonly restTimer: RestTimer;
+  readonly #options: ToolboxOptions;
+  /** The toolbox whose sandbox, stored tools, ledger and timer this one borrows. */
+  readonly #lender: Toolbox | undefined;
+  /** Toolboxes with our config and connections of their own. */
+  readonly #borrowers = new Set<Toolbox>();
+  readonly #configListeners = new Set<() => void>();
+  /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
+  recorder: ExecutionRecorder | undefined;
+  #executions: Promise<Executions> | undefined;
+  /** Called at the end with the ids of executions that another process can continue. */
+  whenLeft: ((executions: readonly string[]) => Promise<unknown>) | undefined;
+  /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
+  reload: ConfigReload | undefined;
+
+  constructor(config: Config, sandbox: Sandbox, options: ToolboxOptions, lender?: Toolbox) {
+    this.config = config;
+    this.sandbox = sandbox;
+    this.log = options.log;
+    this.#options = options;
+    this.#lender = lender;
+    if (lender) lender.#borrowers.add(this);
+    this.recorder = lender?.recorder;
+    this.reload = lender?.reload;
+    this.pool = new Pool(config.servers, options);
+    const { env, log } = options;
+    this.catalog =
+      lender?.catalog.withPool(this.pool) ??
+      new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
+    this.approvals = lender?.approvals ?? new Approvals({ env });
+    this.waitsForApprovals = lender?.waitsForApprovals ?? false;
+    this.pool.desk = this.#desk();
+    this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
+    this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
+  }
+
+  /** The working directory of servers that name none. */
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
+  /** The command with which the user starts claudikins in a shell. */
+  get shellCommand(): string {
+    return shellCommand(this.#options.env);
+  }
+
+  /** The executions of this process and of the store. */
+  executions(): Promise<Executions> {
+    this.#executions ??= this.#lender?.executions() ?? this.#newExecutions();
+    return this.#executions;
+  }
+
+  async #newExecutions(): Promise<Executions> {
+    const { Executions } = await import("../programs/executions.ts");
+    const { env, log, otherBuilds } = this.#options;
+    const { origin } = this.config;
+    return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log, otherBuilds });
+  }
+
+  #desk(): ApprovalDesk {
+    const { config, pool, approvals } = this;
+    return new ApprovalDesk({
+      approvals,
+      config: configOwner(config.origin),
+      waits: () => this.waitsForApprovals && config.approvals.wait,
+      expiresAfterMs: () => config.approvals.expireHours * hourMs,
+      place: () => (pool.asker ? "terminal" : "agent"),
+      redact: (server, args) => pool.redacted(server, args),
+    });
+  }
+
+  /** The toolbox to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
+  async unlock(_signal: AbortSignal): Promise<Toolbox> {
+    return this;
+  }
+
+  /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
+  withOwnPool({ session, ...options }: OwnPoolOptions = {}): Toolbox {
+    const openChannel = session === undefined ? undefined : this.#options.sessionChannels?.(session);
+    return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
+  }
+
+  /**
+   * Uses the servers and limits of another config from now on. Returns the names of servers that were added, removed or changed;
+   * the others keep their connections. Folders, modes and what is recorded stay those of the start.
+   */
+  take(config: Config): string[] {
+    const before = new Map(this.config.servers);
+    const names = new Set([...before.keys(), ...config.servers.keys()]);
+    const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
+    const others = new Set(changed);
+    const { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
+    Object.assign(this.config, { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns });
+    // The same map, since every part that works with the config holds it.
+    this.config.servers.clear();
+    for (const [name, server] of config.servers) {
+      this.config.servers.set(name, others.has(name) ? server : before.get(name)!);
+    }
+    for (const each of [this, ...this.#borrowers]) each.#taken(changed);
+    return changed;
+  }
+
+  /** Everything that is given up here is made again for the next call. */
+  async #rest(): Promise<void> {
+    await this.sandbox.releaseWorkers();
+    await giveBackMemory(() => this.restTimer.isRunning);
+  }
+
+  #taken(changed: readonly string[]): void {
+    this.catalog.configChanged();
+    if (changed.length === 0) return;
+    this.pool.replaced(changed);
+    for (const listener of this.#configListeners) listener();
+  }
+
+  /** Called when the config has other servers, for as long as the toolbox is open. */
+  onConfig(listener: () => void): void {
+    this.#configListeners.add(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const isOwner = this.#lender === undefined;
+    const executions = await this.#executions;
+    await (isOwner ? executions?.[Symbol.asyncDispose]() : executions?.endOf(this));
+    if (this.#lender) this.#lender.#borrowers.delete(this);
+    if (isOwner) this.reload?.[Symbol.dispose]();
+    if (isOwner) this.restTimer[Symbol.dispose]();
+    const cataloged = this.catalog[Symbol.asyncDispose]();
+    if (isOwner) this.sandbox[Symbol.dispose]();
+    await cataloged;
+    await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
+    if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
+    if (isOwner) await this.approvals[Symbol.asyncDispose]();
+    if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
+    if (isOwner && executions && executions.left.length > 0) await this.whenLeft?.(executions.left);
+  }
+}
+
+/** Whether two entries are the same, with the values that were filled in for variables. */
+function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+interface ReloadOptions {
+  choice: ConfigChoice;
+  /** Loads the config as a new process would. Throws as `loadConfig` does. */
+  load: () => Promise<Config>;
+}
+
+/** Interval between checks while watching. */
+const lookMs = 1_000;
+
+/** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
+export class ConfigReload implements Disposable {
+  readonly #toolbox: Toolbox;
+  readonly #options: ReloadOptions;
+  /** Why the current config file is not in use. Undefined if it is. */
+  problem: string | undefined;
+  #mark: string;
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `mark` is the `configMark` from before the current config was loaded. */
+  constructor(toolbox: Toolbox, options: ReloadOptions, mark = configMark(options.choice)) {
+    this.#toolbox = toolbox;
+    this.#options = options;
+    this.#mark = mark;
+  }
+
+  /** Checks the files' times, and loads the config if they changed. Never rejects. */
+  refresh(): Promise<void> {
+    this.#running ??= this.#refresh().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Checks every second, also without calls, until disposed of. */
+  watch(): void {
+    this.#timer ??= setInterval(() => void this.refresh(), lookMs).unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  async #refresh(): Promise<void> {
+    const mark = configMark(this.#options.choice);
+    // A problem may be solved without a change of the file, for example by `claudikins trust`.
+    if (mark === this.#mark && this.problem === undefined) return;
+    this.problem = await this.#problemOfTaking();
+    this.#mark = mark;
+    if (this.problem !== undefined) this.#toolbox.log.warn(this.problem);
+  }
+
+  async #problemOfTaking(): Promise<string | undefined> {
+    const { config } = this.#toolbox;
+    try {
+      const { choice, load } = this.#options;
+      const now = fileOf(discoverConfig(choice));
+      const before = fileOf(config.origin);
+      if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
+      const changed = this.#toolbox.take(await load());
+      if (changed.length > 0) this.#toolbox.log.info(`the config has changed: ${changed.join(", ")}`);
+      return undefined;
+    } catch (thrown) {
+      const why = toClaudikinsError(thrown).text;
+      return `The changed config is not used; the servers from before the change stay active. ${why}`;
+    }
+  }
+}
+
+const fileOf = (origin: ConfigOrigin) => (origin.kind === "demo" ? "the built-in demo" : origin.file);
+
+/**
+ * A text that changes when another config file is found, or when one is written. The user's own config counts as well, because its
+ * policy applies to projects.
+ */
+export function configMark(choice: ConfigChoice): string {
+  let file: string | undefined;
+  try {
+    const origin = discoverConfig(choice);
+    if (origin.kind !== "demo") file = origin.file;
+  } catch (error) {
+    return `none: ${toClaudikinsError(error).message}`;
+  }
+  const files = [file, userConfigFile(choice.env)].filter((each) => each !== undefined);
+  return files.map((each) => `${each} ${stampOf(each)}`).join("\n");
+}

@@ -1,7 +1,0 @@
-/** The worker that changes approvals. */
-import { answerJobs } from "../off-thread.ts";
-import { makeChange } from "./changes.ts";
-
-declare const self: Worker;
-
-answerJobs(self, makeChange);

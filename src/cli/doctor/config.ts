@@ -1,0 +1,100 @@
+/** Doctor check of the config: problems, missing variables, and secrets that other users can read. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { counted } from "../../base/counted.ts";
+import { readIfThere } from "../../base/files.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { openConfigFile } from "../../config/config-file.ts";
+import { type Config, ownServersOf } from "../../config/load.ts";
+import { haveSecrets } from "../../setup/agents/secrets.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
+
+const { ok, warning, problem, failure } = findingsOf("config");
+
+export function configFindings(scene: Scene): Finding[] {
+  const { toolbox, configError } = scene;
+  if (!toolbox) return [failure("config.file", configError)];
+  const { config } = toolbox;
+  if (config.origin.kind === "demo") {
+    const text = "There is no config file: claudikins uses its built-in demo server";
+    return [warning("config.file", text, "claudikins init")];
+  }
+  const { file, kind } = config.origin;
+  return [
+    ok(
+      "config.file",
+      `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
+    ),
+    ...ownServers(config),
+    ...missingVariables(config),
+    ...missingForModel(config),
+    ...exposedSecrets(file, config, scene),
+  ];
+}
+
+function serversText({ servers }: Config): string {
+  const size = servers.size - ownServersOf({ servers }).length;
+  return size === 0 ? "no servers" : counted(size, "server");
+}
+
+/** What a project's config takes from the user's own. */
+function ownServers(config: Config): Finding[] {
+  const { origin, extended } = config;
+  if (origin.kind !== "project") return [];
+  if (!extended) {
+    return [
+      ok("config.extends", 'Your own servers are not used here, because the project\'s config has "extends": false'),
+    ];
+  }
+  const own = ownServersOf(config);
+  if (own.length + extended.replaced.length === 0) return [];
+  const replaced = extended.replaced.length > 0 ? `; the project replaces ${extended.replaced.join(", ")}` : "";
+  return [ok("config.extends", `Your own config adds ${own.join(", ") || "no servers"}${replaced}: ${extended.file}`)];
+}
+
+function missingVariables({ servers }: Config): Finding[] {
+  return [...servers.values()].flatMap(({ name, needs }) => {
+    if (needs.length === 0) return [];
+    const text = `Server "${name}" needs ${needs.join(", ")} in the environment`;
+    const repair = needs.map((variable) => `export ${variable}=…`).join("; ");
+    return [problem(`variables.${name}`, text, "NEEDS_VARIABLE", repair)];
+  });
+}
+
+/** Missing variables of the model. Everything except tasks works without them. */
+function missingForModel({ llm }: Config): Finding[] {
+  if (!llm || llm.needs.length === 0) return [];
+  const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")} in the environment`;
+  return [warning("llm.variables", text, llm.needs.map((variable) => `export ${variable}=…`).join("; "))];
+}
+
+function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }: Scene): Finding[] {
+  const { entries, kind, content } = openConfigFile({ flag: configFlag, cwd, env });
+  const isKeyWritten = llm?.apiKey !== undefined && llm.variable === undefined;
+  if (!isKeyWritten && !haveSecrets([...entries.values()])) return [];
+  const found: Finding[] = [];
+  if (kind === "project" && isInRepository(dirname(file)) && !isIgnored(file)) {
+    const text =
+      "The config contains a secret and git does not ignore the file: replace the secret with ${VAR}, or keep the file out of git";
+    const ignore = shellWord(join(dirname(file), ".gitignore"));
+    found.push(warning("config.secrets", text, `echo ${basename(file)} >> ${ignore}`));
+  }
+  if (content && process.platform !== "win32" && (statSync(content.path).mode & 0o044) !== 0) {
+    const text = "The config contains a secret, and other users of this machine can read the file";
+    found.push(warning("config.rights", text, `chmod 600 ${shellWord(content.path)}`));
+  }
+  return found;
+}
+
+function isInRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (at === dirname(at)) return false;
+  }
+}
+
+/** Whether .gitignore has a line with the file's name, as the finding suggests. Other patterns are not recognised. */
+function isIgnored(file: string): boolean {
+  const lines = (readIfThere(join(dirname(file), ".gitignore")) ?? "").split(/\r?\n/).map((line) => line.trim());
+  return lines.some((line) => line.replace(/^\//, "") === basename(file));
+}

@@ -1,0 +1,76 @@
+/** Runs all doctor checks concurrently. They change nothing. */
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { agentFindings } from "./agents.ts";
+import { configFindings } from "./config.ts";
+import { daemonFindings } from "./daemon.ts";
+import { executableFindings } from "./executable.ts";
+import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { folderFindings } from "./folders.ts";
+import { registryFindings } from "./registry.ts";
+import { failedServers, serverFindings } from "./servers.ts";
+import { sessionFindings } from "./sessions.ts";
+import { signInFindings } from "./sign-ins.ts";
+import { skillFindings } from "./skills.ts";
+import { writableSettingsFindings } from "./writable-settings.ts";
+
+type Found = Finding[] | Promise<Finding[]>;
+
+const checks: [Area, (scene: Scene) => Found][] = [
+  ["executable", executableFindings],
+  ["config", configFindings],
+  ["hosts", agentFindings],
+  ["skills", skillFindings],
+  ["daemon", daemonFindings],
+];
+
+/** The checks that run only if the config can be read. */
+const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
+  ["servers", sessionFindings],
+  ["servers", writableSettingsFindings],
+  ["sign-ins", signInFindings],
+  ["folders", folderFindings],
+];
+
+/** The findings in the order of the areas. A check that throws becomes a finding. */
+export async function diagnose(scene: Scene): Promise<Finding[]> {
+  const { toolbox } = scene;
+  const servers = toolbox ? tried("servers", scene, () => serverFindings(toolbox, scene)) : Promise.resolve([]);
+  const found = await Promise.all([
+    servers,
+    ...checks.map(([area, check]) => tried(area, scene, () => check(scene))),
+    ...(toolbox
+      ? [
+          ...checksOfConfig.map(([area, check]) => tried(area, scene, () => check(toolbox, scene))),
+          // What helps depends on which servers work.
+          tried("registry", scene, async () => registryFindings(toolbox, scene, failedServers(await servers))),
+        ]
+      : [notLookedAt()]),
+  ]);
+  return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
+}
+
+async function tried(area: Area, { signal }: Scene, check: () => Found): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (thrown) {
+    if (signal.aborted) return [];
+    const { code } = toClaudikinsError(thrown);
+    return [findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined)];
+  }
+}
+
+function notLookedAt(): Finding[] {
+  const left = [...new Set([...checksOfConfig.map(([area]) => area), "registry"])];
+  const text = `Not checked, because there is no usable config: ${left.slice(0, -1).join(", ")} and ${left.at(-1)}`;
+  return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
+}
+
+/** Numbers findings with the same id, such as those of two entries in one agent. */
+function withOwnIds(findings: Finding[]): Finding[] {
+  const seen = new Map<string, number>();
+  return findings.map((finding) => {
+    const count = (seen.get(finding.id) ?? 0) + 1;
+    seen.set(finding.id, count);
+    return count === 1 ? finding : { ...finding, id: `${finding.id}.${count}` };
+  });
+}

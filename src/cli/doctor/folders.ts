@@ -1,0 +1,94 @@
+/** Doctor check of the folders that claudikins writes to, and of the free disk space. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemCodeOf } from "../../base/errors.ts";
+import { namesIn } from "../../base/files.ts";
+import { linkOnTheWay } from "../../base/guarded-folders.ts";
+import { inShell, shellWord } from "../../base/shell-word.ts";
+import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+
+const { ok, warning, problem } = findingsOf("folders");
+
+/** With less free space, a tool result that is written to the workspace may not fit. */
+const fewBytes = 100 * 1_048_576;
+
+export function folderFindings({ config }: Parts, { env }: Scene): Finding[] {
+  const { registry, workspace, bases } = config.folders;
+  const data = userDataFolder(env);
+  return [
+    folderFinding("folder.registry", "The registry", registry, bases.registry),
+    folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
+    folderFinding("folder.data", "The data folder", data),
+    ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
+    ...spaceFindings(freeBytes(workspace), workspace),
+  ];
+}
+
+/** Checks one folder. Links below `base` are a problem. */
+function folderFinding(id: string, what: string, path: string, base = path): Finding {
+  const link = linkOnTheWay(path, base);
+  if (link !== undefined) {
+    const text = `${what} is not used, because ${link} is a symbolic link: claudikins follows no links inside a project`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `rm ${shellWord(link)}`);
+  }
+  const there = nearest(path);
+  if (!statSync(there).isDirectory()) {
+    const text = `${what} cannot be created, because there is a file in its place: ${there}`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `mv ${shellWord(there)} ${shellWord(`${there}.old`)}`);
+  }
+  const code = codeOfWriting(there);
+  if (code !== undefined) return notWritable(id, `${what} is not writable`, there, code);
+  return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
+}
+
+/** Reports files in the old shared workspace, from before each project had its own. */
+function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
+  if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
+  const text = `An earlier version kept one workspace for all projects, which still exists: ${shared}. To use it here, set it as "workspace" in your claudikins.json, or copy what you need`;
+  return [ok("folder.shared-workspace", text)];
+}
+
+/** The nearest existing folder of the path. */
+function nearest(path: string): string {
+  for (let at = path; ; at = dirname(at)) if (existsSync(at) || at === dirname(at)) return at;
+}
+
+/** The code of the system's refusal, or undefined if the folder can be written to. */
+function codeOfWriting(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return systemCodeOf(error) ?? "";
+  }
+}
+
+/** Rights help only where the disk can be written to and the folder belongs to the user. */
+function notWritable(id: string, what: string, folder: string, code: string): Finding {
+  const elsewhere = id === "folder.data" ? "Set XDG_DATA_HOME" : `Set "${id.slice("folder.".length)}" in the config`;
+  const repair = `${elsewhere} to a folder that you can write to.`;
+  if (code === "EROFS") {
+    return problem(id, `${what}, because its file system is read-only: ${folder}`, "FILE_NOT_WRITABLE", repair);
+  }
+  if (process.getuid && statSync(folder).uid !== process.getuid()) {
+    return problem(id, `${what}, because it belongs to another user: ${folder}`, "FILE_NOT_WRITABLE", repair);
+  }
+  return problem(id, `${what}: ${folder}`, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(folder)}`);
+}
+
+/** Undefined if the system does not tell. */
+function freeBytes(path: string): number | undefined {
+  try {
+    const { bavail, bsize, blocks } = statfsSync(nearest(path));
+    return blocks > 0 ? bavail * bsize : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function spaceFindings(free: number | undefined, path: string): Finding[] {
+  if (free === undefined || free >= fewBytes) return [];
+  const text = `The workspace's disk has only ${Math.floor(free / 1_048_576)} MB left: ${path}`;
+  return [warning("folder.space", text, inShell(`df -h ${shellWord(nearest(path))}`, "Get-PSDrive"))];
+}

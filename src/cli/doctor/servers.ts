@@ -1,0 +1,125 @@
+/** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
+import { existsSync } from "node:fs";
+import { counted } from "../../base/counted.ts";
+import { durationText } from "../../base/duration.ts";
+import { type Problem, problemOf } from "../../base/errors.ts";
+import type { NetworkServer, ServerConfig } from "../../config/load.ts";
+import { onAbort } from "../../servers/abort.ts";
+import { loginCommand } from "../../servers/auth/words.ts";
+import { Pool } from "../../servers/pool.ts";
+import type { ServerIdentity } from "../../servers/server-client.ts";
+import { wayOf } from "../../setup/sign-in/sign-ins.ts";
+import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+
+const { ok, warning, problem } = findingsOf("servers");
+
+/** A start that takes more than this share of its time limit is reported as slow. */
+const slowPart = 0.5;
+
+export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
+  if (!scene.withServers) return [];
+  const { config } = toolbox;
+  // The check of the config reports missing variables.
+  const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
+  // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
+  const { env, log, serverFolder: cwd } = scene;
+  await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
+  const answers = new Map<string, Finding>();
+  using asking = new ListingQueue(async (name) => {
+    const answer = await ask(config.servers.get(name)!, pool, scene.signal);
+    if (answer) answers.set(name, answer);
+    scene.onServer?.(name);
+    // A start that was abandoned ends with the pool.
+    if (!scene.signal.aborted) await pool.release(name);
+  });
+  const stopListening = onAbort(scene.signal, () => asking[Symbol.dispose]());
+  const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
+  await Promise.all(open.map(({ name }) => asking.add(name)));
+  stopListening();
+  const left = open.filter(({ name }) => !answers.has(name));
+  return [
+    ...servers.flatMap((server) =>
+      toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? []),
+    ),
+    ...(left.length > 0 ? [notAsked(left)] : []),
+  ];
+}
+
+async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promise<Finding | undefined> {
+  const { name } = server;
+  const begunAt = performance.now();
+  try {
+    const tools = (await pool.listTools(name, { signal })).length;
+    const tookMs = Math.round(performance.now() - begunAt);
+    const state = pool.state(name);
+    const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
+    return answered(server, { startMs, listMs: tookMs - startMs, tools, ...pool.identity(name) });
+  } catch (thrown) {
+    // A server whose start was interrupted may be healthy.
+    return signal.aborted ? undefined : failed(server, problemOf(thrown));
+  }
+}
+
+export function answered(
+  { name, startTimeoutMs }: Pick<ServerConfig, "name" | "startTimeoutMs">,
+  facts: { startMs: number; listMs: number; tools: number } & Partial<ServerIdentity>,
+): Finding {
+  const { startMs, listMs, tools, protocol } = facts;
+  const revision = protocol === undefined ? "" : `, MCP ${protocol}`;
+  const text = `${name}: ${counted(tools, "tool")}, started in ${durationText(startMs)}, listed in ${durationText(listMs)}${revision}`;
+  if (tools === 0) {
+    const repair = "Check its documentation for the arguments and variables it needs.";
+    return warning(idOf(name), `${name} started in ${durationText(startMs)}, but has no tools`, repair, facts);
+  }
+  if (startMs > slowPart * startTimeoutMs) {
+    const repair = `Raise "startTimeoutMs" of "${name}" in the config.`;
+    return warning(
+      idOf(name),
+      `${text}: the time limit for the start is ${durationText(startTimeoutMs)}`,
+      repair,
+      facts,
+    );
+  }
+  return ok(idOf(name), text, facts);
+}
+
+/** The finding for a server that could not be asked for its tools. */
+export function failed(server: ServerConfig, { code, message, hint }: Problem): Finding {
+  const wantsPerson = code === "AUTH_REQUIRED" && server.url !== undefined && isForPeople(server);
+  return problem(idOf(server.name), message, code, wantsPerson ? loginCommand(server.name) : hint);
+}
+
+function isForPeople(server: NetworkServer): boolean {
+  return wayOf(server) === "sign-in" && !asksNobody(server);
+}
+
+function asksNobody({ oauth }: NetworkServer): boolean {
+  return typeof oauth === "object" && oauth.grant === "client_credentials";
+}
+
+/** An empty path if there are no sign-ins, so that not even a lock file is created. */
+function fileInUse(servers: ServerConfig[], { credentialsFile }: Scene): string | undefined {
+  const isUsed = servers.some((server) => server.url !== undefined && asksNobody(server));
+  return isUsed || existsSync(credentialsFile) ? credentialsFile : undefined;
+}
+
+/** The servers that could not be asked for their tools. */
+export function failedServers(findings: readonly Finding[]): Set<string> {
+  const failed = findings.filter(({ id, state }) => state === "problem" && id.startsWith(idOf("")));
+  return new Set(failed.map(({ id }) => id.slice(idOf("").length)));
+}
+
+function closed({ name }: ServerConfig): Finding {
+  return ok(idOf(name), `${name} is not started: the config denies all its tools`);
+}
+
+function notAsked(servers: readonly ServerConfig[]): Finding {
+  const names = servers.map(({ name }) => name).join(", ");
+  const text = `Not checked, because the command was interrupted: ${names}`;
+  return warning("servers.unchecked", text, "claudikins doctor");
+}
+
+function idOf(name: string): string {
+  return `server.${name}`;
+}

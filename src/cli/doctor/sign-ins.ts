@@ -1,0 +1,52 @@
+/** Doctor check of the stored sign-ins. No network is used. */
+import { statSync } from "node:fs";
+import { waitText } from "../../base/duration.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { CredentialStore } from "../../servers/auth/credentials.ts";
+import { loginCommand } from "../../servers/auth/words.ts";
+import { networkServers, type Standing, standings } from "../../setup/sign-in/sign-ins.ts";
+import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+
+const { ok, warning, problem } = findingsOf("sign-ins");
+
+/** A sign-in that ends sooner and cannot be renewed is reported. */
+const soonMs = 24 * 3_600_000;
+
+export function signInFindings(toolbox: Parts, { credentialsFile }: Scene): Finding[] {
+  let isDamaged = false;
+  const credentials = new CredentialStore(credentialsFile, () => {
+    isDamaged = true;
+  });
+  const found = standings(networkServers(toolbox.config), credentials).flatMap(findingOf);
+  const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+  return [...file, ...found];
+}
+
+function findingOf(standing: Standing): Finding[] {
+  const { server } = standing;
+  const id = `sign-in.${server}`;
+  if (standing.state === "expired") {
+    const text = `The sign-in to "${server}" expired ${waitText(Date.now() - standing.expiresAt)} ago`;
+    return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
+  }
+  // Only the server knows whether it requires a sign-in.
+  if (standing.state !== "signed in") return [];
+  const { expiresAt, renewable } = standing;
+  if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];
+  if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
+  const text = `Signed in to "${server}" for another ${waitText(expiresAt - Date.now())}`;
+  if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
+  return [warning(id, `${text}; the sign-in cannot be renewed`, loginCommand(server))];
+}
+
+function damaged(file: string): Finding {
+  const text = `The sign-ins file is damaged, so you are signed out of every server: ${file}`;
+  return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
+}
+
+function rightsOf(file: string): Finding[] {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
+  const text = "Other users of this machine can read your sign-ins";
+  return [warning("sign-ins.file", text, `chmod 600 ${shellWord(file)}`)];
+}

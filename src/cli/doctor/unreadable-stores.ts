@@ -1,0 +1,35 @@
+/** Finds the parts of the user's data that a newer version has written. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { Environment } from "../../config/environment.ts";
+import { credentialsFile, ledgerFolder, storeFile } from "../../config/locations.ts";
+import { readTrust } from "../../config/trust/store.ts";
+import { readCounts } from "../../programs/ledger/store.ts";
+import { CredentialStore } from "../../servers/auth/credentials.ts";
+import { Journal } from "../../setup/agents/journal.ts";
+import { isNewerDatabase } from "../../store/database.ts";
+
+/** Nouns with their articles, such as "the ledger". Changes nothing. */
+export async function unreadableStores(env: Environment): Promise<string[]> {
+  const checks: [string, () => unknown][] = [
+    [
+      "the sign-ins",
+      () => new CredentialStore(credentialsFile(env)).read({ name: "", url: "http://localhost" } as never),
+    ],
+    ["the list of trusted configs", () => readTrust(env)],
+    ["the list of changed files", () => new Journal(env).changes],
+    ["the ledger", () => readCounts(ledgerFolder(env))],
+  ];
+  const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);
+  return (await isNewerDatabase(storeFile(env))) ? ["the store of executions", ...newer] : newer;
+}
+
+/** Whether reading fails because this version is too old. Other failures have nothing to do with versions. */
+function isTooOld(read: () => unknown): boolean {
+  try {
+    read();
+    return false;
+  } catch (error) {
+    return error instanceof ClaudikinsError && error.code === "VERSION_TOO_OLD";
+  }
+}

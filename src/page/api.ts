@@ -1,0 +1,148 @@
+/**
+ * What the page can ask and do, once a request has been accepted. What it shows comes from files and from the running daemon, so several
+ * pages see the same.
+ */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { version } from "../base/version.ts";
+import type { ConfigOrigin } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
+import { type Config, ownServersOf } from "../config/load.ts";
+import { executionsFolder, homeOf, ledgerFolder, storeFile } from "../config/locations.ts";
+import type { Approvals } from "../policy/approvals/approvals.ts";
+import { isId } from "../programs/trace/id.ts";
+import type { CredentialStore } from "../servers/auth/credentials.ts";
+import { changePolicy } from "../setup/settings/change-policy.ts";
+import { type Continued, UiApprovals } from "./approvals.ts";
+import type { State } from "./contract.ts";
+import { tracePageOf } from "./execution/off-thread.ts";
+import { ExecutionsReader } from "./executions.ts";
+import { RefusedRequest } from "./guard.ts";
+import { bodyOf, decisionBody, type PolicyBody, pastedBody, policyBody, signInBody } from "./requests.ts";
+import { SavingsReader } from "./savings.ts";
+import { type RunningServers, serversOf } from "./servers.ts";
+import { UiSignIns } from "./sign-ins.ts";
+import { ToolViews } from "./tools.ts";
+
+interface UiApiOptions {
+  /** The page's own toolbox, which starts no programs, and the approvals of all processes. The API disposes of both. */
+  toolbox: Toolbox;
+  approvals: Approvals;
+  credentials: CredentialStore;
+  env: Environment;
+  /** Whether the user vouches for the config, trusted or not. */
+  isAnswered: boolean;
+  continued: Continued;
+  /** What the daemon of the config knows of its servers. Undefined if none is running. */
+  running(): Promise<RunningServers | undefined>;
+}
+
+export class UiApi {
+  readonly #options: UiApiOptions;
+  readonly #signIns = new UiSignIns();
+  readonly #tools = new ToolViews();
+  readonly #approvals: UiApprovals;
+  readonly #executions: ExecutionsReader;
+  readonly #savings: SavingsReader;
+
+  constructor(options: UiApiOptions) {
+    const { toolbox, approvals, env, continued } = options;
+    this.#options = options;
+    this.#approvals = new UiApprovals(approvals, storeFile(env), continued);
+    this.#executions = new ExecutionsReader(toolbox, env);
+    this.#savings = new SavingsReader(ledgerFolder(env));
+  }
+
+  async state(): Promise<State> {
+    const { toolbox, credentials, running, env } = this.#options;
+    await toolbox.reload?.refresh();
+    const { origin } = toolbox.config;
+    const listed = await this.#approvals.list();
+    const servers = serversOf(toolbox, credentials, await running(), (server) => this.#signIns.of(server));
+    return {
+      version,
+      config: origin.kind === "demo" ? null : origin.file,
+      configText: configText(toolbox.config, env),
+      problem: toolbox.reload?.problem,
+      ...listed,
+      executions: await this.#executions.read(listed.approvals),
+      servers,
+      savings: this.#savings.read(),
+    };
+  }
+
+  /** The page of one recorded execution. Throws if there is none. */
+  async tracePage(id: string): Promise<string> {
+    const page = isId(id) ? await tracePageOf(executionsFolder(this.#options.env), id) : undefined;
+    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    return page;
+  }
+
+  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
+  async answer(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
+    const { toolbox, credentials } = this.#options;
+    const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
+    if (approval !== undefined) {
+      if (request.method === "GET") return this.#approvals.whole(approval);
+      const { decision } = await bodyOf(request, decisionBody);
+      return this.#approvals.decide(approval, decision);
+    }
+    const [, execution] = /^POST api\/executions\/([0-9a-z]{1,40})\/cancel$/.exec(route) ?? [];
+    if (execution !== undefined) return (await toolbox.executions()).cancel(execution, toolbox);
+    switch (route) {
+      case "GET api/tools":
+        return this.#tools.of(search.get("server") ?? "", toolbox);
+      case "POST api/policy": {
+        const change = await bodyOf(request, policyBody);
+        await this.#changePolicy(change);
+        return this.#tools.of(change.server, toolbox);
+      }
+      case "POST api/sign-in":
+        return this.#signIns.start((await bodyOf(request, signInBody)).server, toolbox, credentials);
+      case "POST api/sign-in/address": {
+        const { server, address } = await bodyOf(request, pastedBody);
+        return this.#signIns.paste(server, address);
+      }
+      default:
+        throw new RefusedRequest(404, "The page has no such request");
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#signIns.close();
+    await this.#options.toolbox[Symbol.asyncDispose]();
+    await this.#options.approvals[Symbol.asyncDispose]();
+  }
+
+  async #changePolicy(change: PolicyBody): Promise<void> {
+    const { toolbox, env, isAnswered } = this.#options;
+    const { origin, extended, servers } = toolbox.config;
+    const file = extended && servers.get(change.server)?.own ? extended.file : fileOf(origin);
+    if ("confirm" in change && change.tool.includes("*")) {
+      throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
+    }
+    this.#tools.touch(change.server, change.tool, toolbox);
+    await changePolicy(change, { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
+    await toolbox.reload?.refresh();
+  }
+}
+
+function configText(config: Config, env: Environment): string {
+  const { origin, extended } = config;
+  if (origin.kind === "demo") return "the built-in demo";
+  const own = extended && ownServersOf(config).length > 0 ? [extended.file] : [];
+  return [origin.file, ...own].map((file) => inHome(file, env)).join(" and ");
+}
+
+function fileOf(origin: ConfigOrigin): string {
+  if (origin.kind !== "demo") return origin.file;
+  throw new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
+    hint: "Make a config with claudikins add or claudikins init.",
+  });
+}
+
+function inHome(file: string, env: Environment): string {
+  const home = homeOf(env);
+  return home !== "/" && file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
+}

@@ -1,0 +1,143 @@
+/** Approvals as the page shows and decides them. */
+
+import type { Approvals } from "../policy/approvals/approvals.ts";
+import type * as stored from "../store/approval.ts";
+import { runJob } from "../tools/work/run.ts";
+import { Cached, databaseStamp } from "./cached.ts";
+import type { Approval, Decided, Decision } from "./contract.ts";
+import { RefusedRequest } from "./guard.ts";
+
+/** Characters of the line of code. */
+const maxCode = 2_000;
+
+const maxDecided = 10;
+
+/** Longer arguments are indented in a worker, within this time in milliseconds. */
+const largeChars = 2_000;
+const limitMs = 10_000;
+
+/** How long decided approvals stay on the page. */
+const decidedMs = 60 * 60_000;
+
+/** `config` is null for the demo. */
+export type Continued = (execution: string, config: string | null) => Promise<boolean>;
+
+interface Listed {
+  approvals: Approval[];
+  decided: Approval[];
+}
+
+export class UiApprovals {
+  readonly #approvals: Approvals;
+  readonly #file: string;
+  readonly #continued: Continued;
+  readonly #listed = new Cached<Promise<Listed>>();
+
+  /** `file` is the database. `continued` continues an execution that no process runs, and says whether it runs now. */
+  constructor(approvals: Approvals, file: string, continued: Continued) {
+    this.#approvals = approvals;
+    this.#file = file;
+    this.#continued = continued;
+  }
+
+  /** The open ones, and those that were decided lately. */
+  list(): Promise<Listed> {
+    const now = this.#approvals.now();
+    return this.#listed.get(databaseStamp(this.#file, now), () => this.#list(now));
+  }
+
+  async #list(now: number): Promise<Listed> {
+    const open = await this.#approvals.open();
+    const decided = await this.#approvals.list({ decidedAfter: now - decidedMs });
+    return {
+      approvals: open.map((each) => shown(each)),
+      decided: decided
+        .filter(({ state, decidedBy }) => state !== "open" && (decidedBy !== null || state === "expired"))
+        .sort((one, other) => other.decidedAt! - one.decidedAt!)
+        .slice(0, maxDecided)
+        .map((each) => shown(each)),
+    };
+  }
+
+  /** With all arguments as long as it is open, and with their beginning afterwards. Throws if it does not exist. */
+  async whole(id: string): Promise<Approval> {
+    const found = shown(await this.#find(id));
+    const json = await this.#approvals.argumentsOf(id);
+    if (json === undefined) return found;
+    // Deep arguments become much longer.
+    const args = json.length > largeChars ? await runJob({ work: "indented", json }, limitMs) : indented(json);
+    return { ...found, args };
+  }
+
+  /** Decides an open approval. Throws if somebody else has decided it, or if its time is over. */
+  async decide(id: string, decision: Decision): Promise<Decided> {
+    const [decided] = await this.#approvals.decide(id, storedDecision(decision));
+    if (decided) {
+      const isRunning =
+        (await this.#approvals.isWaitedFor(decided)) || (await this.#continued(decided.execution, decided.config));
+      return { execution: decided.execution, isRunning };
+    }
+    throw new RefusedRequest(409, `Nothing was changed: this approval ${stateWords(await this.#find(id))}`);
+  }
+
+  async #find(id: string): Promise<stored.Approval> {
+    const found = await this.#approvals.get(id);
+    if (found) return found;
+    throw new RefusedRequest(404, "This approval does not exist");
+  }
+}
+
+function storedDecision(decision: Decision): stored.Decision {
+  if (decision === "once" || decision === "session") return { state: "approved", scope: decision, by: "page" };
+  return { state: "denied", by: "page", all: decision === "deny all" };
+}
+
+const places: Record<stored.DecisionPlace, string> = {
+  agent: "in the agent",
+  terminal: "at the terminal",
+  page: "on a page",
+  command: "with claudikins approvals",
+};
+
+/** The end of a sentence. */
+function stateWords({ state, decidedBy }: stored.Approval): string {
+  const by = decidedBy === null ? "" : ` ${places[decidedBy]}`;
+  switch (state) {
+    case "approved":
+      return `was already approved${by}`;
+    case "denied":
+      return `was already denied${by}`;
+    case "expired":
+      return "has expired";
+    case "withdrawn":
+      return "is no longer needed";
+    default:
+      return "is still open";
+  }
+}
+
+function shown(approval: stored.Approval): Approval {
+  const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
+  return {
+    id,
+    server,
+    tool,
+    why,
+    changed: changed ?? undefined,
+    execution,
+    line: line ?? undefined,
+    code: code?.slice(0, maxCode),
+    args: approval.excerpt,
+    argsChars: approval.argsChars,
+    config,
+    askedAt,
+    expiresAt,
+    state: approval.state,
+    decidedAt: approval.decidedAt ?? undefined,
+    decidedBy: approval.decidedBy ?? undefined,
+  };
+}
+
+function indented(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2);
+}

@@ -1,0 +1,233 @@
+/** Calls that wait for approval: what exactly would be called, and the decision. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { durationText } from "../../base/duration.ts";
+import type { Approval, Decided, Decision, State } from "../contract.ts";
+import { get, post } from "./client.ts";
+import { isCommand } from "./keys.tsx";
+import { useAction, useNotices } from "./notice.tsx";
+import { useRoving } from "./roving.ts";
+import { Age, counted, grouped, Key, Text, ToolName, useNow, visibleLines } from "./text.tsx";
+
+/** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
+const settleMs = 500;
+
+const said: Record<Decision, string> = {
+  once: "Approved once",
+  session: "Approved for the session",
+  deny: "Denied",
+  "deny all": "Denied, with everything else that this execution asks",
+};
+
+const keys: Record<string, Decision> = { a: "once", s: "session", d: "deny" };
+
+export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }) {
+  const { approvals, decided } = state;
+  const ids = approvals.map(({ id }) => id);
+  const roving = useRoving(ids);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const movedAt = useRef(Number.NEGATIVE_INFINITY);
+  const before = useRef<string[]>([]);
+  const focused = useRef<string | undefined>(undefined);
+  if (before.current.some((id, place) => ids[place] !== id)) movedAt.current = performance.now();
+  before.current = ids;
+
+  // The keys of the next card must not be pressed by mistake, so it is not focused.
+  useEffect(() => {
+    if (focused.current === undefined || ids.includes(focused.current)) return;
+    focused.current = undefined;
+    heading.current?.focus();
+  });
+
+  return (
+    <section class="panel" aria-labelledby="approvals">
+      <h2 id="approvals" ref={heading} tabIndex={-1}>
+        Waiting for approval {approvals.length > 0 && <span class="count">{approvals.length}</span>}
+      </h2>
+      {approvals.length === 0 && (
+        <p class="empty">
+          Nothing waits. Calls appear here when the policy asks for confirmation: <code>"confirm"</code> in the config,
+          or Servers on this page.
+        </p>
+      )}
+      <ul
+        class="cards"
+        {...roving.list}
+        onFocusCapture={(event) => {
+          focused.current = (event.target as Element).closest<HTMLElement>("[data-item]")?.dataset["item"];
+        }}
+        onBlurCapture={(event) => {
+          if (event.relatedTarget !== null) focused.current = undefined;
+        }}
+      >
+        {approvals.map((approval) => (
+          <Card
+            key={approval.id}
+            approval={approval}
+            ownConfig={state.config}
+            hasKeys={hasKeys}
+            item={roving.item(approval.id)}
+            hasMoved={() => performance.now() - movedAt.current < settleMs}
+          />
+        ))}
+      </ul>
+      {decided.length > 0 && <DecidedList decided={decided} />}
+    </section>
+  );
+}
+
+interface CardProps {
+  approval: Approval;
+  ownConfig: string | null;
+  hasKeys: boolean;
+  item: ReturnType<ReturnType<typeof useRoving>["item"]>;
+  hasMoved(): boolean;
+}
+
+function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
+  const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
+  const notices = useNotices();
+  const { isRunning, decide } = useDecision(approval);
+  const now = useNow();
+  const click = (decision: Decision) => {
+    if (hasMoved()) notices.say("The list has just moved. Press again.");
+    else decide(decision);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const decision = keys[event.key];
+    if (!hasKeys || decision === undefined || !isCommand(event) || event.shiftKey) return;
+    event.preventDefault();
+    decide(decision);
+  };
+  const title = `t-${id}`;
+  return (
+    <li class="card" {...item} aria-labelledby={title} onKeyDown={onKeyDown}>
+      <header class="card-head">
+        <h3 id={title}>
+          <ToolName server={server} tool={tool} />
+        </h3>
+        <p class="about">
+          asked <Age at={askedAt} /> · expires in {durationText(Math.max(0, expiresAt - now))} · execution {execution}
+        </p>
+      </header>
+      <p class="why">
+        You are asked because <Text>{why}</Text>.
+      </p>
+      {changed && <Changed parts={changed} />}
+      {config !== ownConfig && (
+        <p class="about">
+          Config: <Text>{config ?? "the demo"}</Text>
+        </p>
+      )}
+      {code !== undefined && (
+        <pre class="code">
+          <span class="number">{line}</span>
+          <span>{visibleLines(code)}</span>
+        </pre>
+      )}
+      <Arguments approval={approval} />
+      <Actions isDisabled={isRunning} onClick={click} />
+    </li>
+  );
+}
+
+/** Decides an approval, and says what that means for its execution. */
+function useDecision({ id, server, tool, execution }: Approval) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const send = async (decision: Decision) => {
+    const { isRunning: goesOn } = await post<Decided>(`approvals/${id}`, { decision });
+    const hint = goesOn
+      ? undefined
+      : `No process runs its execution. To continue it: claudikins executions wait ${execution}`;
+    notices.say(`${said[decision]}: ${server}.${tool}`, hint);
+  };
+  const decide = (decision: Decision) => {
+    if (!isRunning) void run(() => send(decision));
+  };
+  return { isRunning, decide };
+}
+
+function Changed({ parts }: { parts: string[] }) {
+  return (
+    <p class="warning">
+      The tool has changed since you allowed it{parts.length > 0 && ": "}
+      <Text>{parts.join(", ")}</Text>. Your earlier approval no longer applies.
+    </p>
+  );
+}
+
+function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decision: Decision): void }) {
+  return (
+    <div class="actions">
+      <button type="button" class="primary" disabled={isDisabled} onClick={() => onClick("once")}>
+        Approve once <Key>A</Key>
+      </button>
+      <button type="button" disabled={isDisabled} onClick={() => onClick("session")}>
+        For the session <Key>S</Key>
+      </button>
+      <button type="button" class="danger" disabled={isDisabled} onClick={() => onClick("deny")}>
+        Deny <Key>D</Key>
+      </button>
+      <button type="button" class="plain" disabled={isDisabled} onClick={() => onClick("deny all")}>
+        Deny all of this execution
+      </button>
+    </div>
+  );
+}
+
+/** The whole arguments, whatever their size. Longer ones than in lists are fetched at once. */
+function Arguments({ approval: { id, args, argsChars } }: { approval: Approval }) {
+  const isShort = args.length === argsChars;
+  const [whole, setWhole] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    if (isShort) return;
+    get<Approval>(`approvals/${id}`).then(
+      (found) => {
+        if (found.args.length === found.argsChars) setWhole(found.args);
+        else setProblem("the call no longer waits, and the rest is not kept");
+      },
+      (error: Error) => setProblem(error.message),
+    );
+  }, [id, isShort]);
+  if (args === "{}") return <p class="about">It has no arguments.</p>;
+  const text = isShort ? args : whole;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys. */}
+      <pre class="arguments" tabIndex={0}>
+        {visibleLines(text ?? args)}
+      </pre>
+      {!isShort && (
+        <p class={problem === undefined ? "about" : "warning"}>
+          {problem !== undefined
+            ? `Only the beginning of ${grouped(argsChars)} characters is shown: ${problem}`
+            : whole === undefined
+              ? `Loading all ${grouped(argsChars)} characters …`
+              : `All ${grouped(argsChars)} characters are shown: scroll to see the end.`}
+        </p>
+      )}
+    </>
+  );
+}
+
+const places = { agent: "in the agent", terminal: "at the terminal", page: "on this page", command: "by command" };
+
+function DecidedList({ decided }: { decided: Approval[] }) {
+  return (
+    <details class="decided">
+      <summary>{counted(decided.length, "decision")} in the last hour</summary>
+      <ul>
+        {decided.map(({ id, server, tool, state, decidedBy, decidedAt }) => (
+          <li key={id}>
+            <span class={`badge ${state}`}>{state}</span> <ToolName server={server} tool={tool} />
+            <span class="about">
+              {decidedBy && ` ${places[decidedBy]}`} {decidedAt !== undefined && <Age at={decidedAt} />}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,12 @@
+/** The worker that makes the page of an execution, because a record may have thousands of calls. */
+import { answerJobs } from "../../base/off-thread.ts";
+import { readRecord } from "../../programs/trace/store.ts";
+import type { PageJob } from "./off-thread.ts";
+import { pageOf } from "./page.ts";
+
+declare const self: Worker;
+
+answerJobs(self, ({ folder, id }: PageJob) => {
+  const record = readRecord(folder, id);
+  return { html: record && pageOf(record) };
+});

@@ -1,0 +1,95 @@
+/** The executions of one config as the page lists them: those that are stored, and those that were recorded. */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
+import { stampOf } from "../base/files.ts";
+import type { Environment } from "../config/environment.ts";
+import { executionsFolder, storeFile } from "../config/locations.ts";
+import { kindOf, stateText } from "../programs/execution-state.ts";
+import type { Executions } from "../programs/executions.ts";
+import { joined, type ListedExecution, storedExecution, withApprovals } from "../programs/listed-executions.ts";
+import { keptOut } from "../programs/outcome-text.ts";
+import type { AboutProgram } from "../programs/stored-executions.ts";
+import type { Summary } from "../programs/trace/record.ts";
+import { readSummaries } from "../programs/trace/store.ts";
+import { configOwner } from "../servers/logs/place.ts";
+import { Cached, databaseStamp } from "./cached.ts";
+import type { Execution } from "./contract.ts";
+
+const maxListed = 100;
+
+/** Characters of a program. */
+const maxCode = 200;
+
+export class ExecutionsReader {
+  readonly #toolbox: Toolbox;
+  readonly #env: Environment;
+  readonly #recorded = new Cached<Summary[]>();
+  /** What was read of records, which never change, by their ids. */
+  #summaries: ReadonlyMap<string, Summary> = new Map();
+  /** What was read of stored programs, by their ids. */
+  #programs = new Map<string, AboutProgram>();
+  readonly #stored = new Cached<Promise<ListedExecution[]>>();
+
+  constructor(toolbox: Toolbox, env: Environment) {
+    this.#toolbox = toolbox;
+    this.#env = env;
+  }
+
+  /** Those that run or wait first, then the newest. `asking` has the open approvals of all executions. */
+  async read(asking: readonly { id: string; execution: string }[]): Promise<Execution[]> {
+    const recorded = this.#recorded.get(stampOf(executionsFolder(this.#env)), () => this.#readRecorded());
+    const stamp = databaseStamp(storeFile(this.#env), performance.now());
+    const stored = await this.#stored.get(stamp, () => this.#readStored());
+    return joined(withApprovals(stored, asking), recorded).slice(0, maxListed).map(shown);
+  }
+
+  #readRecorded(): Summary[] {
+    const owner = configOwner(this.#toolbox.config.origin);
+    try {
+      const summaries = readSummaries(executionsFolder(this.#env), this.#summaries);
+      this.#summaries = new Map(summaries.map((each) => [each.id, each]));
+      return summaries.filter(({ config }) => config === owner).slice(0, maxListed);
+    } catch {
+      // Records that cannot be read are none.
+      return [];
+    }
+  }
+
+  async #readStored(): Promise<ListedExecution[]> {
+    try {
+      const executions = await this.#toolbox.executions();
+      const rows = await executions.stored.newest(maxListed, this.#toolbox);
+      const programs = new Map<string, AboutProgram>();
+      for (const { id } of rows) programs.set(id, this.#programs.get(id) ?? (await this.#programOf(id, executions)));
+      this.#programs = programs;
+      return await Promise.all(rows.map((row) => storedExecution(row, programs.get(row.id)!, executions)));
+    } catch {
+      // The store may belong to a newer claudikins.
+      return [];
+    }
+  }
+
+  /** Programs may be long, so each is read in a turn of its own. */
+  async #programOf(id: string, executions: Executions): Promise<AboutProgram> {
+    await eventLoopTurn();
+    return executions.stored.aboutProgram(id, maxCode, this.#toolbox);
+  }
+}
+
+function shown({ id, state, door, startedAt, code, durationMs, summary }: ListedExecution): Execution {
+  return {
+    id,
+    kind: kindOf(state),
+    stateText: stateText(state),
+    isOver: state.state === "ended" || state.state === "lost",
+    door,
+    startedAt,
+    code,
+    durationMs,
+    calls: summary?.calls,
+    failures: summary?.failures,
+    keptOut: summary && keptOut(summary),
+    isRecorded: summary !== undefined,
+  };
+}

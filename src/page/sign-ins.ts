@@ -1,0 +1,78 @@
+/** Sign-ins that were started on the page. The person goes to the authorization page in the same browser. */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { toClaudikinsError } from "../base/errors.ts";
+import type { CredentialStore } from "../servers/auth/credentials.ts";
+import { login, serverToSignInTo } from "../setup/sign-in/sign-ins.ts";
+import type { SignIn } from "./contract.ts";
+import { RefusedRequest } from "./guard.ts";
+
+const timeoutMs = 300_000;
+
+interface Running {
+  /** Undefined until the server has said where to sign in. */
+  way?: { url: string; back: string; paste(text: string): string | undefined } | undefined;
+  problem?: string | undefined;
+}
+
+export class UiSignIns {
+  readonly #running = new Map<string, Running>();
+  readonly #failed = new Map<string, string>();
+  readonly #closing = new AbortController();
+
+  /** The state of a server's sign-in, if one was started. */
+  of(server: string): Pick<SignIn, "running" | "failed"> {
+    const { way, problem } = this.#running.get(server) ?? {};
+    return { running: way && { url: way.url, back: way.back, problem }, failed: this.#failed.get(server) };
+  }
+
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /**
+   * Starts a sign-in unless one is running. Resolves when the person can go to the authorization page, or when none is needed. Throws
+   * what `serverToSignInTo` and `login` throw.
+   */
+  async start(name: string, toolbox: Toolbox, credentials: CredentialStore): Promise<void> {
+    if (this.#running.has(name)) return;
+    const server = serverToSignInTo(name, toolbox);
+    const running: Running = {};
+    this.#running.set(name, running);
+    this.#failed.delete(name);
+    const isReady = Promise.withResolvers<void>();
+    const guide = {
+      send: ({ to, back, paste }: { to: URL; back: URL; paste(text: string): string | undefined }) => {
+        // Only pages of the web are ever linked.
+        if (to.protocol === "https:" || to.protocol === "http:") running.way = { url: to.href, back: back.href, paste };
+        isReady.resolve();
+      },
+      stray: () => {
+        running.problem = "An answer arrived for another sign-in. Still waiting for this one.";
+      },
+    };
+    const options = { guide, timeoutMs, signal: this.#closing.signal, force: false };
+    const done = login(server, toolbox.catalog, credentials, options).then(
+      () => undefined,
+      (error: unknown) => toClaudikinsError(error),
+    );
+    void done.then((error) => {
+      this.#running.delete(name);
+      if (error && running.way) this.#failed.set(name, error.message);
+    });
+    const failure = await Promise.race([isReady.promise, done]);
+    if (failure) throw failure;
+  }
+
+  /** Continues with the address that the browser shows after the sign-in. Throws if it is not that of the sign-in. */
+  paste(name: string, address: string): void {
+    const { way } = this.#running.get(name) ?? {};
+    if (!way) throw new RefusedRequest(409, "No sign-in to this server is running", "Start the sign-in again.");
+    const problem = way.paste(address);
+    if (problem !== undefined) throw new RefusedRequest(400, problem);
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * The approvals of the user: what waits for a decision, in all processes, and the decisions. The audit log records every decision
+ * before it counts.
+ */
+
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import type { Environment } from "../../config/environment.ts";
+import { auditFolder, ownersFolder, storeFile } from "../../config/locations.ts";
+import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
+import { ApprovalStore } from "../../store/approvals.ts";
+import { openDatabase } from "../../store/database.ts";
+import { isOwnerAlive, Owner } from "../../store/owner.ts";
+import { thisProcess } from "../audit/decider.ts";
+import type { AuditEvent, Decider } from "../audit/event.ts";
+import { type Change, changed } from "./changes.ts";
+
+/** Time between looks at the decisions of other processes. */
+const lookMs = 500;
+
+interface ApprovalsOptions {
+  env: Environment;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+export class Approvals implements AsyncDisposable {
+  readonly #env: Environment;
+  readonly #now: () => number;
+  #opening: Promise<ApprovalStore> | undefined;
+  #owning: Promise<Owner> | undefined;
+  /** Changes that are being recorded. */
+  readonly #changing = new Set<Promise<unknown>>();
+  /** Open rows of this process, with the functions that wait for them. */
+  readonly #watched = new Map<string, { row: Approval; closed: (row: Approval) => void }>();
+  readonly #rowListeners = new Set<(row: Approval) => void>();
+  readonly #changeListeners = new Set<() => void>();
+  /** The change that marks rows whose time is over, while it is made. */
+  #expiring: Promise<unknown> | undefined;
+  /** Rows that are withdrawn together in the next turn. */
+  #withdrawing: { ids: string[]; done: Promise<Approval[]> } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  /** Whether a watched row may have closed before it was watched. */
+  #isNew = false;
+
+  constructor({ env, now = Date.now }: ApprovalsOptions) {
+    this.#env = env;
+    this.#now = now;
+  }
+
+  /** The approvals that wait for a decision, oldest first. Throws FILE_NOT_WRITABLE, as all methods. */
+  open(filter: Omit<ApprovalFilter, "state"> = {}): Promise<Approval[]> {
+    return this.list({ ...filter, state: "open" });
+  }
+
+  /** All approvals of the last weeks, oldest first. */
+  async list(filter: ApprovalFilter = {}): Promise<Approval[]> {
+    const store = await this.#opened();
+    await this.#expire(store);
+    await this.#withdrawLost(store.unsaved(filter));
+    return store.list(filter);
+  }
+
+  async get(id: string): Promise<Approval | undefined> {
+    const store = await this.#opened();
+    await this.#expire(store);
+    const row = store.get(id);
+    if (row?.state !== "open") return row;
+    await this.#withdrawLost(store.unsaved({ execution: row.execution }));
+    return store.get(id);
+  }
+
+  /** All arguments of an open approval, as JSON. Undefined if it is not open: what is left of them is its excerpt. */
+  async argumentsOf(id: string): Promise<string | undefined> {
+    return (await this.#opened()).argumentsOf(id);
+  }
+
+  /** Whether a call of the execution waits. This is cheap enough to be asked often. */
+  async isWaiting(execution: string): Promise<boolean> {
+    const store = await this.#opened();
+    await this.#expire(store);
+    return store.isWaiting(execution);
+  }
+
+  /**
+   * Decides an open approval. Returns the rows that it decided, the wanted one first: none if the id is unknown, the time is over,
+   * or another decision was first. A denial also decides the other open calls of the tool in the same execution.
+   */
+  decide(id: string, decision: Decision): Promise<Approval[]> {
+    return this.#change({ type: "decide", id, decision }, thisProcess(decision.by));
+  }
+
+  /** Whether a process runs that waits for the row. */
+  isWaitedFor({ owner }: Approval): Promise<boolean> {
+    return isOwnerAlive(ownersFolder(this.#env), owner);
+  }
+
+  /** Withdraws an open or approved row, because what was asked about has changed or nobody needs it any more. */
+  async withdraw(id: string): Promise<Approval[]> {
+    // The rows of an execution that is cancelled are withdrawn in one change.
+    this.#withdrawing ??= { ids: [], done: this.#pending(eventLoopTurn().then(() => this.#withdrawAll())) };
+    this.#withdrawing.ids.push(id);
+    return (await this.#withdrawing.done).filter((row) => row.id === id);
+  }
+
+  #withdrawAll(): Promise<Approval[]> {
+    const ids = this.#withdrawing?.ids ?? [];
+    this.#withdrawing = undefined;
+    return this.#change({ type: "withdraw", ids });
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** Writes an open row, for which this process waits. Throws POLICY_DENIED if too many rows are open. */
+  async ask(asking: Omit<Asking, "owner">): Promise<Approval> {
+    const { name } = await this.#owner();
+    const [row] = await this.#change({ type: "ask", asking: { ...asking, owner: name } });
+    this.#tell(row!);
+    return row!;
+  }
+
+  /** The last row of a call. If it is open, this process waits for it from now on. */
+  async ofCall(execution: string, call: number): Promise<Approval | undefined> {
+    const store = await this.#opened();
+    await this.#expire(store);
+    const row = store.ofCall(execution, call);
+    if (row?.state === "open") await this.#change({ type: "adopt", id: row.id, owner: (await this.#owner()).name });
+    return row;
+  }
+
+  /** The permission for further calls of a tool that a person gave an execution. */
+  async sessionApproval(execution: string, server: string, tool: string): Promise<Approval | undefined> {
+    return (await this.#opened()).sessionApproval(execution, server, tool);
+  }
+
+  /** Records an event without a row. */
+  async note(event: AuditEvent, by: Decider): Promise<void> {
+    await this.#make({ type: "note", event }, by);
+  }
+
+  /** Calls back once, when the row is no longer open. Returns a function that ends the wait. */
+  watch(row: Approval, closed: (row: Approval) => void): () => void {
+    this.#watched.set(row.id, { row, closed });
+    this.#isNew = true;
+    this.#run();
+    return () => {
+      this.#watched.delete(row.id);
+      this.#run();
+    };
+  }
+
+  /** Calls the listener with each row of this process that opens or closes. Returns a function that ends this. */
+  onRow(listener: (row: Approval) => void): () => void {
+    this.#rowListeners.add(listener);
+    return () => void this.#rowListeners.delete(listener);
+  }
+
+  /** Calls the listener after any change, also by other processes. Returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    this.#changeListeners.add(listener);
+    this.#run();
+    return () => {
+      this.#changeListeners.delete(listener);
+      this.#run();
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#watched.clear();
+    this.#changeListeners.clear();
+    await Promise.allSettled(this.#changing);
+    const [store, owner] = await Promise.all([
+      this.#opening?.catch(() => undefined),
+      this.#owning?.catch(() => undefined),
+    ]);
+    this.#opening = undefined;
+    this.#owning = undefined;
+    store?.close();
+    owner?.[Symbol.dispose]();
+  }
+
+  #owner(): Promise<Owner> {
+    this.#owning ??= Owner.take(ownersFolder(this.#env)).catch((error: unknown) => {
+      this.#owning = undefined;
+      throw error;
+    });
+    return this.#owning;
+  }
+
+  /** The database for reading. It never waits for those who write. */
+  #opened(): Promise<ApprovalStore> {
+    this.#opening ??= this.#openNow().catch((error: unknown) => {
+      // The next caller tries again.
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<ApprovalStore> {
+    const store = new ApprovalStore(await openDatabase(storeFile(this.#env)));
+    if (store.hasOld(this.#now())) await this.#make({ type: "prune" });
+    return store;
+  }
+
+  /** Changes rows, and tells those who wait for them. */
+  async #change(change: Change, by?: Decider): Promise<Approval[]> {
+    await this.#opened();
+    const rows = await this.#make(change, by);
+    for (const row of rows) if (row.state !== "open") this.#close(row);
+    if (rows.length > 0) this.#changed();
+    return rows;
+  }
+
+  #make(change: Change, by = thisProcess()): Promise<Approval[]> {
+    const [file, log] = [storeFile(this.#env), auditFolder(this.#env)];
+    return this.#pending(changed({ change, file, log, by, now: this.#now() }));
+  }
+
+  /** The end of this process waits for the work. */
+  #pending<T>(work: Promise<T>): Promise<T> {
+    const watched = work.finally(() => this.#changing.delete(watched));
+    this.#changing.add(watched);
+    return watched;
+  }
+
+  /** Marks rows whose time is over. */
+  async #expire(store: ApprovalStore): Promise<void> {
+    if (!this.#expiring && !store.isDue(this.#now())) return;
+    this.#expiring ??= this.#change({ type: "expire" }).finally(() => {
+      this.#expiring = undefined;
+    });
+    await this.#expiring;
+  }
+
+  /** Withdraws the rows of processes that have died. `unsaved` are rows whose executions no other process can continue. */
+  async #withdrawLost(unsaved: readonly Approval[]): Promise<void> {
+    const owners = [...new Set(unsaved.map(({ owner }) => owner))];
+    const folder = ownersFolder(this.#env);
+    const isAlive = new Map(
+      await Promise.all(owners.map(async (name) => [name, await isOwnerAlive(folder, name)] as const)),
+    );
+    const ids = unsaved.flatMap(({ id, owner }) => (isAlive.get(owner) ? [] : [id]));
+    if (ids.length > 0) await this.#change({ type: "withdraw", ids });
+  }
+
+  /** Looks at the rows as long as somebody waits for them. */
+  #run(): void {
+    const isNeeded = this.#watched.size + this.#changeListeners.size > 0;
+    if (isNeeded) this.#timer ??= setInterval(() => void this.#look(), lookMs);
+    else {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const store = await this.#opened();
+      await this.#expire(store);
+      const hasChanged = store.hasChanged();
+      if (!hasChanged && !this.#isNew) return;
+      this.#isNew = false;
+      const open = store.openAmong([...this.#watched.keys()]);
+      for (const { row } of [...this.#watched.values()]) {
+        if (!open.has(row.id)) this.#close(store.get(row.id) ?? { ...row, state: "withdrawn" });
+      }
+      if (hasChanged) this.#changed();
+    } catch {
+      // The file may be locked for long. The next look tries again.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #close(row: Approval): void {
+    const watched = this.#watched.get(row.id);
+    if (!watched) return;
+    this.#watched.delete(row.id);
+    this.#run();
+    watched.closed(row);
+    this.#tell(row);
+  }
+
+  #tell(row: Approval): void {
+    for (const listener of [...this.#rowListeners]) listener(row);
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#changeListeners]) listener();
+  }
+}

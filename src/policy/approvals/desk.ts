@@ -1,0 +1,156 @@
+/** The desk of the policy's gate, on which questions lie as rows of the database. */
+
+import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
+import { turnFor } from "../argument-size.ts";
+import { thisProcess } from "../audit/decider.ts";
+import { changedParts } from "../definition.ts";
+import {
+  argumentsDigest,
+  type Bound,
+  type Desk,
+  type MadeCall,
+  type Said,
+  type Ticket,
+  type Verdict,
+  withoutArguments,
+} from "../desk.ts";
+import type { Question } from "../question.ts";
+import type { Approvals } from "./approvals.ts";
+
+interface DeskOptions {
+  approvals: Approvals;
+  /** The config file; null for the demo. */
+  config: string | null;
+  /** Whether calls may wait, and for how long. Read for each question. */
+  waits: () => boolean;
+  expiresAfterMs: () => number;
+  /** Where a person is asked in this process. */
+  place: () => DecisionPlace;
+  /** Removes the secrets of a server's entry from its arguments. */
+  redact: (server: string, args: object) => object;
+}
+
+/** Maximum length of the line of code that is shown with a question. */
+const maxCode = 300;
+
+export class ApprovalDesk implements Desk {
+  readonly #options: DeskOptions;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  get waits(): boolean {
+    return this.#options.waits();
+  }
+
+  async isApproved({ execution, call }: MadeCall): Promise<boolean> {
+    return (await this.#options.approvals.ofCall(execution, call))?.state === "approved";
+  }
+
+  async place(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
+    const { approvals } = this.#options;
+    const { server, tool } = question;
+    const { execution, call } = made;
+    const known = await approvals.ofCall(execution, call);
+    if (known && known.state !== "withdrawn") {
+      const isSettled = known.state === "denied" || known.state === "expired";
+      const changed = isSettled ? [] : differences(known.bound, bound);
+      if (changed.length === 0) return this.#ticket(known, known.changed ?? undefined);
+      await approvals.withdraw(known.id);
+      return this.#asked({ ...question, changed }, bound, made);
+    }
+    const session = await approvals.sessionApproval(execution, server, tool);
+    if (!session) return this.#asked(question, bound, made);
+    const changed = differences(withoutArguments(session.bound), withoutArguments(bound));
+    if (changed.length === 0) return this.#ticket(session, undefined);
+    // The permission no longer counts, even if the old definition comes back.
+    await approvals.withdraw(session.id);
+    return this.#asked({ ...question, changed }, bound, made);
+  }
+
+  async note(
+    { server, tool, args }: Question,
+    bound: Bound,
+    said: Said | { state: "expired" },
+    made: MadeCall | undefined,
+  ): Promise<void> {
+    const { approvals, config, place } = this.#options;
+    const { execution, call, line } = made ?? {};
+    const event = {
+      decision: said.state,
+      ...(config === null ? {} : { config }),
+      ...(execution === undefined ? {} : { execution, call }),
+      ...(line === undefined ? {} : { line }),
+      server,
+      tool,
+      arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
+      ...(said.state === "approved" ? { scope: said.scope } : {}),
+    };
+    await approvals.note(event, thisProcess(said.state === "expired" ? undefined : place()));
+  }
+
+  async #asked(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
+    const { approvals, config, expiresAfterMs, redact } = this.#options;
+    const { server, tool, args, why, changed } = question;
+    const { execution, call, line, code } = made;
+    await turnFor(args);
+    const json = JSON.stringify(redact(server, args));
+    const askedAt = approvals.now();
+    const asking: Omit<Asking, "owner"> = {
+      config,
+      execution,
+      call,
+      line: line ?? null,
+      code: code === undefined ? null : code.trim().slice(0, maxCode),
+      server,
+      tool,
+      args: json,
+      why,
+      changed: changed ? [...changed] : null,
+      bound,
+      askedAt,
+      expiresAt: askedAt + expiresAfterMs(),
+    };
+    return this.#ticket(await approvals.ask(asking), changed);
+  }
+
+  #ticket(row: Approval, changed: readonly string[] | undefined): Ticket {
+    const { approvals, place } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    let isOpen = row.state === "open";
+    const close = (closed: Approval) => {
+      isOpen = false;
+      resolve(verdictOf(closed));
+    };
+    const leave = isOpen ? approvals.watch(row, close) : () => {};
+    if (!isOpen) close(row);
+    return {
+      get isOpen() {
+        return isOpen;
+      },
+      changed,
+      verdict: promise,
+      async decide(said) {
+        const by = place();
+        await approvals.decide(row.id, said.state === "approved" ? { ...said, by } : { ...said, by });
+      },
+      async withdraw() {
+        leave();
+        await approvals.withdraw(row.id);
+      },
+      leave,
+    };
+  }
+}
+
+/** The names of the parts that differ. */
+function differences(before: Bound, now: Bound): string[] {
+  return changedParts(new Map(Object.entries(before)), new Map(Object.entries(now)));
+}
+
+function verdictOf({ state, scope, askedAt, expiresAt }: Approval): Verdict {
+  if (state === "approved") return { state, scope: scope ?? "once" };
+  if (state === "expired") return { state, afterMs: expiresAt - askedAt };
+  return { state: state === "denied" ? "denied" : "withdrawn" };
+}

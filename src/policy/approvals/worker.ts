@@ -1,0 +1,7 @@
+/** The worker that changes approvals. */
+import { answerJobs } from "../../base/off-thread.ts";
+import { makeChange } from "./changes.ts";
+
+declare const self: Worker;
+
+answerJobs(self, makeChange);

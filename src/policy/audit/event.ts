@@ -1,0 +1,83 @@
+/** What the audit log records: decisions about calls, changes of the policy, and damage to the log itself. */
+import { list, number, oneOf, record, text, texts, time, type ValueOf, yesOrNo } from "../../base/json-shape.ts";
+
+export const decisions = [
+  "approved",
+  "denied",
+  "expired",
+  "withdrawn",
+  "policy",
+  "trusted",
+  "untrusted",
+  "recovered",
+  "broken",
+] as const;
+
+/** The process in which a decision was made. */
+const deciderKeys = {
+  /** In the agent, at the program's terminal, on the page, or with a command. Missing if nobody decided: a time limit did. */
+  "place?": oneOf("agent", "terminal", "page", "command"),
+  user: text,
+  pid: number,
+  /** Whether its stdin and stderr are terminals. */
+  terminal: yesOrNo,
+  /** The name of the program that started it, on Linux. */
+  "parent?": text,
+};
+
+const changeShape = record({
+  /** The path of the value in the config, such as `mcpServers.github.deny`. */
+  at: text,
+  /** JSON, shortened. Missing if there was no value. */
+  "before?": text,
+  "after?": text,
+});
+
+const eventKeys = {
+  decision: oneOf(...decisions),
+  /** The config file. Missing for the demo. */
+  "config?": text,
+  "approval?": text,
+  "execution?": text,
+  "call?": number,
+  "line?": number,
+  "server?": text,
+  "tool?": text,
+  /** The arguments are not recorded: only a digest of their canonical JSON, and its size in bytes. */
+  "arguments?": record({ sha256: text, bytes: number }),
+  /** Whether an approval counts for the call alone, or for the tool until the session ends. */
+  "scope?": oneOf("once", "session"),
+  "why?": text,
+  /** The SHA-256 of the text before this line, which is not an entry: a process ended while it wrote it. */
+  "torn?": text,
+  "changes?": list(changeShape),
+  "servers?": texts,
+};
+
+const eventShape = record(eventKeys);
+export type AuditEvent = ValueOf<typeof eventShape>;
+
+const deciderShape = record(deciderKeys);
+export type Decider = ValueOf<typeof deciderShape>;
+
+/** One line of the log. */
+export const lineShape = record({
+  /** Lines count from 1, through all files. */
+  entry: number,
+  /** The SHA-256 of the line before, as hexadecimal; zeros in the first line. */
+  previous: text,
+  at: time,
+  ...eventKeys,
+  by: deciderShape,
+});
+export type AuditLine = ValueOf<typeof lineShape>;
+
+/** Maximum length of one text of an event, in characters. Names come from servers. */
+const maxText = 500;
+
+/** The event with texts of bounded length. */
+export function bounded<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_, each) =>
+    typeof each === "string" && each.length > maxText ? `${each.slice(0, maxText)}…` : each,
+  );
+}

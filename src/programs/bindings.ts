@@ -1,0 +1,186 @@
+/** The servers as a program sees them: namespaces of functions, and one way to call any of them. */
+
+import { ClaudikinsError, isServerDown } from "../base/errors.ts";
+import type { Clock } from "../base/time-limit.ts";
+import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import { hintForModel } from "../servers/fault.ts";
+import type { CallOptions } from "../servers/pool.ts";
+import { ConnectionLost } from "../servers/server-failure.ts";
+import { requiredArguments } from "../tools/json-schema.ts";
+import type { RegistryTool } from "../tools/model.ts";
+import { isSearchQuick, search } from "../tools/search/search.ts";
+import { signature } from "../tools/signature.ts";
+import { callForValue } from "./call-tool.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import { counted } from "./counted-call.ts";
+import type { Parts } from "./parts.ts";
+import { type Tell, tellingEnd } from "./progress-text.ts";
+import { registryFunction } from "./registry-functions.ts";
+import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
+
+export interface BindingOptions {
+  signal?: AbortSignal | undefined;
+  /** The signal of the agent's request that runs the program. */
+  origin?: AbortSignal | undefined;
+  /** Notes calls before they leave. */
+  checkpointer?: ExecutionCheckpointer | undefined;
+  /** Called with a line when a call has ended, or its server reports progress. */
+  tell?: Tell | undefined;
+  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
+  isForAgent?: boolean | undefined;
+}
+
+/**
+ * Makes the bindings of one program. Servers that the code names and that are not known are listed first, so that exact names are
+ * known before the program runs. A server that cannot answer fails only when it is called.
+ */
+export async function bindingsFor(
+  written: string,
+  parts: Parts,
+  { signal, origin, checkpointer, tell, isForAgent = false }: BindingOptions = {},
+): Promise<Bindings> {
+  const source = written.slice(0, maxSource);
+  const mentioned = mentionedServers(source, parts);
+  // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
+  const isPartlyKnown = (name: string) =>
+    parts.catalog.freshness(name) !== "listed" && parts.catalog.find(name)?.denied !== undefined;
+  await learnAll(
+    mentioned.filter((name) => !parts.catalog.find(name) || isPartlyKnown(name)),
+    parts,
+    signal,
+  );
+  await parts.catalog.changesListed(mentioned, signal);
+  const subscriptions = new CodeSubscriptions(parts.pool);
+  return {
+    namespaces: parts.catalog.names.map(({ name, jsName }) => {
+      const { description } = parts.config.servers.get(name) ?? {};
+      return { ...namespaceOf(name, jsName, source, parts), description };
+    }),
+    suggest: (words, limit) => suggestions(words, limit, parts),
+    async call(call, callSignal, clock, made) {
+      const { namespace, group, name, args } = call;
+      let hasLeft = false;
+      const onSend = async (repeatable: boolean) => {
+        if (checkpointer && made) await checkpointer.sending(made.call, repeatable);
+        hasLeft = true;
+      };
+      const make = async (limit?: Clock, onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
+        const placed = made && { ...made, code: lineOf(source, made.line) };
+        const options = { signal: callSignal, clock: limit, origin, made: placed, onSend, onProgress };
+        if (group === "tools") return callForValue(call, parts, options);
+        const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
+        return { json: JSON.stringify(value ?? null) };
+      };
+      if (namespace !== "") {
+        const around = { parts, signal: callSignal, clock, hasLeft: () => hasLeft, taken: isForAgent };
+        const value = counted(call, around, (limit) => tellingEnd(call, tell, (onProgress) => make(limit, onProgress)));
+        return isForAgent ? value.catch((error) => Promise.reject(toldToModel(error, namespace, parts))) : value;
+      }
+      // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
+      if (group !== "tools") return make(clock);
+      return { json: JSON.stringify(await registryFunction(name, args, parts, callSignal)) };
+    },
+  };
+}
+
+/** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */
+function toldToModel(error: unknown, server: string, { pool, config }: Parts): unknown {
+  if (!(error instanceof ClaudikinsError) || !config.servers.has(server)) return error;
+  // The hint of a lost request is for its caller. A server that works may have refused only this call.
+  if (error instanceof ConnectionLost || !(isServerDown(error.code) || error.code === "PROTOCOL_ERROR")) return error;
+  const fault = pool.fault(server);
+  if (!fault) return error;
+  return new ClaudikinsError(error.code, error.message, { hint: hintForModel(fault), cause: error });
+}
+
+/**
+ * Lists the servers that the code names and this process has not listed yet, because what is stored of them may be old. Returns
+ * false if there was none.
+ */
+export async function askAgain(source: string, parts: Parts, signal?: AbortSignal): Promise<boolean> {
+  const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
+  await learnAll(old, parts, signal);
+  return old.length > 0;
+}
+
+/** The servers that the code names, without closed ones. */
+function mentionedServers(written: string, parts: Parts): string[] {
+  const source = written.slice(0, maxSource);
+  return parts.catalog.names
+    .filter(({ name }) => !parts.catalog.isClosed(name))
+    .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
+    .map(({ name }) => name);
+}
+
+async function learnAll(names: string[], parts: Parts, signal: AbortSignal | undefined): Promise<void> {
+  await Promise.all(names.map((name) => parts.catalog.fetchPatiently(name, signal)));
+}
+
+/** Longer programs are refused. */
+const maxSource = 500_000;
+
+/** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */
+function mentions(source: string, name: string): boolean {
+  for (let at = source.indexOf(name); at !== -1; at = source.indexOf(name, at + 1)) {
+    if (!isWordAt(source, at - 1) && !isWordAt(source, at + name.length)) return true;
+  }
+  return false;
+}
+
+/** The text of a line. */
+function lineOf(source: string, line: number | undefined): string | undefined {
+  return line === undefined ? undefined : source.split("\n", line)[line - 1];
+}
+
+/** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */
+function isWordAt(source: string, at: number): boolean {
+  const code = source.charCodeAt(at);
+  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+  return isLetter || (code >= 48 && code <= 57) || code === 95 || code === 36;
+}
+
+function namespaceOf(name: string, jsName: string | undefined, source: string, parts: Parts): Namespace {
+  const known = parts.catalog.find(name);
+  if (!known) return { name, jsName, functions: "any" };
+  const server = { ...known, jsName };
+  const all = parts.catalog.findWithDenied(name)?.tools ?? [];
+  const shown = new Set(known.tools.map((tool) => tool.name));
+  // The program learns of no denied tool that it does not name itself.
+  const isNamed = (tool: RegistryTool) =>
+    mentions(source, tool.name) || (tool.jsName !== undefined && mentions(source, tool.jsName));
+  return {
+    name,
+    jsName,
+    hidden: all
+      .filter((tool) => !shown.has(tool.name) && isNamed(tool))
+      .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
+    mayHide: parts.catalog.mayHide(name),
+    functions: known.tools.map((tool) => ({
+      name: tool.name,
+      jsName: tool.jsName,
+      get inputSchema() {
+        const { inputSchema } = tool;
+        return { ...inputSchema, required: [...requiredArguments(inputSchema, inputSchema)] };
+      },
+      get signature() {
+        return signature(server, tool);
+      },
+    })),
+  };
+}
+
+/** Share of the best score. Tools below it have little more than one word in common. */
+const suggestedFrom = 0.4;
+
+/** Suggests tools without starting a server. A damaged registry suggests nothing. */
+function suggestions(words: string, limit: number, parts: Parts): Suggestion[] {
+  if (parts.catalog.index.servers.length === 0 || !isSearchQuick(parts.catalog)) return [];
+  const { tools } = search(words, limit, parts.catalog);
+  const best = tools[0]?.score ?? 0;
+  return tools
+    .filter(({ kind, score }) => kind === "tool" && score >= best * suggestedFrom)
+    .map(({ server, name, signature: shown }) => {
+      const tool = parts.catalog.find(server)?.tools.find((each) => each.name === name);
+      return { server, name: tool?.jsName ?? name, signature: shown };
+    });
+}

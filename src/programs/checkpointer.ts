@@ -1,0 +1,409 @@
+/**
+ * Saves one execution in the store, so that another process can continue it. It is stored from the first time that it is parked, or from
+ * its start. From then on, each call leaves only after the store has the program and a line that says so.
+ */
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import { bytesOf, type ProgramImage } from "../sandbox/image.ts";
+import type { SettleMessage } from "../sandbox/messages.ts";
+import type { Recorded } from "../sandbox/recorder.ts";
+import type { NewExecution } from "../store/jobs.ts";
+import type { StoreWriter } from "../store/writer.ts";
+import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
+import type { CallChanges, TimelineHead } from "./recording.ts";
+import { outcomeJson } from "./stored-outcome.ts";
+import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stored-program.ts";
+
+/** The store, as a process uses it that runs executions. */
+export interface StoreAccess {
+  writer: StoreWriter;
+  /** The name of this process, see store/owner.ts. */
+  owner: string;
+  /** The build that saves programs. */
+  engine: string;
+  /** Keeps this build for programs that it has saved, and that somebody may ask for. */
+  keepBuild?: () => void;
+}
+
+/** What was recorded of an execution, for `claudikins trace`. */
+interface TimelineSource {
+  timeline: TimelineHead;
+  changes(isWhole: boolean): CallChanges;
+}
+
+/** A copy of the program, and what was recorded since the last one. */
+interface Copy {
+  image: ProgramImage;
+  wakeAt: number | undefined;
+  /** Bytes of the pages that are written. */
+  bytes: number;
+  head: (records: number) => Uint8Array;
+  firstRecord: number;
+  recorded: readonly Recorded[];
+  /** Everything that was recorded until then. */
+  recordedCount: number;
+  calls: CallChanges | undefined;
+  /** Number of records, once they are written. */
+  records: number;
+}
+
+export interface CheckpointerOptions {
+  id: string;
+  /** The config file; null for the demo. */
+  config: string | null;
+  startedAt: number;
+  /** JSON, see executions.ts. */
+  request: string;
+  /** Largest program that is saved, and the size of everything in the store beyond which nothing is saved. */
+  maxBytes: number;
+  roomBytes: number;
+  log: Log;
+  /** Opens the store when it is first needed. */
+  open: () => Promise<StoreAccess>;
+  /** The turns of the process. */
+  turns: CopyTurns;
+  /** Whether the execution is kept from its start. */
+  fromStart: boolean;
+  /** Set if the execution was taken over. */
+  taken?: Taken | undefined;
+}
+
+/** The stored state of an execution that was taken over. */
+export interface Taken {
+  access: StoreAccess;
+  calls: Iterable<number>;
+  /** The calls that were sent, and whether they may be sent again. */
+  sent: ReadonlyMap<number, boolean>;
+  /** Undefined if it has not started. */
+  program?: { head: StoredHead; recordedCount: number } | undefined;
+}
+
+export class ExecutionCheckpointer implements Checkpointer {
+  readonly #options: CheckpointerOptions;
+  /** Undefined until the execution is stored. */
+  #access: StoreAccess | undefined;
+  #fromStart: boolean;
+  /** The calls that were sent, and whether they may be sent again. */
+  readonly #sent: Map<number, boolean>;
+  readonly #calling = new Set<number>();
+  /** The calls that are stored. */
+  #stored: Set<number>;
+  #isWanted = false;
+  #isOver = false;
+  #isReleased = false;
+  #begun: Promise<void> | undefined;
+  readonly #saved = Promise.withResolvers<void>();
+  /** The store could not be written, and may have a program that is too old. */
+  #isBroken = false;
+  /** The image that is stored. Undefined if none is, so that the next one must be whole. */
+  #head: StoredHead | undefined;
+  #hasFailed = false;
+  /** The records that are stored, and what of the recorder they have. */
+  #records = 0;
+  #recorded = 0;
+  readonly #budget = new WriteBudget();
+  #hasTold = false;
+  /** What was recorded so far. Set it before the program runs. */
+  timeline: TimelineSource | undefined;
+
+  constructor(options: CheckpointerOptions) {
+    const { taken } = options;
+    this.#options = options;
+    this.#fromStart = options.fromStart || taken !== undefined;
+    this.#access = taken?.access;
+    this.#sent = new Map(taken?.sent);
+    this.#stored = new Set(taken?.calls);
+    this.#head = taken?.program?.head;
+    this.#records = taken?.program?.head.records ?? 0;
+    this.#recorded = taken?.program?.recordedCount ?? 0;
+    if (taken) this.#saved.resolve();
+  }
+
+  get fromStart(): boolean {
+    return this.#fromStart;
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Resolves when the execution is stored for the first time, or cannot be stored. */
+  get saved(): Promise<void> {
+    return this.#saved.promise;
+  }
+
+  /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE, also if the store has no room. */
+  get begun(): Promise<void> {
+    this.#begun ??= this.#options.open().then(async (access) => {
+      if (this.#access) return;
+      const { id, roomBytes } = this.#options;
+      await access.writer.do("add", id, { ...this.#new, owner: access.owner, roomBytes });
+      this.#access = access;
+      this.#saved.resolve();
+    });
+    return this.#begun;
+  }
+
+  async turn(memoryBytes: number): Promise<CopyTurn> {
+    const { waitMs } = this.#budget;
+    if (waitMs > 0) {
+      if (!this.#hasTold)
+        this.#options.log.warn(`The execution ${this.#options.id} waits, because it has written much`);
+      this.#hasTold = true;
+      await Bun.sleep(waitMs);
+    }
+    const taken = await this.#options.turns.take(memoryBytes);
+    return copyTurn(this.#head === undefined, taken);
+  }
+
+  async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean> {
+    if (this.#isOver) return false;
+    const { id, log } = this.#options;
+    // Copied before anything is awaited.
+    const copy = saved && this.#copyOf(saved);
+    try {
+      const access = this.#access ?? (await this.#options.open());
+      const why = copy ? await this.#writePages(copy, access) : "its memory could not be copied";
+      if (this.#isOver) {
+        // It may have ended before anything refers to its pages.
+        if (!this.#access) await access.writer.do("remove", id, {});
+        return false;
+      }
+      await this.#writeProgram(why === undefined ? copy : undefined, why, open, access);
+      if (this.#isWanted) access.keepBuild?.();
+      return why === undefined;
+    } catch (error) {
+      log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
+      await this.#forget();
+      return false;
+    } finally {
+      this.#saved.resolve();
+    }
+  }
+
+  #copyOf(saved: SavedExecution): Copy {
+    const { image, recorded, wakeAt } = saved;
+    const { isWhole } = image;
+    return {
+      image,
+      wakeAt,
+      bytes: image.batches.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+      head: headOf(saved, this.timeline?.timeline),
+      firstRecord: isWhole ? 0 : this.#records,
+      recorded: recorded.slice(isWhole ? 0 : this.#recorded),
+      recordedCount: recorded.length,
+      calls: this.timeline?.changes(isWhole),
+      records: 0,
+    };
+  }
+
+  /** Writes pages and records, to which nothing refers yet. Returns why the program cannot be saved. */
+  async #writePages(copy: Copy, { writer, owner }: StoreAccess): Promise<string | undefined> {
+    const { id, maxBytes, roomBytes } = this.#options;
+    const { manifest, batches } = copy.image;
+    if (bytesOf(manifest) > maxBytes) return "it is too large";
+    if (!this.#access) await writer.do("begin", id, { owner });
+    this.#budget.spend(copy.bytes);
+    const { version } = manifest;
+    const jobs = batches.map((batch) => writer.do("pages", id, { ...batch, version, roomBytes }, [batch.bytes]));
+    const written = Promise.all(jobs);
+    // It is awaited below.
+    written.catch(() => {});
+    try {
+      let record = copy.firstRecord;
+      for await (const bytes of recordsOf(copy.recorded, copy.calls)) {
+        await writer.do("record", id, { record, bytes, roomBytes }, [bytes.buffer]);
+        record += 1;
+      }
+      copy.records = record;
+      await written;
+      return undefined;
+    } catch (error) {
+      await Promise.allSettled(jobs);
+      if (error instanceof ClaudikinsError) return noRoom;
+      throw error;
+    }
+  }
+
+  /** Makes what was written the program, and stores the calls that it waits for. */
+  async #writeProgram(
+    copy: Copy | undefined,
+    unsaved: string | undefined,
+    open: readonly OpenCall[],
+    access: StoreAccess,
+  ): Promise<void> {
+    const { id } = this.#options;
+    const { writer, owner, engine } = access;
+    const { manifest, isWhole } = copy?.image ?? { manifest: undefined, isWhole: true };
+    const version = manifest?.version ?? 0;
+    const program = copy?.head(copy.records);
+    const saved = {
+      owner,
+      engine,
+      program,
+      unsaved,
+      wakeAt: open.length === 0 ? copy?.wakeAt : undefined,
+      open: open.map(({ message }) => message.call),
+      version,
+      pages: isWhole ? undefined : manifest?.pages.filter((_, at) => manifest.versions[at] === version),
+    };
+    const fresh = open.filter(({ message }) => !this.#stored.has(message.call));
+    const jobs = fresh.map(({ message }) => writer.do("call", id, { ...message, ...this.#stateOf(message.call) }));
+    jobs.push(writer.do("save", id, this.#access ? saved : { ...saved, ...this.#new }));
+    // From here on, every change comes after this one.
+    this.#access = access;
+    this.#stored = new Set(saved.open);
+    // Answers may have come meanwhile.
+    for (const { answer } of fresh) if (answer) jobs.push(this.#storeAnswer(access, answer));
+    await Promise.all(jobs);
+    this.#hasFailed = copy === undefined;
+    this.#head = program && readHead(program);
+    this.#records = copy?.records ?? 0;
+    this.#recorded = copy?.recordedCount ?? 0;
+  }
+
+  async load(): Promise<ProgramImage> {
+    const head = this.#head;
+    const access = this.#access;
+    if (!head || !access) throw new Error("no program is stored");
+    // Its pages are in memory until they are in a worker.
+    using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
+    const { pages, versions } = head.image.manifest;
+    return wholeImage(head, await access.writer.do("image", this.#options.id, { pages, versions }));
+  }
+
+  /** Notes that a call is about to leave. Rejects with FILE_NOT_WRITABLE and CANCELLED; then the call must not leave. */
+  async sending(call: number, repeatable: boolean): Promise<void> {
+    this.#refuseOver();
+    this.#sent.set(call, repeatable);
+    this.#calling.add(call);
+    if (!this.#access) return;
+    try {
+      if (this.#isBroken) throw new Error("an earlier write failed");
+      await this.#access.writer.do("sent", this.#options.id, { call, repeatable });
+    } catch (error) {
+      throw new ClaudikinsError(
+        "FILE_NOT_WRITABLE",
+        `The call was not made, because it could not be noted first: ${messageOf(error)}`,
+        { hint: "Check that claudikins can write to its data folder.", cause: error },
+      );
+    }
+    this.#refuseOver();
+  }
+
+  /** Another process may run the execution now, and make the call. */
+  #refuseOver(): void {
+    if (this.#isOver) throw new ClaudikinsError("CANCELLED", "The call was not made: its execution has ended here");
+  }
+
+  /** Whether a call has left that was not answered yet. */
+  get isCalling(): boolean {
+    return this.#calling.size > 0;
+  }
+
+  async answered(answer: SettleMessage): Promise<void> {
+    const access = this.#access;
+    if (access && !this.#isOver) await this.#noted(this.#storeAnswer(access, answer));
+    this.#calling.delete(answer.call);
+  }
+
+  #storeAnswer({ writer }: StoreAccess, answer: SettleMessage): Promise<undefined> {
+    const { id, roomBytes } = this.#options;
+    return writer.do("answered", id, { ...answer, roomBytes });
+  }
+
+  /** Notes that somebody has the id of the execution, and may ask for its outcome. */
+  want(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.#fromStart = true;
+    const access = this.#access;
+    if (!access || this.#isOver) return;
+    void this.#noted(access.writer.do("want", this.#options.id, {}));
+    access.keepBuild?.();
+  }
+
+  /** Whether the execution was given up, so that another process can continue it. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
+  /** Stores the outcome if somebody may ask for it later. Otherwise the execution is removed. */
+  async ended(outcome: Outcome): Promise<void> {
+    if (this.#isOver) return;
+    const isWanted = this.#isWanted;
+    const access = this.#access ?? (isWanted ? await this.#opened() : undefined);
+    this.#saved.resolve();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (!access) return;
+    const { id } = this.#options;
+    const { writer, owner } = access;
+    if (!isWanted) return this.#noted(writer.do("remove", id, {}));
+    const told = await outcomeJson(outcome);
+    const isOk = outcome.ok;
+    const isNew = this.#access === undefined;
+    await this.#noted(writer.do("ended", id, isNew ? { ...told, isOk, ...this.#new, owner } : { ...told, isOk }));
+  }
+
+  async #opened(): Promise<StoreAccess | undefined> {
+    try {
+      return await this.#options.open();
+    } catch (error) {
+      this.#options.log.warn(messageOf(error));
+      return undefined;
+    }
+  }
+
+  /** Gives the execution up as it is stored. Later changes are not stored. */
+  release(): void {
+    const access = this.#access;
+    if (access && !this.#isOver) {
+      void this.#noted(access.writer.do("release", this.#options.id, { owner: access.owner }));
+      this.#isReleased = true;
+    }
+    this.#isOver = true;
+  }
+
+  get #new(): NewExecution {
+    const { config, startedAt, request } = this.#options;
+    return { config, startedAt, request, isWanted: this.#isWanted };
+  }
+
+  #stateOf(call: number): { isSent: boolean; repeatable: boolean } {
+    const repeatable = this.#sent.get(call);
+    return { isSent: repeatable !== undefined, repeatable: repeatable ?? false };
+  }
+
+  /** A program that is too old would repeat calls. */
+  async #forget(): Promise<void> {
+    this.#head = undefined;
+    this.#hasFailed = true;
+    const access = this.#access;
+    if (!access) return;
+    try {
+      await access.writer.do("remove", this.#options.id, {});
+      this.#access = undefined;
+      this.#stored = new Set();
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+
+  /** A failure is logged, and has no other consequence. */
+  async #noted(change: Promise<undefined>): Promise<void> {
+    try {
+      await change;
+    } catch (error) {
+      this.#options.log.warn(`Cannot store the execution ${this.#options.id}: ${messageOf(error)}`);
+    }
+  }
+}
+
+const noRoom = "the programs that wait have filled the room that they may take together (executions.totalMb)";

@@ -1,0 +1,151 @@
+/** Runs programs: code → bindings → sandbox → outcome. */
+import type { Limits } from "../config/schema.ts";
+import type { OpenCall } from "../sandbox/checkpointer.ts";
+import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
+import type { ExecuteOptions } from "../sandbox/program-run.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Starter } from "./asker.ts";
+import { askAgain, bindingsFor } from "./bindings.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import type { Parts } from "./parts.ts";
+import type { ExecutionRecorder, Recording } from "./recording.ts";
+import type { StoredProgram } from "./stored-program.ts";
+import { newId } from "./trace/id.ts";
+import type { HostIdentity } from "./trace/record.ts";
+
+export interface ExecuteRequest {
+  /** The id of the execution. Default: a new one. */
+  id?: string | undefined;
+  source: string;
+  /** Replaces the config's. */
+  limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
+  /** Replaces the config's. */
+  check?: CheckMode | undefined;
+  signal?: AbortSignal | undefined;
+  /** The signal of the agent's request, if `signal` is another one. It tells whom questions of servers are for. */
+  origin?: AbortSignal | undefined;
+  /** Keeps the execution outside of this process. */
+  checkpointer?: ExecutionCheckpointer | undefined;
+  /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
+  isForAgent?: boolean | undefined;
+  /** A digest of what an agent must know to follow the execution as a task, stored with it. */
+  claim?: string | undefined;
+  /** The agent that sent the program, for the record. */
+  host?: HostIdentity | undefined;
+  /** The client of `serve --http` that sent the program, and alone may ask for it. */
+  starter?: Starter | undefined;
+  /** Called with a line when a call has ended, or its server reports progress. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+/** What it takes to run a program. */
+export interface ExecutionParts extends Parts {
+  sandbox: Sandbox;
+  /** Undefined if executions are not recorded. */
+  recorder: ExecutionRecorder | undefined;
+  /** The working directory of servers that name none. */
+  cwd: string;
+}
+
+/** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
+export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+  const { id = newId(Date.now()), source, isForAgent, host, checkpointer } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
+  if (checkpointer && recording) checkpointer.timeline = recording;
+  const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
+  recordEnd(outcome, recording, checkpointer);
+  return outcome;
+}
+
+/** A program that was given up here has not ended: the process that continues it writes its record. */
+function recordEnd(outcome: Outcome, recording: Recording | undefined, checkpointer?: ExecutionCheckpointer): void {
+  if (checkpointer?.isReleased !== true) recording?.ended(outcome);
+}
+
+/** An execution that was saved, perhaps by another process. */
+export interface SavedRun {
+  program: StoredProgram;
+  /** The calls that it waits for. Those without an answer are made. */
+  open: readonly OpenCall[];
+  limits: SandboxLimits;
+}
+
+/** Continues a saved execution. The request's own limits do not count. */
+export async function continueExecution(
+  request: ExecuteRequest & { id: string },
+  { program, open, limits }: SavedRun,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const { id, source, isForAgent, host, checkpointer } = request;
+  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program.timeline });
+  if (checkpointer && recording) checkpointer.timeline = recording;
+  const options = await optionsOf(request, limits, parts, recording);
+  const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
+  recordEnd(outcome, recording, checkpointer);
+  return outcome;
+}
+
+async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
+  const first = await run(request, parts, recording);
+  // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
+  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
+  return (await askAgain(request.source, parts, request.signal)) ? run(request, parts, recording) : first;
+}
+
+async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
+  const limits = limitsOf(request, parts);
+  const options = await optionsOf(request, limits, parts, recording);
+  recording?.start();
+  return parts.sandbox.execute(request.source, options);
+}
+
+async function optionsOf(
+  request: ExecuteRequest,
+  limits: SandboxLimits,
+  parts: ExecutionParts,
+  recording: Recording | undefined,
+): Promise<ExecuteOptions> {
+  const { id, source, check, signal, origin = signal, checkpointer, onProgress, isForAgent } = request;
+  const { config } = parts;
+  const bindings = await bindingsFor(source, parts, { signal, origin, checkpointer, tell: onProgress, isForAgent });
+  return {
+    id,
+    bindings,
+    limits,
+    mounts: config.folders,
+    check: check ?? config.check,
+    signal,
+    watch: recording?.watch,
+    checkpointer,
+  };
+}
+
+/** The limits of a program: those of the request, else those of the config. */
+export function limitsOf({ limits }: Pick<ExecuteRequest, "limits">, { config }: Parts): SandboxLimits {
+  return limitsFrom(withChosen(config.limits, limits));
+}
+
+function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  return { ...limits, ...Object.fromEntries(given) };
+}
+
+const megabyte = 1_048_576;
+
+/** The limits of the config in the units of the sandbox. */
+export function limitsFrom(configured: Limits): SandboxLimits {
+  const { timeoutMs, cpuMs, memoryMb, stackKb, calls, callsInFlight } = configured;
+  const bytes = (mb: number) => Math.round(mb * megabyte);
+  return {
+    timeoutMs,
+    cpuMs,
+    memoryBytes: bytes(memoryMb),
+    stackBytes: stackKb * 1_024,
+    calls,
+    callsInFlight,
+    argumentBytes: bytes(configured.argumentMb),
+    resultBytes: bytes(configured.resultMb),
+    valueBytes: bytes(configured.valueMb),
+    logBytes: bytes(configured.logMb),
+  };
+}

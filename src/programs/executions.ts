@@ -1,0 +1,361 @@
+/**
+ * The executions of a process, and those in the store. An execution whose id was handed out can be asked for later: here, in another
+ * process, or after its process has died.
+ */
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import type { OpenCall } from "../sandbox/checkpointer.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
+import { toolId } from "../sandbox/seen-calls.ts";
+import type { BriefExecution, StoredExecution } from "../store/executions.ts";
+import { type Asker, mayAsk } from "./asker.ts";
+import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
+import { CopyTurns } from "./copy-turns.ts";
+import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
+import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
+import {
+  type ExecutionsOptions,
+  isOfOtherBuild,
+  lookMs,
+  notFound,
+  type OpenStore,
+  StoredExecutions,
+  type StoredRequest,
+} from "./stored-executions.ts";
+import { outcomeJson, outcomeOf } from "./stored-outcome.ts";
+import { readHead, readProgram } from "./stored-program.ts";
+import { newId } from "./trace/id.ts";
+import type { FailureReason } from "./trace/record.ts";
+
+export interface StartOptions {
+  /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
+  isBackground?: boolean | undefined;
+}
+
+/** Time for calls that are under way to be answered when the process ends. Agents wait about two seconds for the end. */
+const lastAnswersMs = 1_000;
+
+const megabyte = 1_048_576;
+
+export class Executions implements AsyncDisposable {
+  readonly #options: ExecutionsOptions;
+  /** The executions in the store. */
+  readonly stored: StoredExecutions;
+  readonly #running = new Map<string, RunningExecution>();
+  readonly #left: string[] = [];
+  readonly #turns = new CopyTurns();
+  /** Executions that are being taken over. */
+  readonly #taking = new Map<string, Promise<RunningExecution | undefined>>();
+  /** Parts whose executions have been ended. */
+  readonly #ended = new WeakSet<ExecutionParts>();
+  #isClosing = false;
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+    this.stored = new StoredExecutions(options, (id) => this.#running.get(id)?.cancel());
+  }
+
+  /** Starts an execution. The outcome rejects only with FILE_NOT_WRITABLE, if a background program cannot be stored. */
+  start(
+    request: Omit<ExecuteRequest, "id" | "checkpointer">,
+    parts: ExecutionParts,
+    { isBackground = false }: StartOptions = {},
+  ): RunningExecution {
+    const id = newId(Date.now());
+    const startedAt = Date.now();
+    const { source, check, isForAgent = false, host, claim, starter } = request;
+    const limits = limitsOf(request, parts);
+    const { cwd } = parts;
+    const asked = request.limits;
+    const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, claim, starter, cwd };
+    const checkpointer = this.#checkpointer({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
+    const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
+      if (isBackground) await checkpointer.begun;
+      return execute({ ...request, id, signal, origin: request.origin ?? request.signal, checkpointer }, parts);
+    });
+    if (isBackground) void running.handOut();
+    return running;
+  }
+
+  /**
+   * Finds an execution of this config: one of this process, of another one, or one whose process has died, which is continued here.
+   * `asker` is the agent that asks; without it, the user does. Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.
+   */
+  async follow(id: string, parts: ExecutionParts, asker?: Asker): Promise<FollowedExecution> {
+    const running = this.#running.get(id);
+    if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
+    if (running) return running;
+    const access = await this.stored.open(parts);
+    const row = this.stored.rowOf(id, access.store, asker);
+    if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, access, parts);
+    if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, access, parts);
+    return (await this.#take(row, parts)) ?? this.follow(id, parts, asker);
+  }
+
+  /** Whether another build has saved the program, and its executable runs it now. */
+  async #isContinuedElsewhere(row: StoredExecution, parts: ExecutionParts): Promise<boolean> {
+    const { engine } = await this.stored.open(parts);
+    if (row.engine === null || !isOfOtherBuild(row, engine)) return false;
+    return (await this.#options.otherBuilds?.continue(row.engine, row.id)) === true;
+  }
+
+  /** Waits for an execution of another process, and continues it here if that process dies. */
+  #followStored(row: StoredExecution, { store, writer }: OpenStore, parts: ExecutionParts): FollowedExecution {
+    const { id, startedAt } = row;
+    let outcome: Promise<Outcome> | undefined;
+    const wait = async (): Promise<Outcome> => {
+      for (;;) {
+        const now = this.stored.rowOf(id, store);
+        if (now.state === "ended") {
+          const { outcome = "", value } = await writer.do("outcome", id, {});
+          return outcomeOf({ outcome, value });
+        }
+        if (!(await this.stored.isAlive(now))) return (await this.follow(id, parts)).outcome;
+        await Bun.sleep(lookMs);
+      }
+    };
+    return {
+      id,
+      startedAt,
+      get outcome() {
+        outcome ??= wait();
+        return outcome;
+      },
+      progress: () => this.progressOf(this.stored.rowOf(id, store)),
+      handOut: () => Promise.resolve(),
+      isHandedOut: true,
+      cancel: () => void writer.do("askToCancel", id, {}).catch(() => {}),
+    };
+  }
+
+  /** How far a stored execution is. */
+  async progressOf(row: BriefExecution): Promise<Progress> {
+    const running = this.#running.get(row.id);
+    if (running) return running.progress();
+    if (row.state === "ended") return { state: "ended", ok: row.isOk, reason: row.reason as FailureReason | undefined };
+    if (!(await this.stored.isAlive(row))) {
+      if (await this.stored.isOfLostBuild(row)) return { state: "lost", why: otherBuild };
+      return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };
+    }
+    return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
+  }
+
+  /** Cancels an execution of this config, wherever it runs. Returns false if it has ended. Throws EXECUTION_NOT_FOUND. */
+  async cancel(id: string, parts: ExecutionParts): Promise<boolean> {
+    const running = this.#running.get(id);
+    if (running) {
+      running.cancel();
+      return true;
+    }
+    const { store, writer, owner } = await this.stored.open(parts);
+    const row = this.stored.rowOf(id, store);
+    if (row.state === "ended") return false;
+    if (await this.stored.isAlive(row)) await writer.do("askToCancel", id, {});
+    else if (await writer.do("claim", id, { owner, from: row.owner })) {
+      await writer.do("ended", id, { ...(await outcomeJson(cancelledOutcome(row))), isOk: false });
+    } else return this.cancel(id, parts);
+    return true;
+  }
+
+  /** Number of executions that run or wait in this process. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Whether a call of an execution is under way. */
+  get isCalling(): boolean {
+    return [...this.#running.values()].some(({ isCalling }) => isCalling);
+  }
+
+  /**
+   * Continues the executions of this config that no process runs, if somebody wants them or they are in `asked`. `partsAt` has the parts
+   * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
+   */
+  async adopt(
+    parts: ExecutionParts,
+    partsAt: (cwd: string) => ExecutionParts,
+    asked: readonly string[] = [],
+  ): Promise<void> {
+    if (!this.stored.exist) return;
+    const { store, engine } = await this.stored.open(parts);
+    for (const row of store.open(this.#options.config)) {
+      const isFit = row.isWanted || asked.includes(row.id);
+      // Another request may take it over at this moment.
+      if (isFit) await this.#taking.get(row.id)?.catch(() => {});
+      if (!isFit || this.#running.has(row.id) || (await this.stored.isAlive(row))) continue;
+      if (isOfOtherBuild(row, engine)) {
+        await this.#leaveToOtherBuild(row);
+        continue;
+      }
+      const { cwd } = JSON.parse(row.request) as StoredRequest;
+      await this.#take(row, partsAt(cwd));
+    }
+  }
+
+  async #leaveToOtherBuild({ engine, id }: StoredExecution): Promise<void> {
+    const { otherBuilds, log } = this.#options;
+    if (engine === null || !otherBuilds?.has(engine)) return;
+    try {
+      await otherBuilds.continue(engine, id);
+    } catch (error) {
+      log.warn(`Cannot continue ${id} with the version that has saved it: ${messageOf(error)}`);
+    }
+  }
+
+  /** Whether an execution runs or waits in this process. */
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  /** Ends the executions that run with these parts. Those whose id was handed out stay in the store, to be continued. */
+  async endOf(parts: ExecutionParts): Promise<void> {
+    this.#ended.add(parts);
+    await Promise.allSettled(this.#taking.values());
+    await this.#end([...this.#running.values()].filter((each) => each.parts === parts));
+  }
+
+  async #end(ending: readonly RunningExecution[]): Promise<void> {
+    const kept = ending.filter(({ isHandedOut }) => isHandedOut);
+    const deadline = performance.now() + lastAnswersMs;
+    for (const each of ending) if (!each.isHandedOut) each.stop();
+    while (kept.some(({ isCalling }) => isCalling) && performance.now() < deadline) await Bun.sleep(10);
+    for (const each of kept) each.stop();
+    await Promise.allSettled(ending.map(({ outcome }) => outcome));
+    // An execution may have ended meanwhile.
+    for (const each of kept) if (each.isReleased) this.#left.push(each.id);
+  }
+
+  /** The executions that this process has given up, so that another process can continue them. */
+  get left(): readonly string[] {
+    return this.#left;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    await Promise.allSettled(this.#taking.values());
+    await this.#end([...this.#running.values()]);
+    await this.stored.close();
+  }
+
+  /** Undefined if another process was first. Throws CANCELLED if executions end here. */
+  async #take(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
+    const { id } = row;
+    const taking = this.#taking.get(id) ?? this.#takeOver(row, parts).finally(() => this.#taking.delete(id));
+    this.#taking.set(id, taking);
+    return taking;
+  }
+
+  async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
+    const access = await this.stored.open(parts);
+    const { store, writer, owner, engine } = access;
+    const { id, startedAt } = row;
+    if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
+    if (isOfOtherBuild(row, engine)) {
+      const [version] = row.engine?.split(" ") ?? [];
+      throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
+    }
+    if (!(await writer.do("claim", id, { owner, from: row.owner }))) return undefined;
+    const { source, asked, limits, check, isForAgent, host, starter } = JSON.parse(row.request) as StoredRequest;
+    const stored = store.program(id);
+    const head = stored && readHead(stored);
+    const program =
+      head &&
+      (await readProgram(head, await writer.do("records", id, { ...head.image.manifest, records: head.records })));
+    const { open, sent } = await openCalls(id, access);
+    if (this.#isClosing || this.#ended.has(parts)) {
+      await writer.do("release", id, { owner });
+      this.#left.push(id);
+      throw new ClaudikinsError("CANCELLED", `The execution "${id}" was not continued, because claudikins ends`);
+    }
+    const recordedCount = program?.execution.recorded.length ?? 0;
+    const calls = open.map(({ message }) => message.call);
+    const taken = { access, calls, sent, program: head && { head, recordedCount } };
+    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, taken);
+    const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
+      const request = { id, source, check, isForAgent, host, signal, checkpointer };
+      // It was stored before it started, so no call has left.
+      if (!program) return execute({ ...request, limits: asked }, parts);
+      return continueExecution(request, { program, open, limits }, parts);
+    });
+    void running.handOut();
+    return running;
+  }
+
+  #checkpointer(
+    told: { id: string; startedAt: number; request: string },
+    parts: ExecutionParts,
+    fromStart: boolean,
+    taken?: Taken,
+  ): ExecutionCheckpointer {
+    const { config, log } = this.#options;
+    const { maxMb, totalMb } = parts.config.executions;
+    return new ExecutionCheckpointer({
+      ...told,
+      config,
+      log,
+      maxBytes: maxMb * megabyte,
+      roomBytes: totalMb * megabyte,
+      turns: this.#turns,
+      fromStart,
+      taken,
+      open: () => this.stored.open(parts),
+    });
+  }
+
+  #run(
+    about: ConstructorParameters<typeof RunningExecution>[0],
+    work: (signal: AbortSignal) => Promise<Outcome>,
+  ): RunningExecution {
+    const { id } = about;
+    const running = new RunningExecution(about, work);
+    this.#running.set(id, running);
+    void running.outcome.finally(() => this.#running.delete(id)).catch(() => {});
+    return running;
+  }
+}
+
+/** The calls that a stored program waits for, and those that were sent, with whether they may be sent again. */
+async function openCalls(
+  id: string,
+  { writer }: StoreAccess,
+): Promise<{ open: OpenCall[]; sent: Map<number, boolean> }> {
+  const open: OpenCall[] = [];
+  const sent = new Map<number, boolean>();
+  for (const { call, isSent, isAnswered, repeatable } of await writer.do("calls", id, {})) {
+    const message = (await writer.do("message", id, { call })) as CallMessage;
+    if (isSent) sent.set(call, repeatable);
+    if (isAnswered) open.push({ message, answer: (await writer.do("answer", id, { call })) as SettleMessage });
+    else if (!isSent || repeatable) open.push({ message });
+    else open.push({ message, answer: unknownAnswer(message) });
+  }
+  return { open, sent };
+}
+
+/** Calls that cannot have left are made, and so are those that may be repeated. Nobody knows what became of the others. */
+function unknownAnswer(made: CallMessage): SettleMessage {
+  const error = {
+    name: "ToolError",
+    code: "CALL_OUTCOME_UNKNOWN",
+    message: `claudikins was interrupted during ${toolId(made)}, and nobody knows whether the call took effect`,
+    hint: "Look whether it did before calling the tool again.",
+  };
+  return { type: "settle", call: made.call, error };
+}
+
+const otherBuild = "another build of claudikins has saved it";
+
+function whyLost(unsaved: string): string {
+  return `its process has ended, and its program was not saved: ${unsaved}`;
+}
+
+function lost({ id }: StoredExecution, why: string, hint?: string): ClaudikinsError {
+  return new ClaudikinsError("EXECUTION_LOST", `The execution "${id}" cannot be continued: ${why}`, {
+    hint: hint ?? "Run the program again, after looking which of its calls took effect.",
+  });
+}
+
+function cancelledOutcome({ id, startedAt, changedAt }: StoredExecution): Outcome {
+  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
+  const error = { name: "Error", message: "The execution was cancelled", stack: "" };
+  return { ok: false, reason: "cancelled", error, logs: [], display: [], receipt };
+}

@@ -1,0 +1,71 @@
+/** Executions as lists show them: those in the store and those that were recorded, each of them once and with one state. */
+import type { BriefExecution } from "../store/executions.ts";
+import { type ExecutionState, stateOf, stateOfRecord } from "./execution-state.ts";
+import type { Executions } from "./executions.ts";
+import type { AboutProgram } from "./stored-executions.ts";
+import type { Door, Summary } from "./trace/record.ts";
+
+export interface ListedExecution {
+  id: string;
+  /** In milliseconds since 1970. */
+  startedAt: number;
+  state: ExecutionState;
+  door: Door;
+  /** The config file; null for the demo. */
+  config: string | null;
+  /** The beginning of its program, for a stored one. */
+  code?: string | undefined;
+  durationMs?: number | undefined;
+  /** The figures of its record. */
+  summary?: Summary | undefined;
+}
+
+export async function storedExecution(
+  row: BriefExecution,
+  { code, door }: AboutProgram,
+  executions: Executions,
+): Promise<ListedExecution> {
+  const { id, startedAt, changedAt, config } = row;
+  const state = stateOf(await executions.progressOf(row));
+  const durationMs = state.state === "ended" ? changedAt - startedAt : undefined;
+  return { id, startedAt, state, door, config, code, durationMs };
+}
+
+/** With the ids of the open approvals that each of them waits for. */
+export function withApprovals(
+  stored: readonly ListedExecution[],
+  open: readonly { id: string; execution: string }[],
+): ListedExecution[] {
+  const waited = Map.groupBy(open, ({ execution }) => execution);
+  return stored.map((each) => {
+    const approvals = waited.get(each.id)?.map(({ id }) => id) ?? [];
+    // An approval may be withdrawn a moment after its execution has ended.
+    return isOpen(each) ? { ...each, state: { ...each.state, approvals } } : each;
+  });
+}
+
+function recordedExecution(summary: Summary): ListedExecution {
+  const { id, at, door, config, durationMs } = summary;
+  return { id, startedAt: at, state: stateOfRecord(summary), door, config, durationMs, summary };
+}
+
+/**
+ * Joins both lists: executions that run or wait come first, then the newest. A record has more figures than the store, but counts only for
+ * an execution that has ended, because earlier versions recorded programs that waited for another process as cancelled.
+ */
+export function joined(stored: readonly ListedExecution[], recorded: readonly Summary[]): ListedExecution[] {
+  const open = stored.filter(isOpen);
+  const isOfOpen = new Set(open.map(({ id }) => id));
+  const shown = recorded.filter(({ id }) => !isOfOpen.has(id)).map(recordedExecution);
+  const isShown = new Set(shown.map(({ id }) => id));
+  const ended = stored.filter((each) => !isOpen(each) && !isShown.has(each.id));
+  return [...newestFirst(open), ...newestFirst([...ended, ...shown])];
+}
+
+export function isOpen({ state }: ListedExecution): boolean {
+  return state.state !== "ended" && state.state !== "lost";
+}
+
+function newestFirst(executions: ListedExecution[]): ListedExecution[] {
+  return executions.sort((one, other) => other.startedAt - one.startedAt);
+}

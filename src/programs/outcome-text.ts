@@ -1,0 +1,50 @@
+/** Writes an outcome as text, for people at a terminal and for models. */
+import { grouped } from "../base/counted.ts";
+import { durationText } from "../base/duration.ts";
+import type { OutcomeError, Receipt } from "../sandbox/contract.ts";
+
+/** Fewer characters are not worth mentioning. They may be quotes and line breaks alone. */
+export const notableChars = 1_000;
+
+/**
+ * Characters that a program kept out of the context: those of the results that it received, without those that it returned. A part
+ * that our own limits cut from an answer counts as returned.
+ */
+export function keptOut({ charsIn, charsOut }: Pick<Receipt, "charsIn" | "charsOut">): number {
+  return Math.max(0, charsIn - charsOut);
+}
+
+/** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
+export function receiptText(receipt: Receipt): string {
+  const { calls, failures, tools, durationMs } = receipt;
+  const kept = keptOut(receipt);
+  const failing = Object.entries(tools).flatMap(([tool, { failures: failed, hiddenFailure }]) => {
+    return failed > 0 ? [hiddenFailure === undefined ? tool : `${tool}: ${hiddenFailure}`] : [];
+  });
+  const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
+  const parts = [
+    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
+    durationText(durationMs),
+  ];
+  if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);
+  return `[${parts.join(" · ")}]`;
+}
+
+/** Writes a failure of the program: its name and message, and its line with a mark at the column. `file` is what a person calls the program. */
+export function failureText(error: OutcomeError, file = "main.ts"): string {
+  const lines = [failureMessage(error)];
+  if (error.line !== undefined && error.source !== undefined) {
+    const gutter = String(error.line);
+    const text = error.source.length > 200 ? `${error.source.slice(0, 200)}…` : error.source;
+    lines.push(`  --> ${file}:${error.line}:${error.column ?? 1}`, `  ${gutter} | ${text}`);
+    const column = (error.column ?? 1) - 1;
+    if (column < 200) lines.push(`  ${" ".repeat(gutter.length)} | ${" ".repeat(column)}^`);
+  }
+  return lines.join("\n");
+}
+
+/** Writes a failure without its place in the code. */
+export function failureMessage({ name, message }: OutcomeError): string {
+  if (name === "Thrown") return `the code threw ${JSON.stringify(message)}`;
+  return name === "Error" ? message : `${name}: ${message}`;
+}

@@ -1,0 +1,13 @@
+/** The parts that programs and calls work with. */
+
+import type { Config } from "../config/load.ts";
+import type { Pool } from "../servers/pool.ts";
+import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+
+export interface Parts {
+  config: Config;
+  catalog: ToolCatalog;
+  pool: Pool;
+  ledger: Ledger;
+}

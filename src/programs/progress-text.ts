@@ -1,0 +1,51 @@
+/** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
+import type { Progress } from "@modelcontextprotocol/client";
+import { oneLine } from "../base/visible-text.ts";
+import type { BindingCall } from "../sandbox/contract.ts";
+
+export type Tell = (line: string) => void;
+
+/** Makes a call, and tells its progress and how it ended. */
+export async function tellingEnd<T>(
+  { namespace, group, name }: Pick<BindingCall, "namespace" | "group" | "name">,
+  tell: Tell | undefined,
+  make: (onProgress?: (progress: Progress) => void) => Promise<T>,
+): Promise<T> {
+  if (!tell) return make();
+  const tool = oneLine(group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`, 100);
+  try {
+    const value = await make((progress) => tell(progressText(tool, progress)));
+    tell(`${tool}: done`);
+    return value;
+  } catch (error) {
+    tell(`${tool}: failed`);
+    throw error;
+  }
+}
+
+/** Maximum characters of a server's message. */
+const maxWords = 200;
+
+export function progressText(tool: string, { progress, total, message }: Progress): string {
+  const words = oneLine(message ?? "", maxWords);
+  const whole = total !== undefined && total > 0 ? total : undefined;
+  const share = whole === undefined ? shown(progress) : `${shown(progress)}/${shown(whole)}`;
+  return `${tool}: ${[saysIt(words, progress, whole) ? "" : share, words].filter(Boolean).join(" ")}`;
+}
+
+/** Whether the server's message contains the progress itself: "720 of 2,400", "30%", "Processed item 3" if the total is unknown. */
+function saysIt(words: string, progress: number, total: number | undefined): boolean {
+  const numbers = [...words.replace(/(?<=\d)[,'_ ](?=\d{3}(?!\d))/g, "").matchAll(/\d+(?:\.\d+)?/g)].map(Number);
+  const has = (value: number) => numbers.includes(value) || numbers.includes(Number(shown(value)));
+  if (total === undefined) return has(progress);
+  const percent = (100 * progress) / total;
+  const isPercent = /\d\s?%/.test(words) && numbers.some((each) => Math.abs(each - percent) < 1);
+  // With 1 of 1 both are the same number, which has to be there twice.
+  const isShare =
+    progress === total ? numbers.filter((each) => each === total).length > 1 : has(progress) && has(total);
+  return isShare || isPercent;
+}
+
+function shown(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}

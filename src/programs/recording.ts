@@ -1,0 +1,358 @@
+/**
+ * Records executions for `claudikins trace`: notes them while they run, and writes them after the answer. A failure here fails no
+ * execution.
+ */
+
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { withoutBase64 } from "../base/media.ts";
+import type { RecordMode } from "../config/defaults.ts";
+import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
+import { type Redact, redactorOf } from "../servers/secrets.ts";
+import { usedNames } from "./counted-call.ts";
+import type { Parts } from "./parts.ts";
+import {
+  type Door,
+  doorOf,
+  type Excerpt,
+  type ExecutionRecord,
+  type HostIdentity,
+  type RecordedCall,
+  type RecordedError,
+} from "./trace/record.ts";
+import { writeRecord } from "./trace/store.ts";
+
+export interface RecordingOptions {
+  folder: string;
+  mode: RecordMode;
+  /** The config file; null for the demo. */
+  config: string | null;
+  log: Log;
+}
+
+/** Delay before writing, so that the answer goes first. */
+const writeAfterMs = 20;
+
+export class ExecutionRecorder {
+  readonly options: RecordingOptions;
+  /** The id of the execution that began last. */
+  lastId: string | undefined;
+  readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: RecordingOptions) {
+    this.options = options;
+  }
+
+  begin(recorded: Recorded): Recording {
+    this.lastId = recorded.id;
+    return new Recording(recorded, this);
+  }
+
+  /** Makes and writes the record later. */
+  keep(make: () => Promise<ExecutionRecord>): void {
+    this.#unwritten.push(make);
+    this.#timer ??= setTimeout(() => void this.end(), writeAfterMs).unref();
+  }
+
+  /** Writes the rest. Never rejects. */
+  end(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const left = this.#unwritten.splice(0);
+    this.#writing = this.#writing.then(async () => {
+      for (const make of left) await this.#write(make);
+    });
+    return this.#writing;
+  }
+
+  async #write(make: () => Promise<ExecutionRecord>): Promise<void> {
+    const { folder, log } = this.options;
+    try {
+      await writeRecord(folder, await make());
+    } catch (error) {
+      log.debug(`Cannot record the execution: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Calls that are recorded. Further calls are only counted. */
+const maxCalls = 10_000;
+
+export interface Recorded {
+  id: string;
+  source: string;
+  parts: Parts;
+  /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
+  isForAgent?: boolean | undefined;
+  /** The agent, as it names itself. */
+  host?: HostIdentity | undefined;
+  /** Recorded before the execution was saved. */
+  timeline?: Timeline | undefined;
+}
+
+export interface Noted {
+  call: WatchedCall;
+  startMs: number;
+  argumentChars: number;
+  endMs?: number;
+  end?: WatchedEnd;
+  resultChars?: number;
+}
+
+/** What was recorded so far, without the calls: plain data. */
+export interface TimelineHead {
+  /** In milliseconds since 1970. */
+  at: number;
+  startedAt: number;
+  made: number;
+}
+
+/** Everything that was recorded before the execution was saved. */
+export interface Timeline extends TimelineHead {
+  noted: Noted[];
+}
+
+/** Calls by their places. With `isWhole`, what was told before does not count. */
+export interface CallChanges {
+  isWhole: boolean;
+  calls: [place: number, noted: Noted][];
+}
+
+export class Recording {
+  readonly id: string;
+  /** In milliseconds since 1970. */
+  readonly #at: number;
+  readonly #begunAt: number;
+  readonly #source: string;
+  readonly #door: Door;
+  readonly #parts: Parts;
+  readonly #recorder: ExecutionRecorder;
+  readonly #host: HostIdentity | undefined;
+  #startedAt: number;
+  #noted: Noted[];
+  /** The places of calls that were noted or have ended since `changes` was last called. */
+  readonly #changed = new Set<number>();
+  /** Whether the places differ from those that `changes` has told, perhaps in another process. */
+  #isRenumbered = true;
+  #made: number;
+
+  constructor({ id, source, parts, isForAgent = false, host, timeline }: Recorded, recorder: ExecutionRecorder) {
+    this.id = id;
+    this.#source = source;
+    this.#door = doorOf(isForAgent);
+    this.#parts = parts;
+    this.#recorder = recorder;
+    this.#host = host;
+    this.#at = timeline?.at ?? Date.now();
+    this.#begunAt = ago(this.#at);
+    this.#startedAt = timeline ? ago(timeline.startedAt) : this.#begunAt;
+    // Calls without an end are made again, and noted again.
+    this.#noted = timeline?.noted.filter(({ end }) => end) ?? [];
+    this.#made = timeline ? timeline.made - timeline.noted.length + this.#noted.length : 0;
+  }
+
+  /** Call this when the code starts. Code that was refused may start a second time. */
+  start(): void {
+    this.#startedAt = performance.now();
+    this.#noted = [];
+    this.#isRenumbered = true;
+    this.#made = 0;
+  }
+
+  get timeline(): TimelineHead {
+    const startedAt = Date.now() - (performance.now() - this.#startedAt);
+    return { at: this.#at, startedAt, made: this.#made };
+  }
+
+  /** The calls that were noted or have ended since this was last called, or all calls. They change later. */
+  changes(isWanted: boolean): CallChanges {
+    const isWhole = isWanted || this.#isRenumbered;
+    const places = isWhole ? this.#noted.keys() : this.#changed.values();
+    const calls = [...places].flatMap((place): [number, Noted][] => {
+      const noted = this.#noted[place];
+      return noted ? [[place, noted]] : [];
+    });
+    this.#changed.clear();
+    this.#isRenumbered = false;
+    return { isWhole, calls };
+  }
+
+  readonly watch: CallWatcher = (call) => {
+    // Questions about the tools do not count as calls.
+    if (call.namespace === "") return () => {};
+    this.#made += 1;
+    if (this.#noted.length >= maxCalls) return () => {};
+    const { namespace, group, name, line, args } = call;
+    const known = { namespace, group, name, line, args: this.#begin(args, maxArguments) };
+    const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
+    const all = this.#noted;
+    const place = all.push(noted) - 1;
+    this.#changed.add(place);
+    return (end) => {
+      if (this.#noted === all) this.#changed.add(place);
+      noted.endMs = this.#now;
+      if (end.outcome === "ok") noted.resultChars = end.text.length;
+      noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;
+    };
+  };
+
+  ended(outcome: Outcome): void {
+    const durationMs = this.#now;
+    const noted = this.#noted;
+    this.#recorder.keep(() => this.#record(outcome, noted, durationMs));
+  }
+
+  get #now(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** Copies the beginning, so that the whole text is not kept in memory. Empty if contents are not recorded. */
+  #begin(text: string, max: number): string {
+    if (this.#recorder.options.mode === "sizes") return "";
+    return text.length <= max + margin ? text : Buffer.from(text.slice(0, max + margin)).toString();
+  }
+
+  async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
+    const { config, mode } = this.#recorder.options;
+    const { receipt, logs, ok } = outcome;
+    const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
+    const source = this.#source;
+    const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
+    return {
+      version: 1,
+      id: this.id,
+      at: this.#at,
+      door: this.#door,
+      config,
+      ok,
+      reason: ok ? undefined : outcome.reason,
+      durationMs: rounded(durationMs),
+      beforeMs: rounded(this.#startedAt - this.#begunAt),
+      calls: receipt.calls,
+      failures: receipt.failures,
+      charsIn: receipt.charsIn,
+      charsOut: receipt.charsOut,
+      hasContents: contents !== undefined,
+      receipt: receipt.id,
+      host: this.#host,
+      protocols: this.#protocols(noted),
+      code: {
+        chars: source.length,
+        lines: source.replace(/\n$/, "").split("\n").length,
+        text: contents?.text(source, maxCode).text,
+      },
+      timeline: noted.map((each) => this.#call(each, durationMs, contents)),
+      moreCalls: this.#made - noted.length,
+      logs: {
+        lines: logs.length,
+        chars: logs.reduce((sum, { text }) => sum + text.length + 1, 0),
+        entries: contents && logs.map(({ level, text }) => ({ level, text: contents.text(text, maxLog).text })),
+      },
+      error: ok ? undefined : errorOf(outcome.error, contents),
+      value: value === undefined ? undefined : contents?.json(value, maxValue, "value"),
+    };
+  }
+
+  /** By server. A call that failed may have reached no server. */
+  #protocols(noted: readonly Noted[]): Record<string, string> {
+    const { pool } = this.#parts;
+    const servers = new Set(noted.map(({ call }) => call.namespace));
+    const known = [...servers].flatMap((server) => {
+      const protocol = pool.identity(server)?.protocol;
+      return protocol === undefined ? [] : [[server, protocol]];
+    });
+    return Object.fromEntries(known);
+  }
+
+  #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
+    const { call, startMs, argumentChars, resultChars = 0, end = { outcome: "cancelled" } } = noted;
+    return {
+      ...usedNames(call, this.#parts),
+      line: call.line,
+      startMs: rounded(startMs),
+      // A call that was cancelled with the execution may end a moment after it.
+      endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
+      waitedMs: end.outcome !== "cancelled" && end.waitedMs ? rounded(end.waitedMs) : undefined,
+      outcome: end.outcome,
+      argumentChars,
+      resultChars,
+      code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,
+      arguments: contents?.json(call.args, maxArguments, "arguments"),
+      message: end.outcome === "failed" ? contents?.text(end.message, maxLog).text : undefined,
+      result: end.outcome === "ok" ? contents?.json(end.text, maxResult, "result") : undefined,
+    };
+  }
+}
+
+function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Contents | undefined): RecordedError {
+  return {
+    code: code?.slice(0, 100),
+    line,
+    name: contents?.text(name, 200).text,
+    message: contents?.text(message, maxLog).text,
+    hint: hint === undefined ? undefined : contents?.text(hint, maxLog).text,
+  };
+}
+
+/** Maximum characters of each kind of content. */
+const maxArguments = 10_000;
+const maxResult = 20_000;
+const maxCode = 500_000;
+const maxLog = 20_000;
+const maxValue = 100_000;
+
+/** Maximum characters of all contents of an execution. */
+const maxContents = 4_000_000;
+
+/** No secret is longer. This much is read beyond a cut and then dropped, so that half a secret is never kept. */
+const margin = 4_096;
+
+/** Excerpts without secrets and base64, until the limit of an execution is reached. */
+class Contents {
+  readonly #masked: (value: unknown) => unknown;
+  #room = maxContents;
+
+  private constructor(masked: (value: unknown) => unknown) {
+    this.#masked = masked;
+  }
+
+  static async of({ config }: Parts): Promise<Contents> {
+    const { masked } = await import("../servers/secrets.ts");
+    const redactors: Redact[] = [...config.servers.values()].map(redactorOf);
+    const redact: Redact = (text) => redactors.reduce((known, each) => each(known), text);
+    return new Contents((value) => masked(value, redact));
+  }
+
+  text(whole: string, max: number): Excerpt {
+    const isCut = whole.length > max;
+    const masked = String(this.#masked(whole.slice(0, max + margin)));
+    const most = isCut ? Math.min(max, Math.max(0, masked.length - margin)) : masked.length;
+    const all = withoutBase64(masked.slice(0, most), isCut);
+    const text = all.slice(0, this.#room);
+    this.#room -= text.length;
+    return { text, isWhole: !isCut && text.length === all.length };
+  }
+
+  /** Short JSON is parsed, so that secrets are also found by the names of their keys. */
+  json(json: string, max: number, key: string): Excerpt {
+    if (json.length > max) return this.text(json, max);
+    try {
+      const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
+      return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
+    } catch {
+      // The text is not JSON, or nested deeper than our stack.
+      return this.text(json, max);
+    }
+  }
+}
+
+/** The time of `performance.now()` at that time, in milliseconds since 1970. */
+function ago(at: number): number {
+  return performance.now() - (Date.now() - at);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,120 @@
+/** An execution of this process, and how somebody follows one. */
+
+import { atMost } from "../base/time-limit.ts";
+import { continuesElsewhere } from "../policy/desk.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import { toolId } from "../sandbox/seen-calls.ts";
+import type { Starter } from "./asker.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import type { ExecutionParts } from "./execute.ts";
+import type { FailureReason } from "./trace/record.ts";
+
+/** How far an execution is. */
+export type Progress =
+  | { state: "running"; calls: string[] }
+  /** Waits for a timer alone. `until` is in milliseconds since 1970. */
+  | { state: "asleep"; until: number }
+  /** Its process has died, or gave it up. It can be continued. */
+  | { state: "stopped" }
+  /** Its process has died, and it cannot be continued. */
+  | { state: "lost"; why: string }
+  | { state: "ended"; ok: boolean; reason?: FailureReason | undefined };
+
+/** An execution that somebody follows. */
+export interface FollowedExecution {
+  readonly id: string;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Rejects with EXECUTION_LOST or EXECUTION_NOT_FOUND. */
+  readonly outcome: Promise<Outcome>;
+  progress(): Promise<Progress>;
+  /** Keeps the execution, and later its outcome, because its id is told to somebody. Resolves when it is stored, if that is soon. */
+  handOut(): Promise<void>;
+  /** Whether somebody has its id. */
+  readonly isHandedOut: boolean;
+  cancel(): void;
+}
+
+/** Time for a program that waits to be saved. */
+const savingMs = 2_000;
+
+/** An execution of this process. */
+export class RunningExecution implements FollowedExecution {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly parts: ExecutionParts;
+  readonly starter: Starter | undefined;
+  readonly outcome: Promise<Outcome>;
+  readonly #checkpointer: ExecutionCheckpointer;
+  readonly #cancelled = new AbortController();
+
+  constructor(
+    {
+      id,
+      startedAt,
+      checkpointer,
+      parts,
+      starter,
+    }: Pick<RunningExecution, "id" | "startedAt" | "parts" | "starter"> & { checkpointer: ExecutionCheckpointer },
+    work: (signal: AbortSignal) => Promise<Outcome>,
+  ) {
+    this.id = id;
+    this.startedAt = startedAt;
+    this.parts = parts;
+    this.starter = starter;
+    this.#checkpointer = checkpointer;
+    this.outcome = this.#ended(work);
+    // Nobody may wait for it.
+    this.outcome.catch(() => {});
+  }
+
+  async progress(): Promise<Progress> {
+    const running = this.parts.sandbox.running(this.id);
+    const until = running?.sleepsUntil;
+    if (until !== undefined) return { state: "asleep", until };
+    return { state: "running", calls: running?.openCalls.map(toolId) ?? [] };
+  }
+
+  /** Whether a call is under way. */
+  get isCalling(): boolean {
+    return this.#checkpointer.isCalling;
+  }
+
+  /** Whether it was given up, so that another process can continue it. */
+  get isReleased(): boolean {
+    return this.#checkpointer.isReleased;
+  }
+
+  /** Resolves when the execution of a background program is in the store. Rejects if it cannot be stored. */
+  async stored(): Promise<void> {
+    await this.#checkpointer.begun;
+  }
+
+  async handOut(): Promise<void> {
+    this.#checkpointer.want();
+    this.parts.sandbox.running(this.id)?.keep();
+    // A program is saved when it waits. Until then it may compute for long.
+    await atMost(savingMs, this.#checkpointer.saved);
+  }
+
+  get isHandedOut(): boolean {
+    return this.#checkpointer.isWanted;
+  }
+
+  cancel(): void {
+    this.#cancelled.abort();
+  }
+
+  /** Ends the execution here. If its id was handed out, another process can continue it. */
+  stop(): void {
+    const { isWanted } = this.#checkpointer;
+    if (isWanted) this.#checkpointer.release();
+    this.#cancelled.abort(isWanted ? continuesElsewhere : undefined);
+  }
+
+  async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+    const outcome = await work(this.#cancelled.signal);
+    await this.#checkpointer.ended(outcome);
+    return outcome;
+  }
+}

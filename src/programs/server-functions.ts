@@ -1,0 +1,134 @@
+/**
+ * The functions that a server has beside its tools: `server.resources.list()`, `server.prompts.get(name, args)`. Values have the
+ * shapes of MCP.
+ */
+
+import { ClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import type { BindingCall } from "../sandbox/contract.ts";
+import type { CallOptions, Pool } from "../servers/pool.ts";
+
+interface Around {
+  pool: Pool;
+  subscriptions: CodeSubscriptions;
+  options: CallOptions & { signal: AbortSignal };
+}
+
+type ServerFunction = (server: string, args: JsonObject, around: Around) => unknown;
+
+/** By group and name. Calls that continue a subscription name no server. */
+const functions: Record<string, ServerFunction> = {
+  "resources.list": async (server, _, { pool, options }) => ({ resources: await pool.listResources(server, options) }),
+  "resources.templates": async (server, _, { pool, options }) => ({
+    resourceTemplates: await pool.listResourceTemplates(server, options),
+  }),
+  "resources.read": (server, { uri }, { pool, options }) =>
+    pool.readResource(server, text(uri, `${server}.resources.read("<uri>")`), options),
+  "resources.subscribe": (server, { uri }, { subscriptions, options }) =>
+    subscriptions.subscribe(server, text(uri, `${server}.resources.subscribe("<uri>")`), options.signal),
+  "resources.next": (_, { id }, { subscriptions }) => subscriptions.next(Number(id)),
+  "resources.unsubscribe": (_, { id }, { subscriptions }) => subscriptions.unsubscribe(Number(id)),
+  "skills.list": async (server, _, { pool, options }) => ({ skills: await pool.listSkills(server, options) }),
+  "skills.read": (server, { uri }, { pool, options }) =>
+    pool.readResource(server, text(uri, `${server}.skills.read("<uri>")`), options),
+  "prompts.list": async (server, _, { pool, options }) => ({ prompts: await pool.listPrompts(server, options) }),
+  "prompts.get": (server, { name, arguments: given = {} }, { pool, options }) =>
+    pool.getPrompt(server, text(name, `${server}.prompts.get("<name>", { …arguments })`), Object(given), options),
+};
+
+export function isServerFunction(group: string, name: string): boolean {
+  return Object.hasOwn(functions, `${group}.${name}`);
+}
+
+/** Throws what the pool throws. */
+export async function serverFunction(call: BindingCall, around: Around): Promise<unknown> {
+  const { namespace: server, group, name, args } = call;
+  if (isServerFunction(group, name)) return functions[`${group}.${name}`]?.(server, args, around);
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
+}
+
+function text(value: unknown, signature: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  const name = signature.slice(0, signature.indexOf("("));
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `${name} takes a string, got ${JSON.stringify(value) ?? "nothing"}`, {
+    hint: signature,
+  });
+}
+
+/** Maximum number of open subscriptions of one execution. */
+const maxOpen = 100;
+
+/** Maximum number of changed resources that wait to be asked for. Several changes of one resource count once. */
+const maxWaiting = 1_000;
+
+interface Open {
+  changed: Set<string>;
+  /** Resolves on the next change, and when the subscription ends. Then it is replaced. */
+  waiting: PromiseWithResolvers<void>;
+  end: () => void;
+}
+
+/**
+ * Resource subscriptions of one execution. The code asks for one update after another, and all subscriptions end with it.
+ */
+export class CodeSubscriptions {
+  readonly #pool: Pool;
+  readonly #open = new Map<number, Open>();
+  #lastId = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Returns an id for `next`. The subscription ends when the execution's signal is aborted. */
+  async subscribe(server: string, uri: string, signal: AbortSignal): Promise<{ id: number }> {
+    if (this.#open.size >= maxOpen) {
+      throw new ClaudikinsError("INVALID_ARGUMENTS", `${server} already has ${maxOpen} open subscriptions`, {
+        hint: "Close one: leave its loop, or call its return().",
+      });
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const open: Open = { changed: new Set(), waiting: Promise.withResolvers(), end: () => {} };
+    this.#open.set(id, open);
+    const listener = (updated: string) => {
+      if (open.changed.size < maxWaiting) open.changed.add(updated);
+      wake(open);
+    };
+    try {
+      open.end = await this.#pool.subscribe(server, uri, listener, { signal });
+    } catch (error) {
+      this.#open.delete(id);
+      throw error;
+    }
+    signal.addEventListener("abort", () => this.unsubscribe(id), { once: true });
+    if (signal.aborted) this.unsubscribe(id);
+    return { id };
+  }
+
+  /** Waits for the next update. */
+  async next(id: number): Promise<{ done: boolean; value?: { uri: string } }> {
+    for (let open = this.#open.get(id); open; open = this.#open.get(id)) {
+      const [uri] = open.changed;
+      if (uri !== undefined) {
+        open.changed.delete(uri);
+        return { done: false, value: { uri } };
+      }
+      await open.waiting.promise;
+    }
+    return { done: true };
+  }
+
+  unsubscribe(id: number): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    this.#open.delete(id);
+    open.end();
+    wake(open);
+  }
+}
+
+function wake(open: Open): void {
+  open.waiting.resolve();
+  open.waiting = Promise.withResolvers();
+}

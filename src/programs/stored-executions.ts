@@ -1,0 +1,236 @@
+/** The executions in the store, as this process sees them: those of its config, who runs them, and which build has saved them. */
+import { existsSync } from "node:fs";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Environment } from "../config/environment.ts";
+import { ownersFolder, storeFile } from "../config/locations.ts";
+import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
+import { toolId } from "../sandbox/seen-calls.ts";
+import { openDatabase } from "../store/database.ts";
+import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
+import { isOwnerAlive, Owner } from "../store/owner.ts";
+import { StoreWriter } from "../store/writer.ts";
+import { type Asker, mayAsk, type Starter } from "./asker.ts";
+import type { StoreAccess } from "./checkpointer.ts";
+import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
+import { type Door, doorOf, type HostIdentity } from "./trace/record.ts";
+
+export interface ExecutionsOptions {
+  env: Environment;
+  /** The config file; null for the demo. */
+  config: string | null;
+  log: Log;
+  /** Without it, a program that another build has saved is lost here. */
+  otherBuilds?: OtherBuilds | undefined;
+}
+
+/** Executables of other builds, which continue the programs that they have saved. `engine` is the mark of a build. */
+export interface OtherBuilds {
+  has(engine: string): boolean;
+  /** Starts a process of that build, which continues the execution. False if it does not. Throws what starting throws. */
+  continue(engine: string, id: string): Promise<boolean>;
+  /** Keeps the executable of this process. It never throws. */
+  keepOwn(engine: string): void;
+  /** Removes executables that none of these builds has. */
+  removeAllBut(engines: readonly string[]): void;
+}
+
+/** Whether a build has saved the program that cannot continue in this engine. The versions in the marks do not matter. */
+export function isOfOtherBuild(
+  { isSaved, engine: savedBy }: Pick<StoredExecution, "isSaved" | "engine">,
+  engine: string,
+): boolean {
+  return isSaved && savedBy?.split(" ").at(-1) !== engine.split(" ").at(-1);
+}
+
+/** What it takes to continue an execution, and to list it: the stored JSON. */
+export interface StoredRequest {
+  source: string;
+  /** The limits of the request, for a program that has not started. */
+  asked: ExecuteRequest["limits"];
+  limits: SandboxLimits;
+  check: CheckMode | undefined;
+  isForAgent: boolean;
+  host: HostIdentity | undefined;
+  claim?: string | undefined;
+  starter?: Starter | undefined;
+  /** The working directory of servers that name none. */
+  cwd: string;
+}
+
+/** A call that a stored execution waits for. */
+export interface OpenCallState {
+  /** The tool id. */
+  tool: string;
+  /** The line of the code. */
+  line: number | undefined;
+  state: StoredCall["state"];
+}
+
+/** How often the store is looked at for what other processes want. */
+export const lookMs = 500;
+
+const dayMs = 86_400_000;
+
+/** The open store: what is read comes from `store`, and everything is written by `writer`. */
+export interface OpenStore extends StoreAccess {
+  store: ExecutionStore;
+}
+
+export class StoredExecutions {
+  readonly #options: ExecutionsOptions;
+  readonly #cancel: (id: string) => void;
+  #access: Promise<OpenStore & { end: () => Promise<void> }> | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #mark = 0;
+
+  /** `cancel` is called when another process wants an execution of this process to be cancelled. */
+  constructor(options: ExecutionsOptions, cancel: (id: string) => void) {
+    this.#options = options;
+    this.#cancel = cancel;
+  }
+
+  /** Whether anything was ever stored. The file is not created for a question. */
+  get exist(): boolean {
+    return existsSync(storeFile(this.#options.env));
+  }
+
+  /** Whether an execution of this config is stored with this claim. */
+  async hasClaim(id: string, claim: string, parts: ExecutionParts): Promise<boolean> {
+    if (!this.exist) return false;
+    const row = (await this.open(parts)).store.get(id);
+    return row?.config === this.#options.config && (JSON.parse(row.request) as StoredRequest).claim === claim;
+  }
+
+  /** The executions of this config that are stored, newest first. */
+  async list(parts: ExecutionParts): Promise<StoredExecution[]> {
+    if (!this.exist) return [];
+    const { store } = await this.open(parts);
+    return store.list(this.#options.config);
+  }
+
+  /** The stored executions of this config that have not ended and are not lost. */
+  async unfinished(parts: ExecutionParts): Promise<StoredExecution[]> {
+    if (!this.exist) return [];
+    return (await this.open(parts)).store.open(this.#options.config);
+  }
+
+  /** The newest of them, without their requests, which may be long. */
+  async newest(count: number, parts: ExecutionParts): Promise<BriefExecution[]> {
+    if (!this.exist) return [];
+    return (await this.open(parts)).store.newest(this.#options.config, count);
+  }
+
+  /** What a stored execution runs: the beginning of its source, at most `chars` characters, and the front door by which it came. */
+  async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
+    const { store } = await this.open(parts);
+    return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
+  }
+
+  /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
+  async look(id: string, parts: ExecutionParts): Promise<{ row: StoredExecution; calls: OpenCallState[] }> {
+    const { store } = await this.open(parts);
+    const row = this.rowOf(id, store);
+    const calls = store.callPlaces(id).map(({ namespace, group, name, line, state }) => {
+      const tool = toolId({ namespace, group: group as CallGroup, name });
+      return { tool, line: line ?? undefined, state };
+    });
+    return { row, calls };
+  }
+
+  /** An agent is told the same of every execution that it may not ask for. Throws EXECUTION_NOT_FOUND. */
+  rowOf(id: string, store: ExecutionStore, asker?: Asker): StoredExecution {
+    const row = store.get(id);
+    const isOurs = row?.config === this.#options.config;
+    if (row && isOurs && (!asker || mayAsk(asker, (JSON.parse(row.request) as StoredRequest).starter))) return row;
+    if (!row || asker) throw notFound(id);
+    throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
+      hint:
+        row.config === null ? "It is the demo's: use it where no config file is found." : `Add --config ${row.config}`,
+    });
+  }
+
+  /** Whether the process that runs the execution is alive. */
+  async isAlive({ owner }: Pick<StoredExecution, "owner">): Promise<boolean> {
+    return owner !== null && (await isOwnerAlive(ownersFolder(this.#options.env), owner));
+  }
+
+  /** Whether only another build can continue the program, and its executable is gone. */
+  async isOfLostBuild(row: Pick<StoredExecution, "isSaved" | "engine">): Promise<boolean> {
+    const access = await this.#access;
+    if (row.engine === null || !access || !isOfOtherBuild(row, access.engine)) return false;
+    return this.#options.otherBuilds?.has(row.engine) !== true;
+  }
+
+  open(parts: ExecutionParts): Promise<OpenStore> {
+    this.#access ??= this.#openStore(parts).catch((error: unknown) => {
+      this.#access = undefined;
+      throw error;
+    });
+    return this.#access;
+  }
+
+  async #openStore({ sandbox, config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
+    const { env } = this.#options;
+    const [database, engine] = await Promise.all([openDatabase(storeFile(env)), sandbox.buildMark()]);
+    const owner = await Owner.take(ownersFolder(env));
+    const store = new ExecutionStore(database);
+    const writer = new StoreWriter(storeFile(env));
+    void this.#tidy(store, writer, Date.now() - config.executions.keepDays * dayMs);
+    this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
+    this.#watch ??= setInterval(() => this.#look(store, owner.name), lookMs).unref();
+    const end = async () => {
+      // The lock is held until everything is written: nobody may take an execution over before.
+      await writer.close();
+      owner[Symbol.dispose]();
+      database.close();
+    };
+    const keepBuild = () => this.#options.otherBuilds?.keepOwn(engine);
+    return { store, writer, owner: owner.name, engine, keepBuild, end };
+  }
+
+  /** Removes what nobody asks for any more, and pages that no execution has. */
+  async #tidy(store: ExecutionStore, writer: StoreWriter, before: number): Promise<void> {
+    try {
+      for (const row of store.old(before)) if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
+      await writer.deleteOrphans((owner) => isOwnerAlive(ownersFolder(this.#options.env), owner));
+    } catch (error) {
+      this.#options.log.debug(`Cannot tidy the store of executions: ${messageOf(error)}`);
+    }
+  }
+
+  /** Cancels what other processes want to be cancelled. */
+  #look(store: ExecutionStore, owner: string): void {
+    try {
+      const { mark } = store;
+      if (mark === this.#mark) return;
+      this.#mark = mark;
+      for (const id of store.cancelled(owner)) this.#cancel(id);
+    } catch (error) {
+      this.#options.log.debug(`Cannot read the store of executions: ${messageOf(error)}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    const access = await this.#access?.catch(() => undefined);
+    await access?.end();
+  }
+}
+
+export interface AboutProgram {
+  code: string;
+  door: Door;
+}
+
+/** `request` is the stored JSON. */
+export function aboutRequest(request: string, chars?: number): AboutProgram {
+  const { source, isForAgent = false } = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
+  return { code: source.slice(0, chars), door: doorOf(isForAgent) };
+}
+
+export function notFound(id: string): ClaudikinsError {
+  return new ClaudikinsError("EXECUTION_NOT_FOUND", `There is no execution "${id}"`, {
+    hint: "To list the executions that run or wait: claudikins executions list",
+  });
+}

@@ -1,0 +1,31 @@
+/** The stored form of an outcome. A large value stays text: it is parsed when somebody reads it. */
+import { eventLoopTurn } from "../base/event-loop.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import { largeSuccess } from "../sandbox/recorder.ts";
+
+/** Log lines that are written before other events are handled. */
+const linesAtOnce = 2_000;
+
+/** JSON of an outcome without its value, and of its value. Other events are handled between the parts. */
+export async function outcomeJson(outcome: Outcome): Promise<{ outcome: string; value: string | undefined }> {
+  const { logs, display } = outcome;
+  const logParts: string[] = [];
+  for (let from = 0; from < logs.length; from += linesAtOnce) {
+    logParts.push(JSON.stringify(logs.slice(from, from + linesAtOnce)).slice(1, -1));
+    if (logs.length > linesAtOnce) await eventLoopTurn();
+  }
+  const displayParts: string[] = [];
+  for (const each of display) displayParts.push(JSON.stringify(each));
+  const rest = outcome.ok
+    ? { ok: true, receipt: outcome.receipt }
+    : { ok: false, reason: outcome.reason, error: outcome.error, receipt: outcome.receipt };
+  const lists = `"logs":[${logParts.join(",")}],"display":[${displayParts.join(",")}]}`;
+  const value = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
+  return { outcome: `${JSON.stringify(rest).slice(0, -1)},${lists}`, value };
+}
+
+/** The outcome of its stored form. */
+export function outcomeOf({ outcome, value }: { outcome: string; value: string | undefined }): Outcome {
+  const parsed = JSON.parse(outcome) as Outcome;
+  return parsed.ok && value !== undefined ? largeSuccess(value, parsed) : parsed;
+}

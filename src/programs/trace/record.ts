@@ -1,0 +1,103 @@
+/** The record of one execution: time, result, calls and sizes. Contents are kept only on request. */
+import {
+  about,
+  byName,
+  either,
+  exactly,
+  list,
+  named,
+  nothing,
+  number,
+  oneOf,
+  record,
+  text,
+  time,
+  type ValueOf,
+  yesOrNo,
+} from "../../base/json-shape.ts";
+
+/** The front doors that run code. */
+export const doorShape = oneOf("exec", "serve");
+export type Door = ValueOf<typeof doorShape>;
+
+/** The front door by which a program came, whatever process runs it now. */
+export function doorOf(isForAgent: boolean): Door {
+  return isForAgent ? "serve" : "exec";
+}
+
+/** Why a program failed. */
+export const failureReason = oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed");
+export type FailureReason = ValueOf<typeof failureReason>;
+
+const summary = {
+  version: exactly(1),
+  id: text,
+  at: about("The start, in milliseconds since 1970", time),
+  door: doorShape,
+  config: about("The config file; null for the demo", either(text, nothing)),
+  ok: yesOrNo,
+  "reason?": about("Why it failed", failureReason),
+  durationMs: number,
+  beforeMs: about("Time spent fetching tools from servers before the code ran", number),
+  calls: number,
+  failures: number,
+  charsIn: about("Characters of the tools' results", number),
+  charsOut: about("Characters of the value, the logs and what is displayed", number),
+  hasContents: about("Whether it was recorded with --record", yesOrNo),
+  receipt: about("Id of its receipt", text),
+};
+
+/** The first line of each file, which lists show. */
+export const summaryShape = named("Summary", record(summary));
+export type Summary = ValueOf<typeof summaryShape>;
+
+const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
+/** An agent, as it names itself. */
+export type HostIdentity = ValueOf<typeof hostShape>;
+
+const excerptShape = named(
+  "Excerpt",
+  about("The beginning of a text, without secrets", record({ text, isWhole: yesOrNo })),
+);
+export type Excerpt = ValueOf<typeof excerptShape>;
+
+const callShape = named(
+  "Call",
+  record({
+    server: text,
+    tool: text,
+    "line?": about("Line of the code, counting from 1", number),
+    startMs: about("Since the code started", number),
+    endMs: number,
+    "waitedMs?": about("How much of this time a person was asked", number),
+    outcome: oneOf("ok", "failed", "cancelled"),
+    argumentChars: number,
+    resultChars: number,
+    "code?": about("Error code", text),
+    "message?": text,
+    "arguments?": excerptShape,
+    "result?": excerptShape,
+  }),
+);
+export type RecordedCall = ValueOf<typeof callShape>;
+
+export const executionShape = named(
+  "Execution",
+  about(
+    "With an id; texts are present only if hasContents is true",
+    record({
+      ...summary,
+      "host?": about("With serve: the agent, and the revision of MCP that it spoke", hostShape),
+      "protocols?": about("The revision of MCP that each called server spoke", byName(text)),
+      code: record({ chars: number, lines: number, "text?": text }),
+      // In the order in which the calls were made.
+      timeline: list(callShape),
+      moreCalls: about("Number of later calls, which are not recorded individually", number),
+      logs: record({ lines: number, chars: number, "entries?": list(record({ level: text, text })) }),
+      "error?": record({ "code?": text, "line?": number, "name?": text, "message?": text, "hint?": text }),
+      "value?": excerptShape,
+    }),
+  ),
+);
+export type ExecutionRecord = ValueOf<typeof executionShape>;
+export type RecordedError = NonNullable<ExecutionRecord["error"]>;

@@ -1,7 +1,0 @@
-/** The worker thread of the registry's long jobs. */
-import { answerJobs } from "../../off-thread.ts";
-import { doJob, type Job, type JobOutput } from "./jobs.ts";
-
-declare const self: Worker;
-
-answerJobs<Job, JobOutput>(self, doJob);

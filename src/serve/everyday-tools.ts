@@ -1,0 +1,152 @@
+/** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
+import { oneLine } from "../base/visible-text.ts";
+import { denialOf } from "../policy/decision.ts";
+import { briefSignature, outlineOf } from "../tools/brief-signature.ts";
+import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
+import type { RegistryServer, RegistryTool } from "../tools/model.ts";
+import { toIdentifier } from "../tools/names.ts";
+import { callPath } from "../tools/signature.ts";
+
+interface EverydayTool {
+  server: string;
+  /** Its name. */
+  tool: string;
+  /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known and programs read them. */
+  least: string;
+  /** The same for every tool, whether programs read its result or not. */
+  outlined: string;
+  /** The same with the whole result. */
+  whole: string;
+  /** How much each token of the text is used. */
+  worth: number;
+}
+
+/** The text shown for each tool: its call, perhaps with its result. */
+export type Calls = ReadonlyMap<EverydayTool, string>;
+
+/** Longer calls are left to the search. */
+const maxChars = 400;
+
+/** More than fit into an ordinary surface. */
+const maxTools = 60;
+
+/** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
+export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
+  if (!config.surfaceLearns) return [];
+  const entries = servers.flatMap((name): [string, string][] => {
+    const server = config.servers.get(name);
+    return server ? [[name, entryKeyOf(config, server)]] : [];
+  });
+  const used = [...ledger.weightsOf(new Map(entries))].flatMap(([name, weights]) => {
+    const server = catalog.find(name);
+    return (server?.tools ?? []).flatMap((tool) => {
+      const weight = weights.get(tool.name);
+      return weight === undefined ? [] : [{ server: server!, tool, weight }];
+    });
+  });
+  const most = new Set(used.toSorted((a, b) => b.weight - a.weight).slice(0, maxTools));
+  return used.flatMap((each) => (most.has(each) ? everydayTool(each.server, each.tool, each.weight) : []));
+}
+
+/** The usual tools of well-known servers, by the server catalog. Servers that were not asked yet are `recognised`. */
+export function usualTools(
+  { catalog, config }: Toolbox,
+  servers: readonly string[],
+  recognised: ReadonlyMap<string, Recognised>,
+): EverydayTool[] {
+  return servers.flatMap((name) => {
+    const server = catalog.find(name);
+    if (server) return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, usualWeight) : []));
+    const { usual = {}, results = {} } = recognised.get(name) ?? {};
+    const jsName = catalog.jsNameOf(name);
+    const policy = config.servers.get(name)?.policy;
+    const allowed = Object.entries(usual)
+      .sort()
+      .filter(([tool]) => !policy || denialOf(policy, tool) === undefined);
+    const outlineIn = (type: string | undefined) => (type === undefined ? undefined : outlineOf(type));
+    return allowed.map(([tool, args]) => {
+      const path = callPath(jsName === undefined ? { name } : { name, jsName }, {
+        name: tool,
+        jsName: toIdentifier(tool),
+      });
+      return everyday(
+        { server: name, tool },
+        `${path}${args}`,
+        { outline: outlineIn(results[tool]?.type), isRead: true },
+        usualWeight,
+      );
+    });
+  });
+}
+
+/** Facts from the server catalog about a server that was not asked yet. */
+export type Recognised = Pick<AboutServer, "description" | "usual" | "results">;
+
+/** All usual tools weigh the same, so the shortest calls come first. */
+const usualWeight = 1;
+
+function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
+  const { args, result, outline } = briefSignature(tool);
+  const call = oneLine(`${callPath(server, tool)}${args}`, maxChars + 1);
+  const isRead = tool.annotations?.["readOnlyHint"] !== false;
+  return call.length > maxChars
+    ? []
+    : [everyday({ server: server.name, tool: tool.name }, call, { result, outline, isRead }, weight)];
+}
+
+interface Result {
+  /** Whether programs read it. The result of a tool that changes something mostly repeats what was sent. */
+  isRead: boolean;
+  result?: string | undefined;
+  outline?: string | undefined;
+}
+
+function everyday(
+  names: { server: string; tool: string },
+  call: string,
+  { result, outline, isRead }: Result,
+  weight: number,
+): EverydayTool {
+  const outlined = within(call, outline);
+  const least = isRead ? outlined : call;
+  const worth = weight / estimateTokens(least);
+  return { ...names, least, outlined, whole: within(call, result, outlined), worth };
+}
+
+/** The call with a result, unless it is too long. */
+function within(call: string, result: string | undefined, otherwise = call): string {
+  if (result === undefined) return otherwise;
+  const text = oneLine(`${call}: ${result}`, maxChars + 1);
+  return text.length > maxChars ? otherwise : text;
+}
+
+/**
+ * The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. Each has the outline of its result if that
+ * is known and read: without it, a model prints the result first.
+ */
+export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
+  const shown = new Set<EverydayTool>();
+  const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.least]] : [])));
+  for (const tool of byWorth(tools)) {
+    shown.add(tool);
+    if (!fits(calls())) shown.delete(tool);
+  }
+  return calls();
+}
+
+/** The calls with the outlines of as many further results as fit, and then with as many whole results. */
+export function withResults(calls: Calls, fits: (calls: Calls) => boolean): Calls {
+  let longer = calls;
+  for (const length of ["outlined", "whole"] as const) {
+    for (const tool of byWorth([...calls.keys()])) {
+      const more = new Map(longer).set(tool, tool[length]);
+      if (fits(more)) longer = more;
+    }
+  }
+  return longer;
+}
+
+const byWorth = (tools: readonly EverydayTool[]) => tools.toSorted((a, b) => b.worth - a.worth);

@@ -1,0 +1,19 @@
+/** Leads a user who has connected claudikins, but has not given it any servers, to their own servers. */
+import type { Toolbox } from "../app/toolbox.ts";
+
+/** For the instructions. Undefined if claudikins is set up. */
+export function firstSteps({ config, shellCommand }: Toolbox): string | undefined {
+  const isDemo = config.origin.kind === "demo";
+  if (!isDemo && config.servers.size > 0) return undefined;
+  const state = isDemo ? "its only server is a demo with made-up data" : "it has no servers";
+  return (
+    `claudikins is not set up yet: ${state}. Tell the user to run \`${shellCommand} init\` in a terminal, ` +
+    `which imports the MCP servers of their agents, or \`${shellCommand} add NAME\` for a single server, and to restart the agent.`
+  );
+}
+
+/** The same in short, below what a search finds: not every agent shows its model the instructions. */
+export function demoReminder({ config, shellCommand }: Toolbox): string | undefined {
+  if (config.origin.kind !== "demo") return undefined;
+  return `This demo's data is made up. The user imports their own servers with \`${shellCommand} init\`.`;
+}

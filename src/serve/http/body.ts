@@ -1,0 +1,93 @@
+/** Reads the JSON-RPC messages in the body of a request, within limits. */
+import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
+import {
+  type InitializeRequest,
+  isInitializeRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { parsedJson } from "../../base/json-object.ts";
+import { appsExtension } from "../proxy/apps.ts";
+import { skillsExtension } from "../surface.ts";
+import { invalidMessage, Refusal } from "./refusal.ts";
+
+export interface Messages {
+  messages: JSONRPCMessage[];
+  /** Whether the body is a batch, which only one version of the protocol has. */
+  isBatch: boolean;
+}
+
+export interface Body extends Messages {
+  /** The parsed JSON. */
+  value: unknown;
+}
+
+const maxBatch = 100;
+
+/** Throws a Refusal with status 413, 415 or 400. */
+export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
+    throw new Refusal(415, "The body must be application/json: set Content-Type");
+  }
+  const value = parsedJson(await textOf(request, maxBytes));
+  if (value === undefined) throw new Refusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
+  const isBatch = Array.isArray(value);
+  const items = isBatch ? value : [value];
+  if (items.length === 0) throw invalidMessage("The batch is empty");
+  if (items.length > maxBatch) throw invalidMessage(`A batch may have at most ${maxBatch} messages`);
+  const { success, data: messages } = z.array(JSONRPCMessageSchema).safeParse(items);
+  if (!success) throw invalidMessage("The body is not a JSON-RPC message");
+  if (isBatch && messages.some(isInitializeRequest))
+    throw invalidMessage("initialize must be sent alone, not in a batch");
+  return { value, messages, isBatch };
+}
+
+/** Reads no more than the limit, whatever length was announced. */
+async function textOf(request: Request, maxBytes: number): Promise<string> {
+  const tooLarge = () => new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
+  if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal(400, "The body ended early");
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Maximum bytes of a body outside a session, which can only be `initialize`. */
+export const maxInitializeBytes = 65_536;
+
+const short = z.string().transform((text) => text.slice(0, 256));
+const present = z
+  .unknown()
+  .transform(() => ({}))
+  .optional();
+
+/** What a session keeps of its `initialize` request. Everything else is dropped, because many sessions may be open. */
+const kept = z.object({
+  protocolVersion: short,
+  capabilities: z.object({
+    sampling: z.object({ context: present, tools: present }).optional(),
+    elicitation: z
+      .object({ form: z.object({ applyDefaults: z.boolean().optional() }).optional(), url: present })
+      .optional(),
+    roots: z.object({ listChanged: z.boolean().optional() }).optional(),
+    extensions: z
+      .object({ [skillsExtension]: present, [appsExtension]: z.record(z.string(), z.unknown()).optional() })
+      .optional(),
+  }),
+  clientInfo: z.object({ name: short, version: short }),
+});
+
+export function lean({ jsonrpc, id, params }: JSONRPCRequest & InitializeRequest): JSONRPCRequest & InitializeRequest {
+  return { jsonrpc, id, method: "initialize", params: kept.parse(params) as InitializeRequest["params"] };
+}

@@ -1,0 +1,228 @@
+/** The MCP server over HTTP: one address for sessions, and for the requests without session of revision 2026-07-28. */
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { isLoopback } from "../../base/loopback.ts";
+import { type End, problemOfPeer } from "../../base/peer-owner.ts";
+import { bodyOf, lean, maxInitializeBytes } from "./body.ts";
+import type { StayOpen } from "./event-stream.ts";
+import { Gate, type GateOptions, preflight } from "./gate.ts";
+import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
+import { invalidMessage, Refusal } from "./refusal.ts";
+import { type SessionLimits, Sessions } from "./sessions.ts";
+
+export interface FrontDoorOptions extends GateOptions, SessionLimits, ModernLimits {
+  /** 0 means any free port. */
+  port: number;
+  /** Maximum bytes of one request. */
+  maxBodyBytes: number;
+  log: Log;
+}
+
+const path = "/mcp";
+
+/** A connection without traffic for this long is closed. Streams send keep-alives. */
+const idleSeconds = 30;
+
+/** Time for the last answers to be sent after everything has ended. */
+const lastAnswersMs = 2_000;
+
+export class FrontDoor {
+  readonly #options: FrontDoorOptions;
+  readonly #gate: Gate;
+  readonly #sessions: Sessions;
+  readonly #modern: ModernRequests;
+  readonly #server: Bun.Server<undefined>;
+  #isLeaving = false;
+
+  /** Starts to listen. Throws USAGE if that is not possible. */
+  constructor(toolbox: Toolbox, options: FrontDoorOptions) {
+    this.#options = options;
+    this.#gate = new Gate(options);
+    this.#server = listen(options, (request, server) => this.#answer(request, server));
+    this.#sessions = new Sessions(toolbox, options, options.log);
+    this.#modern = new ModernRequests(toolbox, options, options.log, this.#sessions.isOpen);
+  }
+
+  /** With the address itself: another user may listen on another address of the same name. */
+  get url(): string {
+    const url = new URL(path, this.#server.url);
+    if (url.hostname === "localhost") url.host = `${bracketed(this.#end.address)}:${this.#end.port}`;
+    return url.href;
+  }
+
+  get #end(): End {
+    // Bun's types do not have it.
+    return (this.#server as unknown as { address: End }).address;
+  }
+
+  /** Open requests. */
+  get running(): number {
+    return this.#sessions.running + this.#modern.running;
+  }
+
+  /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
+  async close(graceMs: number): Promise<void> {
+    this.#isLeaving = true;
+    await this.#untilDone(graceMs);
+    this.#sessions.cancel();
+    this.#modern.cancel();
+    await this.#untilDone(lastAnswersMs);
+    await Promise.all([this.#sessions.close(), this.#modern.close()]);
+    const deadline = performance.now() + lastAnswersMs;
+    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
+    await this.#server.stop(true);
+  }
+
+  async #untilDone(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (this.running > 0 && performance.now() < deadline) await Bun.sleep(10);
+  }
+
+  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(request, error));
+    for (const [name, value] of Object.entries(this.#gate.corsHeaders(request))) response.headers.set(name, value);
+    return response;
+  }
+
+  #refusal(request: Request, error: unknown): Response {
+    const { log } = this.#options;
+    const line = `${request.method}: ${messageOf(error)}`;
+    if (error instanceof Refusal) {
+      log.debug(line);
+      return error.response();
+    }
+    log.warn(line);
+    return new Refusal(500, "claudikins failed: see its log for the cause").response();
+  }
+
+  async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    this.#gate.checkHost(request);
+    const { pathname } = new URL(request.url);
+    // No token is needed, so that a process supervisor needs none.
+    if (pathname === "/health") {
+      return Response.json({ status: this.#isLeaving ? "leaving" : "ok" }, { status: this.#isLeaving ? 503 : 200 });
+    }
+    this.#gate.checkOrigin(request);
+    if (request.method === "OPTIONS") return preflight();
+    this.#gate.checkToken(request);
+    await this.#checkPeer(server.requestIP(request));
+    if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
+    const stayOpen = () => server.timeout(request, idleSeconds);
+    switch (request.method) {
+      case "POST":
+        return this.#post(request, server.requestIP(request)?.address ?? "", stayOpen);
+      case "GET":
+        accepts(request, "text/event-stream");
+        return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
+      case "DELETE":
+        await this.#session(request).close();
+        return new Response(null, { status: 200 });
+      default:
+        throw new Refusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
+    }
+  }
+
+  /** Without a token, the port of a loopback address would be open to every user of the machine. Throws a Refusal with status 403. */
+  async #checkPeer(peer: End | null): Promise<void> {
+    const { host, token } = this.#options;
+    if (token !== undefined || !isLoopback(host)) return;
+    const problem = await problemOfPeer(peer, this.#end);
+    if (!problem) return;
+    throw new Refusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
+  }
+
+  async #post(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
+    accepts(request, "application/json", "text/event-stream");
+    const id = request.headers.get("mcp-session-id");
+    const session = id === null ? undefined : this.#session(request);
+    const { maxBodyBytes } = this.#options;
+    // Outside a session, only requests with this header may be longer than `initialize`.
+    const isLong = session !== undefined || request.headers.has("mcp-method");
+    const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
+    const { messages, value } = body;
+    if (this.#isLeaving && messages.some(isJSONRPCRequest)) {
+      throw new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
+    }
+    const [first] = messages;
+    if (session) {
+      if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
+      return session.post(body, stayOpen);
+    }
+    if (!(await isLegacyRequest(request, value))) {
+      stayOpen();
+      return this.#modern.answer(request, value, address);
+    }
+    if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
+      throw new Refusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
+    }
+    const initialize = lean(first);
+    const begun = await this.#sessions.begin(initialize.params, address);
+    return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
+  }
+
+  #session(request: Request) {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) throw new Refusal(400, "The header Mcp-Session-Id is missing");
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+      const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+      throw new Refusal(
+        400,
+        `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
+      );
+    }
+    return this.#sessions.find(id);
+  }
+}
+
+/** Throws a Refusal if the client does not accept the answer's type. */
+function accepts(request: Request, ...types: string[]): void {
+  const accepted = (request.headers.get("accept") ?? "*/*").toLowerCase();
+  const missing = types.find((type) => {
+    const all = `${type.split("/")[0]}/*`;
+    return ![type, all, "*/*"].some((each) => accepted.includes(each));
+  });
+  if (missing !== undefined) throw new Refusal(406, `The Accept header must include ${types.join(" and ")}`);
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+
+function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): Bun.Server<undefined> {
+  const at = `${bracketed(host)}:${port}`;
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: idleSeconds,
+      // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
+      maxRequestBodySize: 4 * maxBodyBytes,
+      development: false,
+      // Otherwise Bun would share the port with another process that listens there.
+      reusePort: false,
+      fetch,
+    });
+  } catch (cause) {
+    const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
+    throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
+      hint: "Choose another port, or 0 for any free port.",
+      cause,
+    });
+  }
+}
+
+const whyNot: Record<string, string> = {
+  EADDRINUSE: "the port is in use by another program",
+  EADDRNOTAVAIL: "this machine has no such address",
+  EACCES: "the port needs administrator rights",
+};

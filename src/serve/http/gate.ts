@@ -1,0 +1,108 @@
+/** Checks requests: Host and Origin, which protects against web pages that call this machine, and the bearer token. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
+import { isLoopback } from "../../base/loopback.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface GateOptions {
+  /** The name or address that the server listens on. */
+  host: string;
+  /** The token that every request must have. Undefined means that none is needed. */
+  token?: string | undefined;
+  /** Further host names that clients may use. */
+  allowedHosts: readonly string[];
+  /** Web pages that may call: `https://app.example.com`. */
+  allowedOrigins: readonly string[];
+}
+
+const challenge = 'Bearer realm="claudikins"';
+
+export class Gate {
+  readonly #isLoopback: boolean;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  readonly #token: Buffer | undefined;
+
+  constructor({ host, token, allowedHosts, allowedOrigins }: GateOptions) {
+    this.#isLoopback = isLoopback(host);
+    this.#hosts = new Set([host, ...allowedHosts].map((each) => each.toLowerCase()));
+    this.#origins = new Set(allowedOrigins);
+    this.#token = token === undefined ? undefined : digest(token);
+  }
+
+  /** The headers that let a browser show the answer to a page of an allowed origin. */
+  corsHeaders(request: Request): Record<string, string> {
+    const origin = request.headers.get("origin");
+    if (origin === null || !this.#origins.has(origin)) return {};
+    return {
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "mcp-session-id, retry-after, www-authenticate",
+      vary: "origin",
+    };
+  }
+
+  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws a Refusal with status 403. */
+  checkHost(request: Request): void {
+    const header = request.headers.get("host");
+    // Anything but host and port would be parsed as another part of the URL.
+    const name = /^[^\s@/?#\\]+$/.test(header ?? "") ? hostnameOf(`http://${header}`) : undefined;
+    if (name !== undefined && this.#isOurs(name)) return;
+    throw new Refusal(403, `The Host ${shown(header)} is not allowed. To allow it, use --allow-host ${name ?? "name"}`);
+  }
+
+  #isOurs(name: string): boolean {
+    if (isLoopback(name) || this.#hosts.has(name)) return true;
+    // Addresses are safe: only names can be made to resolve elsewhere.
+    return !this.#isLoopback && isIP(name) > 0;
+  }
+
+  /** Browsers send the origin of the calling page; other programs send none. Throws a Refusal with status 403. */
+  checkOrigin(request: Request): void {
+    const origin = request.headers.get("origin");
+    if (origin === null || this.#origins.has(origin)) return;
+    const host = request.headers.get("host") ?? "";
+    const name = hostnameOf(origin);
+    const isOwn = origin === `http://${host}` || origin === `https://${host}`;
+    if (isOwn || (name !== undefined && isLoopback(name) && isLoopback(hostnameOf(`http://${host}`) ?? ""))) return;
+    throw new Refusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
+  }
+
+  /** Throws a Refusal with status 401. */
+  checkToken(request: Request): void {
+    if (!this.#token) return;
+    const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (given !== undefined && timingSafeEqual(digest(given), this.#token)) return;
+    throw given === undefined
+      ? new Refusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge })
+      : new Refusal(401, "The token is wrong", {
+          "www-authenticate": `${challenge}, error="invalid_token"`,
+        });
+  }
+}
+
+/** Answers a CORS preflight request of an allowed origin. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers":
+        "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+      "access-control-max-age": "600",
+    },
+  });
+}
+
+/** A digest has the same length for every token, as the comparison requires. */
+function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** In lower case, without port and brackets. */
+function hostnameOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "") : undefined;
+}
+
+function shown(header: string | null): string {
+  return JSON.stringify((header ?? "").slice(0, 100));
+}

@@ -1,0 +1,314 @@
+/**
+ * Requests of MCP 2026-07-28 over HTTP. They belong to no session. Requests of one client use the same connections to servers, and
+ * clients have connections of their own where it matters, so that no host is asked on behalf of another.
+ */
+import {
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  createMcpHandler,
+  InMemoryServerEventBus,
+  type McpHttpHandler,
+  type McpRequestContext,
+  type McpServer,
+  type Server,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { messageOf } from "../../base/errors.ts";
+import { isObject } from "../../base/json-object.ts";
+import type { Log } from "../../base/log.ts";
+import { personMs } from "../../base/time-limit.ts";
+import type { Asker } from "../../programs/asker.ts";
+import { onAbort } from "../../servers/abort.ts";
+import { CodeSession } from "../code-session.ts";
+import { directInstructions } from "../instructions.ts";
+import { listenedTo, metaIn } from "../modern/envelope.ts";
+import { ModernHost } from "../modern/modern-host.ts";
+import { type Connections, type ModernClient, modernCodeServer, modernDirectServer } from "../modern/modern-server.ts";
+import { ParkedRequests } from "../modern/parked-requests.ts";
+import { refusal, streamWithTasks } from "../modern/task-notices.ts";
+import { Tasks } from "../modern/tasks.ts";
+import { DirectAnswers } from "../proxy/direct-answers.ts";
+import { sessionMode } from "../proxy/mode.ts";
+import type { Listener } from "../proxy/notices.ts";
+import { SessionCount } from "../session-count.ts";
+import { type Surface, surfaceOf } from "../surface.ts";
+import { type Place, placeToFree } from "./eviction.ts";
+import { patientResponse } from "./patient-response.ts";
+import { Refusal } from "./refusal.ts";
+import { clientKey, hasPrivateServers } from "./sessions.ts";
+
+export interface ModernLimits {
+  /** Maximum number of clients, and of sessions of the older revisions. */
+  maxSessions: number;
+  /** A client without requests is forgotten after this time, and its connections end. */
+  idleMs: number;
+  /** Maximum number of concurrent calls of one client. Others wait. */
+  maxCalls: number;
+  /** Maximum number of subscriptions of one client. */
+  maxRequests: number;
+  /** Time for a host to come back with the answers to questions. Default one hour. */
+  answerMs?: number;
+}
+
+/** Often enough to end connections soon after their time. */
+const maxTendMs = 15_000;
+
+/** Shared by all clients. */
+interface Shared {
+  toolbox: Toolbox;
+  limits: ModernLimits;
+  log: Log;
+  bus: ServerEventBus;
+  /** Whether a server is not shared, as the config was at the last request. */
+  hasPrivateServers: boolean;
+  closing: AbortSignal;
+  serverFor: (client: Client, method: string) => McpServer | Server;
+  /** In direct mode only. */
+  answers: DirectAnswers | undefined;
+}
+
+export class ModernRequests {
+  readonly #toolbox: Toolbox;
+  readonly #limits: ModernLimits;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  readonly #clients = new Map<string, Client>();
+  /** The tasks of each client, which outlive its connections. */
+  readonly #tasks = new Map<string, Tasks>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #isOpen: Asker["isOpen"];
+  #shared: Promise<Shared> | undefined;
+
+  /** `isOpen` tells whether a session of the older revisions is open. */
+  constructor(toolbox: Toolbox, limits: ModernLimits, log: Log, isOpen: Asker["isOpen"]) {
+    this.#isOpen = isOpen;
+    this.#toolbox = toolbox;
+    this.#limits = limits;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxTendMs)).unref();
+  }
+
+  /** Calls that are being answered. */
+  get running(): number {
+    return [...this.#clients.values()].reduce((sum, { parked, tasks }) => sum + parked.running + tasks.working, 0);
+  }
+
+  /** `body` is the parsed body. `address` is the client's. Throws a Refusal. */
+  async answer(request: Request, body: unknown, address: string): Promise<Response> {
+    this.#shared ??= this.#open();
+    const shared = await this.#shared;
+    shared.hasPrivateServers = await hasPrivateServers(this.#toolbox);
+    const client = this.#clientOf(address, clientKey(address, nameIn(body)), shared);
+    return client.answer(request, body);
+  }
+
+  /** Cancels everything that runs. The hosts still get their answers. */
+  cancel(): void {
+    this.#closing.abort();
+  }
+
+  /** Ends all streams and connections. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.cancel();
+    for (const [key, client] of this.#clients) this.#end(key, client);
+    for (const tasks of this.#tasks.values()) tasks[Symbol.dispose]();
+    await Promise.all(this.#ending);
+  }
+
+  /** The lists may not depend on the client, so the mode is decided once, and direct mode has one set of names. */
+  async #open(): Promise<Shared> {
+    const [toolbox, limits, log] = [this.#toolbox, this.#limits, this.#log];
+    await toolbox.reload?.refresh();
+    const closing = this.#closing.signal;
+    const bus = new InMemoryServerEventBus();
+    const shared = { toolbox, limits, log, bus, closing, hasPrivateServers: false };
+    if (sessionMode(toolbox) === "code") {
+      const surface = await surfaceOf(toolbox);
+      const serverFor = (client: Client) => modernCodeServer(client.session(surface), client, surface.instructions);
+      return { ...shared, serverFor, answers: undefined };
+    }
+    const count = new SessionCount(toolbox, directInstructions(toolbox));
+    const answers = new DirectAnswers(toolbox, count, listenerOf(bus), closing);
+    const serverFor = (client: Client, method: string) => modernDirectServer(answers, client, toolbox, closing, method);
+    return { ...shared, serverFor, answers };
+  }
+
+  #clientOf(address: string, key: string, shared: Shared): Client {
+    const known = this.#clients.get(key);
+    if (known) return known;
+    const { maxSessions } = this.#limits;
+    if (this.#clients.size >= maxSessions) {
+      const freed = placeToFree([...this.#clients.values()], { address, client: key });
+      if (!freed) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
+      this.#end(freed.client, freed);
+    }
+    const client = new Client(shared, this.#tasksOf(key), { address, client: key, isOpen: this.#isOpen });
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  #tasksOf(key: string): Tasks {
+    const maxWorking = maxOpenCalls(this.#limits);
+    const tasks =
+      this.#tasks.get(key) ?? new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking, owner: key });
+    this.#tasks.set(key, tasks);
+    return tasks;
+  }
+
+  #end(key: string, client: Client): void {
+    this.#clients.delete(key);
+    const ending = client.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #tend(): void {
+    const before = performance.now() - this.#limits.idleMs;
+    for (const [key, client] of this.#clients) {
+      if (client.isInUse) client.usedAt = performance.now();
+      else if (client.usedAt < before) this.#end(key, client);
+    }
+    for (const [key, tasks] of this.#tasks) if (tasks.size === 0 && !this.#clients.has(key)) this.#tasks.delete(key);
+  }
+}
+
+function listenerOf(bus: ServerEventBus): Listener {
+  return {
+    listChanged: (what) => bus.publish({ kind: `${what}_list_changed` }),
+    resourceUpdated: (uri) => bus.publish({ kind: "resource_updated", uri }),
+  };
+}
+
+/** The capabilities that servers learn. Everything else is dropped, so that few combinations exist. */
+function usableCapabilities({ sampling, elicitation, roots }: ClientCapabilities): ClientCapabilities {
+  const given = <T>(value: unknown, usable: T) => (value === undefined ? {} : usable);
+  return {
+    ...given(sampling, { sampling: given(sampling?.tools, { tools: {} }) }),
+    ...given(elicitation, {
+      elicitation: { ...given(elicitation?.form, { form: {} }), ...given(elicitation?.url, { url: {} }) },
+    }),
+    ...given(roots, { roots: {} }),
+  };
+}
+
+/** The name that a client gives itself. It only keeps clients apart: the token decides who may call. */
+function nameIn(body: unknown): string {
+  const info = metaIn(body)[CLIENT_INFO_META_KEY];
+  return isObject(info) ? String(info["name"]) : "";
+}
+
+/** Open calls of one client, including parked ones, which keep their memory. */
+function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
+  return Math.min(4 * maxCalls, maxRequests);
+}
+
+/** One program that sends requests, as far as it can be told from others. */
+class Client implements ModernClient, Place {
+  readonly parked: ParkedRequests;
+  readonly tasks: Tasks;
+  readonly address: string;
+  readonly client: string;
+  /** The time of its last request. */
+  usedAt = performance.now();
+  #subscriptions = 0;
+  /** Requests whose response has not begun. */
+  #answering = 0;
+  readonly #shared: Shared;
+  readonly #asker: Asker;
+  readonly #handler: McpHttpHandler;
+  /** By what the host supports, since servers are told that when they are connected. */
+  readonly #connections = new Map<string, Connections>();
+  #session: CodeSession | undefined;
+
+  constructor(shared: Shared, tasks: Tasks, about: Pick<Place, "address" | "client"> & Pick<Asker, "isOpen">) {
+    const { limits, bus, log, closing, serverFor } = shared;
+    const { answerMs = personMs, maxCalls, maxRequests } = limits;
+    this.#shared = shared;
+    this.tasks = tasks;
+    this.address = about.address;
+    this.client = about.client;
+    this.#asker = { starter: { client: about.client }, isOpen: about.isOpen };
+    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
+    const serverOf = ({ requestInfo }: McpRequestContext) =>
+      serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
+    this.#handler = createMcpHandler(serverOf, {
+      legacy: "reject",
+      bus,
+      maxSubscriptions: maxRequests,
+      onerror: (error) => log.debug(messageOf(error)),
+    });
+  }
+
+  /** A request that waits for an answer of its host works as well: its program continues where it waits. */
+  get isWorking(): boolean {
+    return this.#answering + this.parked.size + this.tasks.working > 0;
+  }
+
+  get isInUse(): boolean {
+    return this.#subscriptions > 0 || this.isWorking;
+  }
+
+  /** In code mode, what the client has been told. */
+  session(surface: Surface): CodeSession {
+    this.#session ??= new CodeSession(this.#shared.toolbox, surface, this.#asker);
+    return this.#session;
+  }
+
+  connections(capabilities: ClientCapabilities): Connections {
+    const usable = usableCapabilities(capabilities);
+    const key = JSON.stringify(usable);
+    const known = this.#connections.get(key) ?? this.#connect(usable);
+    this.#connections.set(key, known);
+    return known;
+  }
+
+  /** As for sessions: own connections if servers may ask the host, in direct mode, and if a server is not shared. */
+  #connect(capabilities: ClientCapabilities): Connections {
+    const { toolbox, answers, hasPrivateServers: hasPrivate } = this.#shared;
+    const host = new ModernHost(capabilities);
+    const canBeAsked = Object.keys(capabilities).length > 0;
+    if (!canBeAsked && !answers && !hasPrivate) return { toolbox, host };
+    const isAlone = canBeAsked || answers !== undefined;
+    const own = toolbox.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
+    if (canBeAsked) own.pool.responder = host;
+    if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
+    return { toolbox: own, host };
+  }
+
+  async answer(request: Request, body: unknown): Promise<Response> {
+    this.usedAt = performance.now();
+    const { resources, taskIds } = listenedTo(body) ?? {};
+    const refused = taskIds && refusal(body);
+    if (refused) return Response.json(refused, { status: 400 });
+    this.#answering += 1;
+    const answering = patientResponse(this.#handler.fetch(request, { parsedBody: body }));
+    const response = await answering.finally(() => {
+      this.#answering -= 1;
+    });
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (!resources || !isStream) return response;
+    const { signal } = request;
+    this.#listen(resources, signal);
+    if (!taskIds) return response;
+    const { closing } = this.#shared;
+    return streamWithTasks(response, { id: Object(body).id, tasks: this.tasks, taskIds, signal, closing });
+  }
+
+  /** Keeps the client while it listens. */
+  #listen(resources: readonly string[], signal: AbortSignal): void {
+    this.#subscriptions += 1;
+    const end = this.#shared.answers?.listen(resources);
+    onAbort(signal, () => {
+      this.#subscriptions -= 1;
+      end?.();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#handler.close();
+    const own = [...this.#connections.values()].filter(({ toolbox }) => toolbox !== this.#shared.toolbox);
+    await Promise.all(own.map(({ toolbox }) => toolbox[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,199 @@
+/** The sessions at one address: starts, finds and limits them, and ends unused ones. */
+import {
+  type InitializeRequest,
+  LATEST_PROTOCOL_VERSION,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { Asker, Starter } from "../../programs/asker.ts";
+import { sessionOf } from "../../tools/catalog/session-of.ts";
+import { hostOf } from "../host.ts";
+import { sessionMode } from "../proxy/mode.ts";
+import { createSession } from "../session.ts";
+import { surfaceOf } from "../surface.ts";
+import { type Place, placeToFree } from "./eviction.ts";
+import { noSession, Refusal } from "./refusal.ts";
+import { SessionTransport, type TransportOptions } from "./transport.ts";
+
+export interface SessionLimits extends Omit<TransportOptions, "version"> {
+  maxSessions: number;
+  /** A session without requests and connections ends after this time. */
+  idleMs: number;
+}
+
+class Session implements Place {
+  readonly transport: SessionTransport;
+  readonly address: string;
+  readonly client: string;
+  usedAt = performance.now();
+
+  constructor(transport: SessionTransport, { address, client }: Pick<Place, "address" | "client">) {
+    this.transport = transport;
+    this.address = address;
+    this.client = client;
+  }
+
+  get isWorking(): boolean {
+    return this.transport.running > 0;
+  }
+
+  get isInUse(): boolean {
+    return this.transport.isInUse;
+  }
+}
+
+/** Often enough for proxies that close connections after half a minute of silence. */
+const tendMs = 15_000;
+
+/** The time after which a refused client may try again. */
+const roomSeconds = 30;
+
+export class Sessions {
+  readonly #toolbox: Toolbox;
+  readonly #limits: SessionLimits;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  /** By the digests of their ids. */
+  readonly #sessions = new Map<string, Session>();
+  /** Toolboxes with connections of their own, which end with their session. */
+  readonly #ending = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(toolbox: Toolbox, limits: SessionLimits, log: Log) {
+    this.#toolbox = toolbox;
+    this.#limits = limits;
+    this.#log = log;
+    const { idleMs, maxConnectionMs, events } = limits;
+    const tendEveryMs = Math.min(tendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2;
+    this.#timer = setInterval(() => this.#tend(), tendEveryMs).unref();
+  }
+
+  /** Open requests. */
+  get running(): number {
+    return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
+  }
+
+  /** Whether a session is open, by the digest of its id. */
+  readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
+
+  /** Throws a Refusal if the session does not exist. */
+  find(id: string): SessionTransport {
+    const session = this.#sessions.get(sha256(id));
+    if (!session) throw noSession();
+    session.usedAt = performance.now();
+    return session.transport;
+  }
+
+  /**
+   * Starts a session. `address` is the client's. At the maximum, a session without an open request ends first. Throws a Refusal if
+   * there is none.
+   */
+  async begin(
+    { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
+    address: string,
+  ): Promise<SessionTransport> {
+    const { maxSessions, ...options } = this.#limits;
+    const client = clientKey(address, clientInfo.name);
+    if (this.#sessions.size >= maxSessions) {
+      const evicted = placeToFree([...this.#sessions.values()], { address, client });
+      if (!evicted) {
+        const headers = { "retry-after": String(roomSeconds) };
+        throw new Refusal(503, `All ${maxSessions} sessions are in use`, headers);
+      }
+      this.#log.info(
+        `session ${shortOf(evicted.transport)} had no open request and was closed to make room for another`,
+      );
+      await evicted.transport.close();
+    }
+    const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
+    const transport = new SessionTransport({ ...options, version });
+    const session = sha256(transport.sessionId);
+    this.#sessions.set(session, new Session(transport, { address, client }));
+    const { sampling, elicitation, roots } = capabilities;
+    try {
+      await this.#connect(transport, { client, session }, Boolean(sampling ?? elicitation ?? roots));
+    } catch (error) {
+      this.#sessions.delete(session);
+      throw error;
+    }
+    return transport;
+  }
+
+  /** Cancels everything that runs. The clients still get their answers. */
+  cancel(): void {
+    this.#closing.abort();
+  }
+
+  /** Ends all sessions. Resolves when their own connections to servers have ended. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.cancel();
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    await Promise.all(this.#ending);
+  }
+
+  /**
+   * A session has connections of its own if servers may ask its agent, so that no agent is asked on behalf of another; in direct
+   * mode, which passes all notifications; and if a server is not shared. In the last case, it shares the other servers.
+   */
+  async #connect(
+    transport: SessionTransport,
+    starter: Starter & { session: string },
+    canBeAsked: boolean,
+  ): Promise<void> {
+    await this.#toolbox.reload?.refresh();
+    const mode = sessionMode(this.#toolbox);
+    const asker: Asker = { starter, isOpen: this.isOpen };
+    // Otherwise a server's question could reach another agent's person.
+    const isAlone = canBeAsked || mode === "direct";
+    const hasOwnPool = isAlone || (await hasPrivateServers(this.#toolbox));
+    const session = isAlone ? undefined : transport.sessionId;
+    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool({ session }) : this.#toolbox;
+    const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
+    const server = createSession(toolbox, this.#closing.signal, surface, { asker });
+    if (canBeAsked) toolbox.pool.responder = hostOf(server);
+    server.onclose = () => {
+      this.#sessions.delete(starter.session);
+      this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
+      if (hasOwnPool) this.#end(toolbox);
+    };
+    await server.connect(transport);
+    this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
+  }
+
+  #end(toolbox: Toolbox): void {
+    const ending = toolbox[Symbol.asyncDispose]()
+      .catch((error) => this.#log.warn(`the servers of a session did not stop cleanly: ${messageOf(error)}`))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #tend(): void {
+    for (const session of this.#sessions.values()) {
+      const { transport } = session;
+      transport.tend();
+      if (transport.isInUse) session.usedAt = performance.now();
+      else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
+    }
+  }
+}
+
+/** Clients are told apart by their remote address and the name that they give themselves: the token decides who may call. */
+export function clientKey(address: string, name: string): string {
+  return `${address} ${name.slice(0, 256)}`;
+}
+
+/** Whether a server is not shared. That is not known before the config is trusted. */
+export async function hasPrivateServers({ config, catalog, isLocked }: Toolbox): Promise<boolean> {
+  if (isLocked) return true;
+  const choices = [...config.servers.values()].map((server) => sessionOf(server, catalog.toolNames(server.name)));
+  return (await Promise.all(choices)).some(({ session }) => session === "private");
+}
+
+/** The id authenticates a client, so the log contains only its beginning. */
+function shortOf({ sessionId }: SessionTransport): string {
+  return sessionId.slice(0, 8);
+}

@@ -1,0 +1,285 @@
+/** The instructions that an agent gives to its model: the servers and how to use them. */
+
+import type { Toolbox } from "../app/toolbox.ts";
+import { estimateTokens } from "../base/token-estimate.ts";
+import { oneLine } from "../base/visible-text.ts";
+import { sameServerKey } from "../config/accounts.ts";
+import type { Fault } from "../servers/fault.ts";
+import { stateText } from "../servers/state.ts";
+import { aboutServer } from "../tools/catalog/config-entry.ts";
+import type { RegistryServer } from "../tools/model.ts";
+import { firstSentence, signature } from "../tools/signature.ts";
+import { type Calls, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
+import { firstSteps } from "./first-steps.ts";
+
+/** Claude Code and other agents cut instructions at this length. */
+const maxChars = 2_048;
+
+/** Leaves room for the last line, with the number of the other servers. */
+const maxDirectChars = 1_500;
+
+const head =
+  "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
+/** Leaves more room for calls: the descriptions of the tools say what they are for, and how a call is written. */
+const headOfCalls = "MCP servers for execute_code.";
+const noSearch = "Calls shown need no search; untyped arguments are strings";
+const locked =
+  "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
+  "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
+
+const closed = "The user's policy allows no tool of the configured MCP servers.";
+
+/** Maximum tokens of one server's description, so that some are left for signatures. */
+const maxWordTokens = 40;
+
+/** A smaller share is not worth a description. */
+const minWordTokens = 4;
+
+interface Entry {
+  server: string;
+  /** The name as it is shown. */
+  name: string;
+  /** The name, with the number of tools if it is known. */
+  label: string;
+  /** The words of a sentence about its purpose, else names of its tools, with their tokens. */
+  pieces: { text: string; tokens: number }[];
+  separator: string;
+  /** Whether the pieces are names of its tools. */
+  listsTools: boolean;
+  known: RegistryServer | undefined;
+  /** An earlier entry of the same server, whose tools are shown there. */
+  twin: string | undefined;
+  isDown: boolean;
+}
+
+/**
+ * The instructions in code mode, within a token budget. Every server is named before the calls of everyday tools are shown; then come
+ * the servers' descriptions, and then signatures of small servers.
+ */
+export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Promise<string> {
+  if (toolbox.isLocked) return locked;
+  const steps = firstSteps(toolbox);
+  if (steps === undefined) return serversText(toolbox, maxTokens);
+  const rest = await serversText(toolbox, maxTokens - estimateTokens(steps));
+  return [steps, rest].filter(Boolean).join("\n");
+}
+
+async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string> {
+  const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
+  const recognised = await recognisedServers(toolbox, open);
+  const twins = twinsBefore(toolbox);
+  const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description, twins.get(name)));
+  if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
+  // The estimate of rare words is too low, and that of calls too high.
+  const fits = (text: string, calls = "") =>
+    text.length <= maxChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
+  // Calls of servers that are down would only fail.
+  const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
+  const used = usedTools(toolbox, usable);
+  const labels = entries.map(({ label }) => label);
+  if (!fits(listText(labels))) {
+    // Calls take half of the room at most, so that many servers are named too.
+    const textOf = (calls: Calls) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
+    const text = textOf(fittingCalls(used, (calls) => fits(head + textOf(calls).repeat(2))));
+    return inOneLine(entries, (names) => fits(names + text)) + text;
+  }
+  const textOf = (lines: string[], calls: Calls, named: ReadonlySet<Entry> = new Set()) =>
+    listText(
+      lines.map((line, at) => withCalls(line, entries[at]!, calls, named.has(entries[at]!))),
+      calls.size > 0,
+    );
+  const fit = (lines: string[], calls: Calls, named?: ReadonlySet<Entry>) =>
+    fits(textOf(lines, calls, named), [...calls.values()].join("; "));
+  const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
+  const described = withWords(entries, (lines) => fit(lines, usedCalls));
+  const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
+  const usual = usualTools(toolbox, fresh, recognised);
+  const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
+  const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fit(described, longer));
+  const called = new Set([...calls.keys()].map(({ server }) => server));
+  const others = entries.map(({ server, twin, isDown, known }) =>
+    twin === undefined && !isDown && !called.has(server) ? known : undefined,
+  );
+  const lines = withSignatures(others, described, (longer) => fit(longer, calls));
+  // Names are guessed if a list of calls looks complete.
+  const named = new Set<Entry>();
+  for (const entry of entries) {
+    named.add(entry);
+    if (!fit(lines, calls, named)) named.delete(entry);
+  }
+  return textOf(lines, calls, named);
+}
+
+/** The server catalog's entries for servers that were not asked yet. The catalog takes 3 ms to load, so it is loaded only for these. */
+async function recognisedServers(
+  { catalog, config }: Toolbox,
+  servers: readonly string[],
+): Promise<ReadonlyMap<string, Recognised>> {
+  const unknown = servers.flatMap((name) => (catalog.find(name) ? [] : config.servers.get(name)!));
+  const about = unknown.map(async (server) => [server.name, await aboutServer(server)] as const);
+  return new Map(await Promise.all(about));
+}
+
+/** A server's line with the calls of its tools, and the number of the others or their names. */
+function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): string {
+  const { server, name, label } = entry;
+  const own = [...calls].filter(([tool]) => tool.server === server);
+  if (own.length === 0) return line;
+  // A call does not need the server's name if the code has the same.
+  const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
+  const hasNames = entry.listsTools && line.length > label.length;
+  const others = hasNames ? undefined : othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed);
+  // The number of the others replaces that of all.
+  const isCount = others !== undefined && label === `${name} (${entry.known?.tools.length})`;
+  const first = isCount ? name + line.slice(label.length) : line;
+  return `${first}\n  ${[...texts, ...(others ?? [])].join("; ")}`;
+}
+
+/** `+2 more: read_graph, delete_entities`. Undefined if there are none, or the tools are not known. */
+function othersOf({ known }: Entry, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
+  const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
+  if (others.length === 0) return undefined;
+  const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxName)).join(", ")}` : "";
+  return [`+${others.length} more${names}`];
+}
+
+function listText(lines: string[], hasCalls = false): string {
+  return [hasCalls ? `${headOfCalls} ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
+}
+
+/** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */
+function inOneLine(entries: Entry[], fits: (text: string) => boolean): string {
+  const labels = `${head}\n${entries.map(({ label }) => label).join(", ")}`;
+  if (fits(labels)) return labels;
+  const first = (count: number) => {
+    const left = entries.length - count;
+    const names = entries.slice(0, count).map(({ name }) => name);
+    return `${head}\n${names.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
+  };
+  let count = 0;
+  while (count < entries.length && fits(first(count + 1))) count += 1;
+  return first(count);
+}
+
+/** Describes each server within the same number of tokens, the largest that fits. */
+function withWords(entries: Entry[], fit: (lines: string[]) => boolean): string[] {
+  for (let share = maxWordTokens; share >= minWordTokens; share--) {
+    const labels = entries.map((entry) => describedLabel(entry, share));
+    if (fit(labels)) return labels;
+  }
+  return entries.map(({ label }) => label);
+}
+
+function describedLabel({ label, pieces, separator }: Entry, share: number): string {
+  let [count, tokens] = [0, 0];
+  for (const piece of pieces) {
+    tokens += piece.tokens;
+    if (tokens > share) break;
+    count += 1;
+  }
+  if (count === 0) return label;
+  const shown = pieces.slice(0, count).map(({ text }) => text);
+  return `${label}: ${shown.join(separator)}${count < pieces.length ? " …" : ""}`;
+}
+
+/** Shows all signatures of a server or none: a few would look like all. The smallest servers come first. */
+function withSignatures(
+  servers: (RegistryServer | undefined)[],
+  labels: string[],
+  fit: (lines: string[]) => boolean,
+): string[] {
+  let lines = labels;
+  const bySize = servers
+    .flatMap((server, at) => (server && server.tools.length > 0 ? [{ at, server }] : []))
+    .sort((a, b) => a.server.tools.length - b.server.tools.length);
+  for (const { at, server } of bySize) {
+    const withTexts = (texts: string[]) => lines.with(at, [labels[at], ...texts].join("\n  "));
+    // No signature is shorter than this, so more tools cannot fit.
+    if (!fit(withTexts(server.tools.map(() => "f()")))) break;
+    const longer = withTexts(server.tools.map((tool) => oneLine(signature(server, tool), 1_000)));
+    if (fit(longer)) lines = longer;
+  }
+  return lines;
+}
+
+function entryOf(
+  name: string,
+  toolbox: Toolbox,
+  usualDescription: string | undefined,
+  twin: string | undefined,
+): Entry {
+  const known = toolbox.catalog.find(name);
+  const fault = toolbox.pool.fault(name);
+  const isDown = isNow(fault);
+  const problem = isDown ? `${fault.why}. ${fault.remedy}` : undefined;
+  const { account, description: own } = toolbox.config.servers.get(name) ?? {};
+  const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
+  // A server that cannot be used is not described: its problem is, so that the user can solve it.
+  const sentence = problem ?? firstSentence(description, 200);
+  const tools = known?.tools.slice(0, maxWordTokens) ?? [];
+  const texts = sentence ? oneLine(sentence, 200).split(" ") : tools.map((tool) => oneLine(tool.name, maxName));
+  const separator = sentence ? " " : ", ";
+  const shown = oneLine(name, maxName);
+  const facts = [
+    ...(fault ? [isDown ? "down" : "down last time"] : known ? [String(known.tools.length)] : []),
+    ...(account === undefined ? [] : [`account ${account}`]),
+  ];
+  return {
+    server: name,
+    name: shown,
+    label: facts.length === 0 ? shown : `${shown} (${facts.join("; ")})`,
+    pieces: texts.map((text) => ({ text, tokens: estimateTokens(` ${text}${separator.trim()}`) })),
+    separator,
+    listsTools: sentence === "",
+    known,
+    twin,
+    isDown,
+  };
+}
+
+/** Whether a server is down now. One that was down last time may work. */
+function isNow(fault: Fault | undefined): fault is Fault {
+  return fault !== undefined && !fault.isPast;
+}
+
+function twinText(name: string, twin: string, { catalog }: Toolbox): string {
+  const code = catalog.jsNameOf(name) ?? `servers[${JSON.stringify(name)}]`;
+  return `${code === name ? "" : `${oneLine(code, maxName)} has `}the same tools as ${oneLine(twin, maxName)}`;
+}
+
+/** For each entry, the first entry of the same server that stands before it and can be used. */
+function twinsBefore({ config: { servers }, catalog, pool }: Toolbox): Map<string, string> {
+  const isUsable = (name: string) => !catalog.isClosed(name) && !isNow(pool.fault(name));
+  const groups = new Map<string, string[]>();
+  const twins = new Map<string, string>();
+  for (const server of servers.values()) {
+    const key = sameServerKey(server);
+    const before = groups.get(key) ?? [];
+    const twin = before.find(isUsable);
+    if (twin !== undefined) twins.set(server.name, twin);
+    groups.set(key, [...before, server.name]);
+  }
+  return twins;
+}
+
+/** Maximum characters of one name. */
+const maxName = 64;
+
+/** The instructions in direct mode: the servers, and which of them cannot be used. Servers that do not fit are counted. */
+export function directInstructions(toolbox: Toolbox): string {
+  const entries = [...toolbox.config.servers.values()].map(({ name, account, description }) => {
+    const state = toolbox.pool.state(name);
+    const tools = toolbox.catalog.find(name)?.tools.length;
+    const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
+    const shown = [facts, account && `account ${account}`].filter(Boolean).join("; ");
+    return [name, shown && ` (${shown})`, description ? `: ${description}` : ""].join("");
+  });
+  const head = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
+  let text = [firstSteps(toolbox), head].filter(Boolean).join("\n");
+  for (const [index, entry] of entries.entries()) {
+    const next = `${text}\n- ${entry}`;
+    if (next.length > maxDirectChars) return `${text}\n- and ${entries.length - index} more servers`;
+    text = next;
+  }
+  return text;
+}

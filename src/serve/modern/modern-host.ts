@@ -1,0 +1,63 @@
+/** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
+import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
+import { type Asked, type Responder, showsForms } from "../../servers/responder.ts";
+import { HostRequests } from "../host.ts";
+import { type OpenRequest, requestEnded } from "./open-request.ts";
+
+type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
+
+export class ModernHost implements Responder {
+  /** What the host supports, as its last request said. */
+  capabilities: ClientCapabilities;
+  readonly #requests = new HostRequests<OpenRequest>();
+
+  constructor(capabilities: ClientCapabilities) {
+    this.capabilities = capabilities;
+  }
+
+  /** Dispose of the result before the request is answered. `server` is the only server that the request is for. */
+  begin(request: OpenRequest, server?: string): Disposable {
+    return this.#requests.begin(request, server);
+  }
+
+  sample(params: Parameters<NonNullable<Responder["sample"]>>[0], asked: Asked): Answered<"sample"> {
+    return this.#ask({ method: "sampling/createMessage", params }, asked) as Answered<"sample">;
+  }
+
+  elicit(params: Parameters<NonNullable<Responder["elicit"]>>[0], asked: Asked): Answered<"elicit"> {
+    // A server of the older era names the visit of a page; this era has no notification that could use the name.
+    const { elicitationId: _, ...rest } = params as typeof params & { elicitationId?: string };
+    return this.#ask({ method: "elicitation/create", params: rest } as InputRequest, asked) as Answered<"elicit">;
+  }
+
+  listRoots(asked: Asked): Answered<"listRoots"> {
+    return this.#ask({ method: "roots/list" }, asked) as Answered<"listRoots">;
+  }
+
+  /** If the request ends before the host has answered, another open request asks the host. */
+  async #ask(question: InputRequest, { server, signal, name, origins = [] }: Asked): Promise<unknown> {
+    for (;;) {
+      const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
+      const meant = able.filter(({ signal: origin }) => origin === signal || origins.includes(origin));
+      // If it may be for several, each gets as many questions as it may have raised.
+      const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
+      if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
+      // Where several servers may ask, a name could be meant to pass for another server's question.
+      const key = this.#requests.isOnlyFor(request, server) ? name : undefined;
+      const answer = await request.ask(question, signal, key);
+      if (answer !== requestEnded) return answer;
+    }
+  }
+}
+
+/** Whether a host with these capabilities may be sent the question. */
+function supports({ method, params }: InputRequest, capabilities: ClientCapabilities): boolean {
+  switch (method) {
+    case "elicitation/create":
+      return params.mode === "url" ? capabilities.elicitation?.url !== undefined : showsForms(capabilities);
+    case "sampling/createMessage":
+      return capabilities.sampling !== undefined;
+    default:
+      return capabilities.roots !== undefined;
+  }
+}

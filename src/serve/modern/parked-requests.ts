@@ -1,0 +1,138 @@
+/**
+ * Multi round-trip requests (MCP 2026-07-28, basic/patterns/mrtr). A request whose work needs an answer of the host ends with
+ * `input_required`. The work stays parked in memory until the host sends the request again with the answers, and continues there. For
+ * hosts that know tasks, a request may go on as a task instead.
+ */
+import {
+  createRequestStateCodec,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { Semaphore } from "../../base/semaphore.ts";
+import { type Asked, OpenRequest } from "./open-request.ts";
+
+interface ParkedRequestsOptions {
+  /** Time in milliseconds for the host to come back with the answers. */
+  answerMs: number;
+  /** Maximum number of requests that run concurrently. Others wait; parked ones do not count. */
+  maxRunning: number;
+  /** Maximum number of open requests, including parked ones. */
+  maxOpen: number;
+  /** Aborted when claudikins ends. */
+  closing: AbortSignal;
+}
+
+/** When requests become tasks. */
+export interface TaskRules {
+  tasks: { readonly hasRoom: boolean; adopt(open: OpenRequest): Promise<Result> };
+  /** Whether a question makes a task. Otherwise the request ends with the question, as long as it is none. */
+  whenAsked: boolean;
+}
+
+/** What the sealed `requestState` says: the request, and the round whose questions the host was shown with it. */
+interface State {
+  id: string;
+  round: string;
+}
+
+/** The open requests of all hosts at one address. */
+export class ParkedRequests {
+  readonly #options: ParkedRequestsOptions;
+  readonly #open = new Map<string, OpenRequest>();
+  readonly #places: Semaphore;
+  /** The key exists only in this process, and so do the requests. */
+  readonly #codec;
+
+  constructor(options: ParkedRequestsOptions) {
+    this.#options = options;
+    this.#places = new Semaphore(options.maxRunning);
+    const key = crypto.getRandomValues(new Uint8Array(32));
+    this.#codec = createRequestStateCodec<State>({ key, ttlSeconds: Math.ceil(options.answerMs / 1_000) });
+  }
+
+  /** Requests that a host waits for. */
+  get running(): number {
+    return [...this.#open.values()].filter(({ isParked }) => !isParked).length;
+  }
+
+  /** Open requests, including parked ones. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Answers one round of a request: begins the work, or continues the work that the request's state names. Returns the result of
+   * the work, or the questions that the host must answer first, or the task that the request becomes. `tasks` is given if the host
+   * knows tasks. Throws a ProtocolError if the state cannot be used.
+   */
+  async round(
+    asked: Asked,
+    context: ServerContext,
+    work: (open: OpenRequest) => Promise<object>,
+    tasks?: TaskRules,
+  ): Promise<Result> {
+    if ((await this.#places.acquire(context.mcpReq.signal)) === false) throw new Error("The request was cancelled");
+    try {
+      const state: unknown = context.mcpReq.requestState();
+      const open = state === undefined ? this.#begin(asked, context, work) : await this.#parked(state, asked, context);
+      return (await this.#answered(open, context, tasks?.tasks.hasRoom ? tasks : undefined)) as Result;
+    } finally {
+      this.#places.release();
+    }
+  }
+
+  /** Begins a request whose host does not wait for it. */
+  begin(asked: Asked, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+    return new OpenRequest(asked, context, work, this.#options.closing);
+  }
+
+  async #answered(open: OpenRequest, context: ServerContext, rules: TaskRules | undefined): Promise<object> {
+    let isParked = false;
+    try {
+      const turn = await open.take(context, rules !== undefined);
+      if (rules && (turn === "long" || (turn === "asks" && rules.whenAsked))) return await rules.tasks.adopt(open);
+      isParked = turn === "asks";
+      return typeof turn === "string" ? await this.#park(open, context) : turn;
+    } finally {
+      if (!isParked) this.#open.delete(open.id);
+    }
+  }
+
+  async #park(open: OpenRequest, context: ServerContext): Promise<object> {
+    const inputRequests = open.park(this.#options.answerMs, () => this.#open.delete(open.id));
+    const requestState = await this.#codec.mint({ id: open.id, round: open.round! }, context);
+    return { resultType: "input_required", inputRequests, requestState };
+  }
+
+  #begin(asked: Asked, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+    if (this.#open.size >= this.#options.maxOpen) {
+      const oldest = [...this.#open.values()].find(({ isParked }) => isParked);
+      if (!oldest)
+        throw new ProtocolError(ProtocolErrorCode.InternalError, "Too many requests are open: try again later");
+      oldest.cancel();
+      this.#open.delete(oldest.id);
+    }
+    const open = new OpenRequest(asked, context, work, this.#options.closing);
+    this.#open.set(open.id, open);
+    return open;
+  }
+
+  async #parked(sealed: unknown, asked: Asked, context: ServerContext): Promise<OpenRequest> {
+    const state = await Promise.resolve(sealed)
+      .then((text) => this.#codec.verify(String(text), context))
+      .catch(() => undefined);
+    if (!state) throw unusable("it is not from this process, or it has expired");
+    const open = this.#open.get(state.id);
+    if (!open) throw unusable("the request that asked has ended");
+    if (!open.isFor(asked)) throw unusable("it belongs to another request");
+    if (!open.isParked || state.round !== open.round) throw unusable("its questions were answered already");
+    return open;
+  }
+}
+
+function unusable(why: string): ProtocolError {
+  const message = `This requestState cannot be used: ${why}. To start again, send the request without it.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { reason: "invalid_request_state" });
+}

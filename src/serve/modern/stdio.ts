@@ -1,0 +1,94 @@
+/** The MCP server of revision 2026-07-28 on stdin and stdout: one host, all requests over the process's own connections. */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  type Notification,
+  type RequestId,
+  type Server,
+} from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { isObject } from "../../base/json-object.ts";
+import { personMs } from "../../base/time-limit.ts";
+import { agentOfUser } from "../../programs/asker.ts";
+import { CodeSession } from "../code-session.ts";
+import { directInstructions } from "../instructions.ts";
+import { DirectAnswers } from "../proxy/direct-answers.ts";
+import { listenerWith } from "../proxy/notices.ts";
+import { SessionCount } from "../session-count.ts";
+import type { Surface } from "../surface.ts";
+import { listenedTo, metaIn } from "./envelope.ts";
+import { ModernHost } from "./modern-host.ts";
+import { type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
+import { ParkedRequests } from "./parked-requests.ts";
+import { TaskListeners } from "./task-notices.ts";
+import { Tasks } from "./tasks.ts";
+
+const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
+
+/** The connection to the host, below the SDK. */
+export interface HostWire {
+  /** Shows all messages of the host. The SDK does not get those for which `received` returns false. */
+  watch(received: (message: JSONRPCMessage) => unknown): void;
+  /** Changes messages to the host. */
+  rewrite(change: (message: JSONRPCMessage) => JSONRPCMessage): void;
+  send(message: JSONRPCMessage): Promise<void>;
+}
+
+/** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. */
+export function modernStdioServer(
+  toolbox: Toolbox,
+  { surface, count }: { surface?: Surface | undefined; count?: SessionCount | undefined },
+  wire: HostWire,
+  closing: AbortSignal,
+): Server {
+  toolbox.restTimer.restart();
+  const host = new ModernHost({});
+  const client: ModernClient = {
+    parked: new ParkedRequests({ ...limits, closing }),
+    tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen, owner: "" }),
+    connections(capabilities) {
+      host.capabilities = capabilities;
+      // A server that is connected later is told what the host supports now.
+      toolbox.pool.responder = host;
+      return { toolbox, host };
+    },
+  };
+  const listeners = new TaskListeners(client.tasks, (message) => void wire.send(message).catch(() => {}));
+  wire.rewrite((message) => listeners.completed(message));
+  if (surface) {
+    const session = new CodeSession(toolbox, surface, agentOfUser, count);
+    const server = modernCodeServer(session, client, surface.instructions);
+    wire.watch((message) => {
+      server.host = capabilitiesIn(message) ?? server.host;
+      return listeners.received(message);
+    });
+    return server;
+  }
+  const send = (notification: Notification) => void server.notification(notification).catch(() => {});
+  const counted = new SessionCount(toolbox, directInstructions(toolbox));
+  const answers = new DirectAnswers(toolbox, counted, listenerWith(send), closing);
+  const { server } = modernDirectServer(answers, client, toolbox, closing);
+  const open = new Map<RequestId, () => void>();
+  wire.watch((message) => {
+    const isForSdk = listeners.received(message);
+    if (isForSdk) listenWith(answers, open, message);
+    return isForSdk;
+  });
+  return server;
+}
+
+/** The host's capabilities in a request. */
+function capabilitiesIn(message: JSONRPCMessage): object | undefined {
+  const capabilities = metaIn(message)[CLIENT_CAPABILITIES_META_KEY];
+  return isObject(capabilities) ? capabilities : undefined;
+}
+
+/** The SDK answers `subscriptions/listen` and tells the host of updates, but only the servers know when a resource is updated. */
+function listenWith(answers: DirectAnswers, open: Map<RequestId, () => void>, message: JSONRPCMessage): void {
+  const { resources } = listenedTo(message) ?? {};
+  if (resources && "id" in message && message.id !== undefined) open.set(message.id, answers.listen(resources));
+  if (!("method" in message) || message.method !== "notifications/cancelled") return;
+  const id = message.params?.["requestId"] as RequestId;
+  open.get(id)?.();
+  open.delete(id);
+}

@@ -1,0 +1,59 @@
+/** Error answers for agents: a server's own error unchanged, or ours with its hint. */
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { toClaudikinsError } from "../../base/errors.ts";
+import { isObject } from "../../base/json-object.ts";
+import { pageAddress } from "../../servers/page-address.ts";
+import { pageIdOf } from "../../servers/responder.ts";
+import { objectsOf } from "../../servers/result.ts";
+
+/** The code for an unknown resource, in revisions of the protocol up to 2025-11-25. */
+export const resourceNotFound = -32_002;
+
+/** A JSON-RPC error. The SDK puts these three fields into its answer. */
+export class HostError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export function invalidParams(message: string): HostError {
+  return new HostError(ProtocolErrorCode.InvalidParams, message);
+}
+
+export function noResource(uri: string): HostError {
+  return new HostError(resourceNotFound, `No server has the resource ${uri}`, { uri });
+}
+
+export function noSkill(uri: string): HostError {
+  return invalidParams(`No server has the skill ${uri}`);
+}
+
+/** The error that a server answered; undefined if the server answered none. */
+export function serverError(thrown: unknown, server: string): HostError | undefined {
+  const { code, cause } = toClaudikinsError(thrown);
+  if (!(cause instanceof ProtocolError) || !answered.includes(code)) return undefined;
+  return new HostError(cause.code, cause.message, dataOf(cause, server));
+}
+
+export function hostError(thrown: unknown, server: string): HostError {
+  if (thrown instanceof HostError) return thrown;
+  return serverError(thrown, server) ?? new HostError(ProtocolErrorCode.InternalError, toClaudikinsError(thrown).text);
+}
+
+/** Our error codes that stand for an error answer of a server. */
+const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOOL_FAILED"];
+
+/** URLs that nobody should open are left out. */
+function dataOf(cause: ProtocolError, server: string): unknown {
+  if (cause.code !== ProtocolErrorCode.UrlElicitationRequired || !isObject(cause.data)) return cause.data;
+  const elicitations = objectsOf(cause.data["elicitations"]).flatMap((each) => {
+    const { href } = pageAddress(each["url"]);
+    return href === undefined ? [] : [{ ...each, url: href, elicitationId: pageIdOf(server, each["elicitationId"]) }];
+  });
+  return { ...cause.data, elicitations };
+}

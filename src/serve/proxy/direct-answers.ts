@@ -1,0 +1,313 @@
+/** Direct mode: answers an agent's requests from the servers' own tools, resources and prompts. */
+import { LoggingLevelSchema } from "@modelcontextprotocol/core";
+import { ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { wholeOf } from "../../servers/decoding/large-json.ts";
+import { marksOf } from "../../servers/parameter-headers.ts";
+import { textResult } from "../content/bounded-content.ts";
+import type { SessionCount } from "../session-count.ts";
+import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
+import { messageWith } from "./links.ts";
+import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
+import { ProxiedPrompts } from "./prompts.ts";
+import { type AskOptions, ProxiedResources } from "./resources.ts";
+import { ProxiedTools } from "./tools.ts";
+
+/** One request of the agent. */
+export interface Asked {
+  method: string;
+  params: JsonObject;
+  /** For the servers: whose connections are used, the agent's signal, and where progress goes. */
+  options: AskOptions;
+  /** Where log messages go. */
+  log: HostLog;
+  /** Marks the request as one during which its server may ask the agent. Dispose of the result when it has been answered. */
+  begin(server?: string): Disposable;
+}
+
+/** Many agents never ask for a second page, so a page is as large as a message may be. */
+const pageSize = 1_000;
+
+/** The extension for skills requires these fields, and only newer servers send them. */
+const uncached = { ttlMs: 0, cacheScope: "private" };
+
+export class DirectAnswers {
+  readonly #toolbox: Toolbox;
+  /** Aborted when claudikins ends. */
+  readonly #closing: AbortSignal;
+  readonly #count: SessionCount;
+  readonly #listener: Listener;
+  readonly #tools: ProxiedTools;
+  readonly #prompts: ProxiedPrompts;
+  readonly #resources: ProxiedResources;
+  readonly #changes: ListChanges;
+  /** The schemas with marked arguments, by the shown name of the tool. Undefined before they are needed. */
+  #marked: ReadonlyMap<string, JsonObject> | undefined;
+  /** The number of listeners for each resource. */
+  readonly #listeners = new Map<string, number>();
+  /** The lists of the last requests for a first page, by method. */
+  readonly #listed = new Map<string, readonly JsonObject[]>();
+
+  /** Lists come over the connections of `toolbox`. `listener` is told what changes. */
+  constructor(toolbox: Toolbox, count: SessionCount, listener: Listener, closing: AbortSignal) {
+    this.#toolbox = toolbox;
+    this.#closing = closing;
+    this.#count = count;
+    this.#listener = listener;
+    this.#changes = new ListChanges(listener);
+    this.#tools = new ProxiedTools(toolbox, () => this.#resources.shown());
+    this.#prompts = new ProxiedPrompts(toolbox, () => this.#changes.changed("prompts"));
+    const changed = () => this.#changes.changed("resources");
+    this.#resources = new ProxiedResources(toolbox, changed, () => this.#tools.pages());
+    this.#listenToServers();
+  }
+
+  /** Throws a HostError, whose fields are those of a JSON-RPC error. */
+  async answer(asked: Asked): Promise<JsonObject> {
+    using _ = this.#toolbox.restTimer.running();
+    await this.#toolbox.reload?.refresh();
+    const answer = this.#answers.get(asked.method);
+    if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
+    return withoutOwnMeta(await answer(asked));
+  }
+
+  /**
+   * Subscribes to resources for a host of revision 2026-07-28. Returns a function that ends this. The host was told already that it
+   * listens, so a subscription that fails is only logged.
+   */
+  listen(uris: readonly string[]): () => void {
+    const ended = new AbortController();
+    const options = { toolbox: this.#toolbox, signal: AbortSignal.any([ended.signal, this.#closing]) };
+    for (const uri of uris) void this.#subscribeFor(uri, options);
+    return () => {
+      ended.abort();
+      for (const uri of uris) this.#unsubscribeFor(uri);
+    };
+  }
+
+  async #subscribeFor(uri: string, options: AskOptions): Promise<void> {
+    const count = this.#listeners.get(uri) ?? 0;
+    this.#listeners.set(uri, count + 1);
+    if (count > 0) return;
+    try {
+      await this.#resources.subscribe(uri, (updated) => this.#listener.resourceUpdated(updated), options);
+      if (!this.#listeners.has(uri)) this.#resources.unsubscribe(uri);
+    } catch (error) {
+      if (!options.signal.aborted) this.#toolbox.log.warn(`cannot subscribe to ${uri}: ${messageOf(error)}`);
+    }
+  }
+
+  #unsubscribeFor(uri: string): void {
+    const count = this.#listeners.get(uri) ?? 0;
+    if (count > 1) this.#listeners.set(uri, count - 1);
+    else {
+      this.#listeners.delete(uri);
+      this.#resources.unsubscribe(uri);
+    }
+  }
+
+  /** A server has announced a change, perhaps over other connections. Changed tools are announced after they were listed. */
+  listChanged(what: What): void {
+    if (what !== "tools") this.#changes.changed(what);
+  }
+
+  #listenToServers(): void {
+    const { pool, catalog, reload } = this.#toolbox;
+    pool.onListChanged((_, what) => this.listChanged(what));
+    catalog.onChange(() => this.#toolsChanged());
+    this.#toolbox.onConfig(() => void this.#configChanged());
+    // An agent that has the lists does not ask again by itself.
+    reload?.watch();
+  }
+
+  #toolsChanged(): void {
+    this.#marked = undefined;
+    this.#changes.changed("tools", () => this.#tools.definitions());
+  }
+
+  /** The schema of a tool with arguments that are marked to be headers too. Undefined for other tools. */
+  markedSchemaOf(tool: string): JsonObject | undefined {
+    this.#marked ??= new Map(this.#tools.definitions().flatMap(markedSchema));
+    return this.#marked.get(tool);
+  }
+
+  /** New servers are listed before the agent is told. */
+  async #configChanged(): Promise<void> {
+    await this.#tools.list(this.#closing).catch(() => {});
+    this.#toolsChanged();
+    this.#changes.changed("prompts");
+    this.#changes.changed("resources");
+  }
+
+  readonly #answers = new Map<string, (asked: Asked) => Promise<JsonObject>>([
+    ["tools/list", (asked) => this.#listTools(asked)],
+    ["tools/call", (asked) => this.#callTool(asked)],
+    ["prompts/list", (asked) => this.#listPrompts(asked)],
+    ["prompts/get", (asked) => this.#getPrompt(asked)],
+    ["resources/list", (asked) => this.#listResources("resources", asked)],
+    ["resources/templates/list", (asked) => this.#listResources("resourceTemplates", asked)],
+    ["resources/read", (asked) => this.#readResource(asked)],
+    ["skills/list", (asked) => this.#listSkills(asked)],
+    ["skills/get", (asked) => this.#getSkill(asked)],
+    ["resources/subscribe", (asked) => this.#subscribe(asked)],
+    ["resources/unsubscribe", (asked) => this.#unsubscribe(asked)],
+    ["completion/complete", (asked) => this.#complete(asked)],
+    ["logging/setLevel", (asked) => this.#setLevel(asked)],
+  ]);
+
+  /** All pages of a list show the moment of the first request. `key` is the field of the list in the answer. */
+  async #page(key: string, { method, params }: Asked, list: () => Promise<JsonObject[]>): Promise<JsonObject> {
+    const { cursor } = params;
+    if (cursor === undefined) this.#listed.set(method, await list());
+    const all = this.#listed.get(method) ?? [];
+    const from = cursor === undefined ? 0 : Number(/^from (\d{1,9})$/.exec(String(cursor))?.[1]);
+    if (cursor !== undefined && !(from > 0 && from < all.length)) {
+      throw invalidParams("There is no such page: request the first one without a cursor");
+    }
+    const to = from + pageSize;
+    return { [key]: all.slice(from, to), ...(to < all.length ? { nextCursor: `from ${to}` } : {}) };
+  }
+
+  async #listTools(asked: Asked): Promise<JsonObject> {
+    const page = await this.#page("tools", asked, () => this.#tools.list(asked.options.signal));
+    const definitions = this.#tools.definitions();
+    this.#count.listed(definitions);
+    this.#changes.shown("tools", definitions);
+    asked.log.nameProblems("tools", this.#tools.problems);
+    return page;
+  }
+
+  async #listPrompts(asked: Asked): Promise<JsonObject> {
+    const page = await this.#page("prompts", asked, () => this.#prompts.list(asked.options.signal));
+    this.#changes.shown("prompts");
+    asked.log.nameProblems("prompts", this.#prompts.lists.problems);
+    return page;
+  }
+
+  async #listResources(key: "resources" | "resourceTemplates", asked: Asked): Promise<JsonObject> {
+    const page = await this.#page(key, asked, () => this.#resources.list(key, asked.options.signal));
+    this.#changes.shown("resources");
+    asked.log.nameProblems("resources", this.#resources.resources.problems);
+    return page;
+  }
+
+  /** Changed skills are announced as changed resources. */
+  async #listSkills(asked: Asked): Promise<JsonObject> {
+    const page = await this.#page("skills", asked, () => this.#resources.listSkills(asked.options.signal));
+    this.#changes.shown("resources");
+    asked.log.nameProblems("skills", this.#resources.skills.problems);
+    return { ...uncached, ...page };
+  }
+
+  async #getSkill({ params, options }: Asked): Promise<JsonObject> {
+    const result = await this.#resources.getSkill(textOf(params, "uri"), withoutMeta(params), options);
+    return { ...uncached, ...result };
+  }
+
+  async #callTool({ params, options, begin }: Asked): Promise<JsonObject> {
+    const original = await this.#tools.find(textOf(params, "name"), options.signal);
+    const { server } = original;
+    using _ = begin(server);
+    const args = params["arguments"];
+    if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
+    try {
+      const result = await this.#tools.call(original, args, options);
+      const content = wholeOf(result["content"]);
+      const shown = this.#resources.shownBlocks(server, content);
+      const known = shown === content ? result : { ...result, content: shown };
+      return this.#resources.withShownPage(server, known);
+    } catch (error) {
+      const answered = serverError(error, server);
+      if (answered) throw answered;
+      // The model learns why the tool could not be called, and what to do.
+      return textResult(toClaudikinsError(error).text, true);
+    }
+  }
+
+  async #getPrompt({ params, options, begin }: Asked): Promise<JsonObject> {
+    const original = await this.#prompts.find(textOf(params, "name"), options.signal);
+    const { server } = original;
+    using _ = begin(server);
+    try {
+      const prompt = await this.#prompts.get(original, withoutMeta(params), options);
+      const messages = wholeOf(prompt["messages"]);
+      if (!Array.isArray(messages)) return prompt;
+      const shown = (blocks: unknown) => this.#resources.shownBlocks(server, blocks);
+      return { ...prompt, messages: messages.map((message) => messageWith(message, shown)) };
+    } catch (error) {
+      throw hostError(error, server);
+    }
+  }
+
+  async #readResource({ params, options, begin }: Asked): Promise<JsonObject> {
+    using _ = begin();
+    return this.#resources.read(textOf(params, "uri"), withoutMeta(params), options);
+  }
+
+  async #subscribe({ params, options }: Asked): Promise<JsonObject> {
+    const tell = (uri: string) => this.#listener.resourceUpdated(uri);
+    await this.#resources.subscribe(textOf(params, "uri"), tell, options);
+    return {};
+  }
+
+  async #unsubscribe({ params }: Asked): Promise<JsonObject> {
+    this.#resources.unsubscribe(textOf(params, "uri"));
+    return {};
+  }
+
+  /** A server without completions has no values. We declare completions because some server may have them. */
+  async #complete({ params, options }: Asked): Promise<JsonObject> {
+    const { ref, ...rest } = withoutMeta(params);
+    const meant = isObject(ref) ? await this.#referenced(ref, options.signal) : undefined;
+    if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
+    const { server } = meant;
+    const { pool } = options.toolbox;
+    const nothing = { completion: { values: [] } };
+    if (pool.offers(server, "completions") === false) return nothing;
+    const request = { method: "completion/complete", params: { ref: meant.ref, ...rest } };
+    try {
+      return await pool.request(server, request, options);
+    } catch (error) {
+      if (pool.offers(server, "completions") === false) return nothing;
+      throw hostError(error, server);
+    }
+  }
+
+  async #referenced(ref: JsonObject, signal: AbortSignal): Promise<{ server: string; ref: JsonObject } | undefined> {
+    if (ref["type"] === "ref/prompt") {
+      const { server, name } = await this.#prompts.find(textOf(ref, "name"), signal);
+      return { server, ref: { ...ref, name } };
+    }
+    if (ref["type"] !== "ref/resource") return undefined;
+    const place = await this.#resources.findTemplate(textOf(ref, "uri"), signal);
+    return place && { server: place.server, ref: { ...ref, uri: place.uri } };
+  }
+
+  async #setLevel({ params, options, log }: Asked): Promise<JsonObject> {
+    const { success, data: level } = LoggingLevelSchema.safeParse(params["level"]);
+    if (!success) throw invalidParams(`level must be one of ${LoggingLevelSchema.options.join(", ")}`);
+    log.level = level;
+    await options.toolbox.pool.setLogLevel(level);
+    return {};
+  }
+}
+
+function markedSchema({ name, inputSchema }: JsonObject): [string, JsonObject][] {
+  const marks = marksOf(inputSchema);
+  const isMarked = !("problem" in marks) && marks.size > 0;
+  return isMarked ? [[String(name), inputSchema as JsonObject]] : [];
+}
+
+function textOf(params: JsonObject, key: string): string {
+  const value = params[key];
+  if (typeof value === "string" && value !== "") return value;
+  throw invalidParams(`${key} must be a string`);
+}
+
+/** Removes the `_meta` that concerns the agent and us. The `meta` option carries the rest. */
+function withoutMeta({ _meta: _, ...params }: JsonObject): JsonObject {
+  return params;
+}

@@ -1,0 +1,113 @@
+/** Direct mode: one session of the revisions up to 2025-11-25 in which the agent sees the servers' own tools, resources and prompts. */
+import {
+  type JSONRPCMessage,
+  type Notification,
+  type Progress,
+  type RequestId,
+  Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { WatchedTransport } from "../../servers/watched-transport.ts";
+import { hostRequestsOf } from "../host.ts";
+import { directInstructions } from "../instructions.ts";
+import { SessionCount } from "../session-count.ts";
+import { serverInfo, skillsExtension } from "../surface.ts";
+import { HostError, resourceNotFound } from "./answers.ts";
+import { passedExtensions } from "./apps.ts";
+import { DirectAnswers } from "./direct-answers.ts";
+import { HostLog, listenerWith } from "./notices.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
+import type { AskOptions } from "./resources.ts";
+import { Unsent } from "./unsent.ts";
+
+/** The servers have not answered when the agent asks, so all capabilities are declared. */
+export const directCapabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+  extensions: { [skillsExtension]: {} },
+};
+
+/**
+ * Makes the SDK's server of one session, not connected yet. `toolbox` must have connections of its own, since logs and
+ * subscriptions belong to the session. Calls are cancelled when `closing` aborts.
+ */
+export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
+  const instructions = directInstructions(toolbox);
+  const server = new DirectServer(serverInfo, { capabilities: directCapabilities, instructions });
+  const requests = hostRequestsOf(server);
+  const send = (notification: Notification, about?: string) => {
+    const related = about === undefined ? undefined : requests.latestOf(about);
+    const options = related === undefined ? {} : { relatedRequestId: related };
+    return server.notification(notification, options).catch(() => {});
+  };
+  const log = new HostLog(send);
+  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, instructions), listenerWith(send), closing);
+  toolbox.pool.onLog((name, message) => log.pass(name, message));
+  server.setNotificationHandler("notifications/roots/list_changed", () => toolbox.pool.rootsChanged());
+  // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
+  server.removeRequestHandler("logging/setLevel");
+  server.answerWith(({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
+    toolbox.pool.extensions = passedExtensions(server.getClientCapabilities());
+    const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
+    return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
+  });
+  return server;
+}
+
+type Answer = NonNullable<Server["fallbackRequestHandler"]>;
+
+/** The SDK's server of direct mode. It sends the errors of other servers unchanged. */
+class DirectServer extends Server {
+  /** Requests whose answer is the error `resourceNotFound`. The SDK would send the code of a later revision instead. */
+  readonly #notFound = new Set<RequestId>();
+
+  /** Answers all requests for which the SDK has no handler. */
+  answerWith(answer: Answer): void {
+    this.fallbackRequestHandler = async (request, context) => {
+      try {
+        return await answer(request, context);
+      } catch (error) {
+        if (error instanceof HostError && error.code === resourceNotFound && !context.mcpReq.signal.aborted) {
+          this.#notFound.add(context.mcpReq.id);
+        }
+        throw error;
+      }
+    };
+  }
+
+  override connect(transport: Transport): Promise<void> {
+    return super.connect(new WatchedTransport(transport, { sent: (message) => this.#restore(message) }));
+  }
+
+  #restore(message: JSONRPCMessage): void {
+    if ("error" in message && message.id !== undefined && this.#notFound.delete(message.id)) {
+      message.error.code = resourceNotFound;
+    }
+  }
+}
+
+/** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
+export function askOptions(
+  params: JsonObject,
+  signal: AbortSignal,
+  toolbox: Toolbox,
+  notify: (notification: Notification) => unknown,
+): AskOptions {
+  const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
+  const unsent = new Unsent();
+  const onProgress = (progress: Progress) => {
+    const notice = { method: "notifications/progress", params: { ...withoutOwnMeta({ ...progress }), progressToken } };
+    unsent.send(() => notify(notice as Notification));
+  };
+  return {
+    toolbox,
+    signal,
+    ...(progressToken === undefined ? {} : { onProgress }),
+    ...(Object.keys(meta).length === 0 ? {} : { meta }),
+  };
+}

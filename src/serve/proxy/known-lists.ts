@@ -1,0 +1,83 @@
+/** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { durationText } from "../../base/duration.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json-object.ts";
+import { unlessAborted } from "../../servers/abort.ts";
+import type { Offer } from "../../servers/connect.ts";
+import { stateProblem } from "../../servers/state.ts";
+import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
+import type { Usable } from "./definitions.ts";
+
+/** How long an agent waits for servers that must start. Later answers are announced as a change. */
+const patienceMs = 10_000;
+
+interface ListKind {
+  offer: Offer;
+  list: (server: string) => Promise<JsonObject[]>;
+  usable: Usable;
+  /** The field that identifies an entry within its server. */
+  key: string;
+}
+
+export class KnownLists {
+  readonly #toolbox: Toolbox;
+  readonly #kind: ListKind;
+  /** Called when a server answers after the wait. */
+  readonly #onLate: () => void;
+  readonly #queue = new ListingQueue((name) => this.#asked(name));
+  readonly #known = new Map<string, JsonObject[]>();
+  readonly #late = new Set<string>();
+  /** Why servers are missing in the last list. */
+  readonly problems = new Map<string, string>();
+  #isAsked = false;
+
+  constructor(toolbox: Toolbox, kind: ListKind, onLate: () => void) {
+    this.#toolbox = toolbox;
+    this.#kind = kind;
+    this.#onLate = onLate;
+  }
+
+  /** The lists of servers that have answered before, in the order of the config. */
+  get known(): ReadonlyMap<string, readonly JsonObject[]> {
+    const names = this.#toolbox.config.servers.keys();
+    return new Map([...names].flatMap((name) => (this.#known.has(name) ? [[name, this.#known.get(name)!]] : [])));
+  }
+
+  /** Asks all servers again. Never rejects: an earlier list counts if a server cannot answer. */
+  async ask(signal: AbortSignal): Promise<void> {
+    this.#isAsked = true;
+    const { config, pool } = this.#toolbox;
+    const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
+    const late = AbortSignal.any([AbortSignal.timeout(patienceMs), signal]);
+    const all = Promise.all(names.map((name) => this.#queue.add(name)));
+    await unlessAborted(all, late, "waiting for the lists").catch(() => {});
+    for (const name of names) {
+      if (this.#queue.waitedMs(name) === 0) continue;
+      this.#late.add(name);
+      this.problems.set(name, `no answer for ${durationText(patienceMs)}`);
+    }
+  }
+
+  /** Asks unless that was done before. */
+  async askOnce(signal: AbortSignal): Promise<void> {
+    if (!this.#isAsked) await this.ask(signal);
+  }
+
+  async #asked(name: string): Promise<void> {
+    try {
+      const listed = await this.#kind.list(name);
+      const { usable, key } = this.#kind;
+      const all = listed.map(usable).filter((each) => each !== undefined);
+      this.#known.set(name, [...new Map(all.map((each) => [each[key], each])).values()]);
+      this.problems.delete(name);
+    } catch (error) {
+      const problem = stateProblem(this.#toolbox.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
+      this.problems.set(name, problem);
+    }
+    // The server runs now, so comparing its tools with the stored ones costs little.
+    this.#toolbox.catalog.refreshInBackground(name);
+    if (this.#late.delete(name)) this.#onLate();
+  }
+}

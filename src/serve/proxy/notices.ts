@@ -1,0 +1,113 @@
+/** What an agent is told in direct mode without asking: log messages, and changes of lists. */
+import { LoggingLevelSchema } from "@modelcontextprotocol/core";
+import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../base/json-object.ts";
+import { withoutOwnMeta } from "./own-meta.ts";
+import { Unsent } from "./unsent.ts";
+
+/**
+ * Sends a notification to the agent, if possible with the answer to a request that `server` works for. A promise that is returned
+ * resolves when the notification is written.
+ */
+type Send = (notification: Notification, server?: string) => unknown;
+
+/** Is told what changes. */
+export interface Listener {
+  listChanged(what: What): void;
+  resourceUpdated(uri: string): void;
+}
+
+export type What = "tools" | "prompts" | "resources";
+
+/** Tells the agent of one connection. */
+export function listenerWith(send: (notification: Notification) => void): Listener {
+  return {
+    listChanged: (what) => send({ method: `notifications/${what}/list_changed` }),
+    resourceUpdated: (uri) => send({ method: "notifications/resources/updated", params: { uri } }),
+  };
+}
+
+const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level, index]));
+
+/** The servers' log messages with their names, from the level that the agent chose, and servers that are missing in lists. */
+export class HostLog {
+  readonly #sendTo: Send;
+  readonly #named = new Map<string, string>();
+  readonly #unsent = new Unsent((count) => {
+    const data = `${count} log messages were left out: they came faster than they could be sent`;
+    this.#send({ level: "warning", logger: "claudikins", data }, undefined);
+  });
+  /** Undefined leaves the level to the servers. */
+  level: LoggingLevel | undefined;
+
+  constructor(send: Send, level?: LoggingLevel) {
+    this.#sendTo = send;
+    this.level = level;
+  }
+
+  /** Passes a log message of a server. A message with an invalid level is dropped. */
+  pass(server: string, { level: given, logger, ...rest }: JsonObject): void {
+    const { success, data: level } = LoggingLevelSchema.safeParse(given);
+    if (!success) return;
+    const source = typeof logger === "string" && logger !== "" ? `${sourceOf(server)}/${logger}` : sourceOf(server);
+    this.#send({ data: null, ...withoutOwnMeta(rest), level, logger: source }, server);
+  }
+
+  /** Reports each server that is missing in a list once, with the reason. */
+  nameProblems(what: string, problems: ReadonlyMap<string, string>): void {
+    for (const [server, problem] of problems) {
+      const key = JSON.stringify([what, server]);
+      if (this.#named.get(key) === problem) continue;
+      this.#named.set(key, problem);
+      const data = `The ${what} of ${server} are missing from the list: ${problem}`;
+      this.#send({ level: "warning", logger: ownLogger, data }, server);
+    }
+  }
+
+  #send(params: LoggingMessageNotification["params"], server: string | undefined): void {
+    if (this.level !== undefined && severity.get(params.level)! < severity.get(this.level)!) return;
+    this.#unsent.send(() => this.#sendTo({ method: "notifications/message", params }, server));
+  }
+}
+
+/** The server's name as the first part of a logger. A logger that a server chooses is always behind the first slash. */
+function sourceOf(server: string): string {
+  const name = server.replaceAll("%", "%25").replaceAll("/", "%2F");
+  return name === ownLogger ? `${name}/` : name;
+}
+
+/** The logger of our own messages. */
+const ownLogger = "claudikins";
+
+/** Servers that are asked together answer at about the same time. */
+const momentMs = 50;
+
+/** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
+export class ListChanges {
+  readonly #listener: Listener;
+  /** The lists that the agent has seen, as text if they can be compared. */
+  readonly #shown = new Map<What, string | undefined>();
+  readonly #timers = new Map<What, NodeJS.Timeout>();
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  shown(what: What, list?: readonly JsonObject[]): void {
+    this.#shown.set(what, list && JSON.stringify(list));
+  }
+
+  /** `now` returns the current list. Nothing is announced if it is the same. */
+  changed(what: What, now?: () => readonly JsonObject[]): void {
+    if (this.#timers.has(what)) return;
+    const tell = () => {
+      this.#timers.delete(what);
+      if (!this.#shown.has(what)) return;
+      const list = now && JSON.stringify(now());
+      if (list !== undefined && list === this.#shown.get(what)) return;
+      this.#shown.set(what, list);
+      this.#listener.listChanged(what);
+    };
+    this.#timers.set(what, setTimeout(tell, momentMs).unref());
+  }
+}

@@ -1,0 +1,303 @@
+/** The resources, templates and skills of all servers, shown with their own URIs and read from the server that has them. */
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { countedResult } from "../../programs/counted-call.ts";
+import type { CallOptions } from "../../servers/pool.ts";
+import { isOurs, mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
+import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
+import { pageIn, withPage } from "./apps.ts";
+import { usableResource, usableTemplate } from "./definitions.ts";
+import { KnownAddresses } from "./known-addresses.ts";
+import { KnownLists } from "./known-lists.ts";
+import { blocksWith, type Others, othersThan } from "./links.ts";
+import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
+
+export class ProxiedResources {
+  readonly #toolbox: Toolbox;
+  readonly resources: KnownLists;
+  readonly templates: KnownLists;
+  readonly skills: KnownLists;
+  /** The servers of URIs and of templates that the agent was shown, also after they are no longer listed. */
+  readonly #addresses = new KnownAddresses();
+  readonly #templateAddresses = new KnownAddresses();
+  readonly #subscriptions = new Map<string, () => void>();
+
+  /** The pages of MCP Apps that the tools of each server name. */
+  readonly #pages: () => ReadonlyMap<string, readonly string[]>;
+
+  constructor(toolbox: Toolbox, onLate: () => void, pages: () => ReadonlyMap<string, readonly string[]>) {
+    this.#toolbox = toolbox;
+    this.#pages = pages;
+    const { pool } = toolbox;
+    const resources = (server: string) => pool.listResources(server);
+    const templates = (server: string) => pool.listResourceTemplates(server).catch(noneWhereUnknown);
+    const kind = { offer: "resources", list: resources, usable: usableResource, key: "uri" } as const;
+    this.resources = new KnownLists(toolbox, kind, onLate);
+    this.templates = new KnownLists(
+      toolbox,
+      { ...kind, list: templates, usable: usableTemplate, key: "uriTemplate" },
+      onLate,
+    );
+    const skills = (server: string) => pool.listSkills(server);
+    this.skills = new KnownLists(toolbox, { offer: "skills", list: skills, usable: usableSkill, key: "uri" }, onLate);
+  }
+
+  /** Lists resources or templates, with the URIs that the agent is shown. */
+  async list(what: "resources" | "resourceTemplates", signal: AbortSignal): Promise<JsonObject[]> {
+    const isTemplates = what === "resourceTemplates";
+    const [lists, key] = isTemplates ? [this.templates, "uriTemplate"] : [this.resources, "uri"];
+    await lists.ask(signal);
+    const own = (definition: JsonObject) => String(definition[key]);
+    const addresses = isTemplates ? this.#templateAddresses : this.#addresses;
+    const claimant = (template: string) => addresses.serverOf(template);
+    const shown = isTemplates ? shownAddresses(addressesIn(lists, own), claimant) : this.shown();
+    return [...lists.known].flatMap(([server, all]) =>
+      all.map((definition) => {
+        const address = shown.get(server)!.get(own(definition))!;
+        addresses.list(address, server);
+        return { ...definition, [key]: address };
+      }),
+    );
+  }
+
+  /** Lists skills, with the URIs that the agent is shown. */
+  async listSkills(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.skills.ask(signal);
+    const shown = this.shown();
+    return [...this.skills.known].flatMap(([server, all]) =>
+      all.map((skill) => {
+        const own = skillAddresses(skill);
+        // All files of a skill are below the folder of the skill.
+        const isShared = own.some((uri) => shown.get(server)?.get(uri) !== uri);
+        return this.#shownSkill(skill, server, isShared);
+      }),
+    );
+  }
+
+  /** Gets the entry of one skill. It need not be listed. */
+  async getSkill(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    await this.skills.askOnce(options.signal);
+    return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), options, async (place) => {
+      const request = { method: "skills/get", params: { ...params, uri: place.uri } };
+      const result = await countedRequest(place.server, request, options);
+      const skill = isObject(result["skill"]) ? usableSkill(result["skill"]) : undefined;
+      if (skill?.["uri"] !== place.uri) throw noSkill(uri);
+      return { ...result, skill: this.#shownSkill(skill, place.server, place.uri !== uri) };
+    });
+  }
+
+  #shownSkill(skill: JsonObject, server: string, isShared: boolean): JsonObject {
+    const address = (uri: string) => (isShared ? withServer(server, uri) : uri);
+    for (const uri of skillAddresses(skill)) this.#addresses.list(address(uri), server);
+    return withAddresses(skill, address);
+  }
+
+  async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    return this.#askOwner(uri, options, async (place) => {
+      const request = { method: "resources/read", params: { ...params, uri: place.uri } };
+      const result = await countedRequest(place.server, request, options);
+      return this.#withShownContents(result, place, uri);
+    });
+  }
+
+  /** `onUpdate` gets the URI as the agent knows it. */
+  async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
+    if (this.#subscriptions.has(uri)) return;
+    const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
+      const isPlain = (updated: string) => own === uri && !this.#isShownOfOther(server, updated);
+      const tell = (updated: string) => onUpdate(isPlain(updated) ? updated : withServer(server, updated));
+      return options.toolbox.pool.subscribe(server, own, tell, options);
+    });
+    // The agent may have subscribed twice at once.
+    if (this.#subscriptions.has(uri)) end();
+    else this.#subscriptions.set(uri, end);
+  }
+
+  unsubscribe(uri: string): void {
+    this.#subscriptions.get(uri)?.();
+    this.#subscriptions.delete(uri);
+  }
+
+  /** Finds the server and the template that the agent names. */
+  async findTemplate(template: string, signal: AbortSignal): Promise<Place | undefined> {
+    const servers = this.#toolbox.config.servers.keys();
+    const place = placeOf(template, servers);
+    if (place) return place;
+    await this.templates.askOnce(signal);
+    const known = [...this.templates.known].filter(([, all]) => all.some((each) => each["uriTemplate"] === template));
+    const server = this.#templateAddresses.serverOf(template) ?? (known.length === 1 ? known[0]![0] : undefined);
+    return server === undefined ? undefined : { server, uri: template };
+  }
+
+  /**
+   * The blocks of a server's result as the agent is shown them. A URI that means something of another server, or that looks like one of
+   * our addresses, gets the server's name. The others are remembered: a URI that no server lists is read from the server that sent it.
+   */
+  shownBlocks(server: string, blocks: unknown): unknown {
+    let others: Others | undefined;
+    return blocksWith(blocks, (uri) => {
+      others ??= othersThan(server, this.shown(), addressesIn(this.templates, templateOf));
+      const listed = others.own.get(uri);
+      if (listed !== undefined) return listed;
+      const isOther = this.#isShownOfOther(server, uri) || others.mayHave(uri);
+      return !isOther && this.#addresses.link(uri, server) ? uri : withServer(server, uri);
+    });
+  }
+
+  /** Whether the agent knows the address as that of another server, or it is one of ours. */
+  #isShownOfOther(server: string, uri: string): boolean {
+    return isOurs(uri) || (this.#addresses.serverOf(uri) ?? server) !== server;
+  }
+
+  /** Gives the contents the URIs by which the agent knows them. */
+  #withShownContents(result: JsonObject, { server, uri: own }: Place, shown: string): JsonObject {
+    const { contents } = result;
+    if (!Array.isArray(contents)) return result;
+    const addressOf = (uri: unknown) => {
+      if (uri === own) return shown;
+      return typeof uri === "string" && this.#isShownOfOther(server, uri) ? withServer(server, uri) : uri;
+    };
+    const isChanged = contents.some((each) => addressOf(Object(each).uri) !== Object(each).uri);
+    if (!isChanged) return result;
+    return {
+      ...result,
+      contents: contents.map((each) => (isObject(each) ? { ...each, uri: addressOf(each["uri"]) } : each)),
+    };
+  }
+
+  /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
+  async #askOwner<T>(uri: string, options: AskOptions, ask: (place: Place) => Promise<T>): Promise<T> {
+    return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
+  }
+
+  async #askFirst<T>(
+    places: readonly Place[],
+    nowhere: Error,
+    options: AskOptions,
+    ask: (place: Place) => Promise<T>,
+  ): Promise<T> {
+    let first: unknown;
+    for (const place of places) {
+      try {
+        return await ask(place);
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        first ??= hostError(error, place.server);
+      }
+    }
+    throw first ?? nowhere;
+  }
+
+  #placesOfSkill(uri: string): Place[] {
+    const names = [...this.#toolbox.config.servers.keys()];
+    const certain = placeOf(uri, names);
+    if (certain) return [certain];
+    const owner = this.#addresses.serverOf(uri);
+    const offering = (name: string) => this.#toolbox.pool.offers(name, "skills") === true;
+    const likely = owner === undefined ? names.filter(offering) : [owner];
+    return likely.map((server) => ({ server, uri }));
+  }
+
+  async #places(uri: string, signal: AbortSignal): Promise<Place[]> {
+    const { config } = this.#toolbox;
+    const certain = placeOf(uri, config.servers.keys());
+    if (certain) return [certain];
+    const [app, ...others] = [...this.#pages()].filter(([, pages]) => pages.includes(uri)).map(([name]) => name);
+    const server = this.#addresses.serverOf(uri) ?? (others.length === 0 ? app : undefined);
+    if (server !== undefined) return [{ server, uri }];
+    await Promise.all([this.resources, this.templates, this.skills].map((lists) => lists.askOnce(signal)));
+    return this.#likely(uri).map((name) => ({ server: name, uri }));
+  }
+
+  /** The shown addresses of resources, files of skills and pages of apps: one address never means those of two servers. */
+  shown(): Map<string, Map<string, string>> {
+    const resources = addressesIn(this.resources, ({ uri }) => String(uri));
+    const all = [resources, addressesIn(this.skills, skillAddresses), this.#pages()];
+    const servers = [...this.#toolbox.config.servers.keys()];
+    return shownAddresses(new Map(servers.map((name) => [name, all.flatMap((each) => each.get(name) ?? [])])), (uri) =>
+      this.#addresses.serverOf(uri),
+    );
+  }
+
+  /** The result of a tool with the shown address of its page. A page that no list has is read from this server. */
+  withShownPage(server: string, result: JsonObject): JsonObject {
+    const page = pageIn(result);
+    if (page === undefined) return result;
+    const [link] = this.shownBlocks(server, [{ type: "resource_link", uri: page }]) as [{ uri: string }];
+    const address = link.uri;
+    return withPage(result, () => address);
+  }
+
+  /**
+   * Servers that list the URI, or a skill whose folder it is in; else those with a matching template; else those with the same scheme,
+   * or without any list.
+   */
+  #likely(uri: string): string[] {
+    const [resources, templates, skills] = [this.resources.known, this.templates.known, this.skills.known];
+    const names = [...this.#toolbox.config.servers.keys()].filter((name) =>
+      [resources, templates, skills].some((known) => known.has(name)),
+    );
+    const uris = (name: string) => (resources.get(name) ?? []).map((each) => String(each["uri"]));
+    const patterns = (name: string) => (templates.get(name) ?? []).map((each) => String(each["uriTemplate"]));
+    const folders = (name: string) =>
+      (skills.get(name) ?? []).map(({ uri: own }) => String(own).slice(0, -"SKILL.md".length));
+    const scheme = schemeOf(uri);
+    const fits = (name: string) => patterns(name).some((template) => mayBeOf(template, uri));
+    const guesses: ((name: string) => boolean)[] = [
+      (name) => uris(name).includes(uri) || folders(name).some((folder) => uri.startsWith(folder)),
+      (name) => fits(name),
+      (name) => [...uris(name), ...patterns(name), ...folders(name)].some((each) => schemeOf(each) === scheme),
+      (name) =>
+        this.#toolbox.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
+    ];
+    const found = guesses.map((guess) => names.filter(guess)).find((each) => each.length > 0) ?? [];
+    // The agent made the address from a template, and a server may have a template that fits those of others.
+    if (found.length > 1 && found.every(fits)) throw severalHave(uri, found);
+    return found;
+  }
+}
+
+/** The addresses of each server in its list. */
+function addressesIn(
+  { known }: KnownLists,
+  own: (definition: JsonObject) => string | readonly string[],
+): Map<string, string[]> {
+  return new Map([...known].map(([server, all]) => [server, all.flatMap(own)]));
+}
+
+const templateOf = ({ uriTemplate }: JsonObject) => String(uriTemplate);
+
+/** Many servers have resources but no templates. */
+function noneWhereUnknown(error: unknown): JsonObject[] {
+  if (toClaudikinsError(error).code === "PROTOCOL_ERROR") return [];
+  throw error;
+}
+
+export interface AskOptions extends CallOptions {
+  signal: AbortSignal;
+  /** The toolbox whose connections are used. */
+  toolbox: Toolbox;
+}
+
+/** Makes a request of the agent at its server, and counts it in the ledger: `resources/read` as `resources.read`. */
+export function countedRequest(
+  server: string,
+  request: { method: string; params: JsonObject },
+  options: AskOptions,
+): Promise<JsonObject> {
+  const tool = request.method.replace("/", ".");
+  const { toolbox, signal } = options;
+  const around = { parts: toolbox, signal };
+  return countedResult(
+    () => ({ server, tool }),
+    around,
+    (clock) => toolbox.pool.request(server, request, { ...options, clock }),
+  );
+}
+
+function severalHave(uri: string, servers: readonly string[]): Error {
+  const addresses = servers.map((server) => withServer(server, uri)).join(" or ");
+  return invalidParams(`Several servers may have the resource ${uri}. Name the server: ${addresses}`);
+}

@@ -1,0 +1,87 @@
+/** The tools of all servers: the stored ones, and those of servers that are listed now. */
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import type { JsonObject } from "../../base/json-object.ts";
+import { isRepeatable } from "../../programs/call-tool.ts";
+import { countedResult } from "../../programs/counted-call.ts";
+import type { ToolResult } from "../../servers/result.ts";
+import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
+import { pageIn, withPage } from "./apps.ts";
+import { usableTool } from "./definitions.ts";
+import { ExposedNames, type Original } from "./names.ts";
+import type { AskOptions } from "./resources.ts";
+
+export class ProxiedTools {
+  readonly #toolbox: Toolbox;
+  readonly #names: ExposedNames;
+  /** Why servers' tools are still not known. */
+  problems: ReadonlyMap<string, string> = new Map();
+
+  /** The shown addresses of each server. */
+  readonly #shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+  constructor(toolbox: Toolbox, shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>) {
+    this.#toolbox = toolbox;
+    this.#shown = shown;
+    this.#names = new ExposedNames(toolbox.config.prefix, () => toolbox.config.servers.keys());
+  }
+
+  /** Waits a while for servers that are not known. */
+  async list(signal: AbortSignal): Promise<JsonObject[]> {
+    this.problems = await this.#toolbox.catalog.fetchMissing(signal, { waitForOutdated: true });
+    return this.definitions();
+  }
+
+  /** The definitions of all known tools. */
+  definitions(): JsonObject[] {
+    const servers = this.#known();
+    this.#names.assign(servers.flatMap(({ name: server, tools }) => tools.map(({ name }) => ({ server, name }))));
+    const shown = this.#shown();
+    const all = servers.flatMap((server) =>
+      server.tools.map((tool) => {
+        const definition = this.#definition(server, tool);
+        return definition && withPage(definition, (page) => shown.get(server.name)?.get(page) ?? page);
+      }),
+    );
+    return all.filter((each) => each !== undefined);
+  }
+
+  /** The pages of apps that the tools of each server name. */
+  pages(): Map<string, string[]> {
+    return new Map(this.#known().map(({ name, tools }) => [name, tools.flatMap((tool) => pageIn({ ...tool }) ?? [])]));
+  }
+
+  /** Finds the tool that the agent names. Names depend on the tools of all servers, so all are asked first. */
+  find(name: string, signal: AbortSignal): Promise<Original> {
+    return this.#names.find("tool", name, () => this.list(signal));
+  }
+
+  /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
+  async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
+    const { pool, catalog } = options.toolbox;
+    const known = catalog.find(server);
+    const tool = known?.tools.find((each) => each.name === name);
+    const repeatable = isRepeatable(tool);
+    const around = { parts: options.toolbox, signal: options.signal };
+    const result = await countedResult(
+      () => ({ server, tool: name }),
+      around,
+      (clock) => pool.callTool(server, name, args, { ...options, clock, repeatable }),
+    );
+    if (known && tool) catalog.observer.see({ server: known, tool, args, result });
+    return result;
+  }
+
+  /** Known servers in the order of the config, without those that lack variables. */
+  #known(): RegistryServer[] {
+    return [...this.#toolbox.config.servers.values()].flatMap(({ name, needs }) =>
+      needs.length === 0 ? (this.#toolbox.catalog.find(name) ?? []) : [],
+    );
+  }
+
+  #definition({ name: server }: RegistryServer, tool: RegistryTool): JsonObject | undefined {
+    const { jsName: _, observed: __, known: ___, usual: ____, more, description, ...rest } = tool;
+    const name = this.#names.nameOf({ server, name: tool.name });
+    return usableTool({ ...more, ...rest, ...(description === "" ? {} : { description }), name });
+  }
+}

@@ -1,0 +1,46 @@
+/** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
+import type { Server } from "@modelcontextprotocol/server";
+import type { Toolbox } from "../app/toolbox.ts";
+import { type Asker, agentOfUser } from "../programs/asker.ts";
+import { CodeServer } from "./code-server.ts";
+import { CodeSession } from "./code-session.ts";
+import { hostRequestsOf } from "./host.ts";
+import { createDirectSession } from "./proxy/direct-session.ts";
+import type { SessionCount } from "./session-count.ts";
+import type { Surface } from "./surface.ts";
+import { hostIdentity } from "./tools/call-context.ts";
+
+/**
+ * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `toolbox`.
+ * They are cancelled when the session ends and when `closing` aborts.
+ */
+export function createSession(
+  toolbox: Toolbox,
+  closing: AbortSignal,
+  surface: Surface | undefined,
+  { asker = agentOfUser, count }: { asker?: Asker; count?: SessionCount | undefined } = {},
+): Server {
+  toolbox.restTimer.restart();
+  if (!surface) return createDirectSession(toolbox, closing);
+  const session = new CodeSession(toolbox, surface, asker, count);
+  const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
+  server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
+  server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { id, signal, notify } }) => {
+    using _ = hostRequestsOf(server).begin(id);
+    const progressToken = params._meta?.progressToken;
+    const sendProgress = (progress: number, message: string) => {
+      const notice = { progressToken: progressToken!, progress, message };
+      void notify({ method: "notifications/progress", params: notice }).catch(() => {});
+    };
+    return await session.call({
+      params,
+      capabilities: server.getClientCapabilities(),
+      host: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
+      toolbox,
+      signal: AbortSignal.any([signal, closing]),
+      sendProgress: progressToken === undefined ? undefined : sendProgress,
+    });
+  });
+  return server;
+}

@@ -1,0 +1,230 @@
+/** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import type { Toolbox } from "../../app/toolbox.ts";
+import { isServerDown } from "../../base/errors.ts";
+import { TookTooLong } from "../../base/off-thread.ts";
+import { maxTimeoutMs } from "../../config/defaults.ts";
+import type { Approvals } from "../../policy/approvals/approvals.ts";
+import { awaitsApproval } from "../../policy/approvals/awaited.ts";
+import { agentOfUser } from "../../programs/asker.ts";
+import { receiptText } from "../../programs/outcome-text.ts";
+import type { FollowedExecution } from "../../programs/running-execution.ts";
+import type { Outcome, Receipt } from "../../sandbox/contract.ts";
+import { largeChars } from "../../sandbox/messages.ts";
+import { onAbort } from "../../servers/abort.ts";
+import type { Approval } from "../../store/approval.ts";
+import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
+import { toolId } from "../../tools/model.ts";
+import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
+import { observedType } from "../../tools/signature.ts";
+import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
+import { contentInWorker } from "../content/work.ts";
+import type { CallContext } from "./call-context.ts";
+
+export const executeCode: Tool = {
+  name: "execute_code",
+  title: "Execute code",
+  description:
+    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do as much as possible in one program. Results " +
+    "arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      code: { type: "string" },
+      timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
+      background: { type: "boolean", description: "Returns an id for resume" },
+      resume: { type: "string", description: "Waits for that id" },
+    },
+  },
+};
+
+export async function callExecuteCode(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+  context: CallContext = {},
+): Promise<CallToolResult> {
+  const { resume } = args;
+  const startedAt = performance.now();
+  const followed =
+    resume === undefined
+      ? await started(args, toolbox, signal, context)
+      : await resumed(resume, args["code"], toolbox, context);
+  if ("content" in followed) return followed;
+  context.onExecution?.(followed);
+  const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
+  if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
+  const { folders, limits } = toolbox.config;
+  const { workspace, bases } = folders;
+  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
+  const more = [
+    downAfter(outcome, toolbox, context.told),
+    newTypes(outcome.receipt, startedAt, toolbox.catalog),
+  ].filter(Boolean);
+  return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
+}
+
+/** Starts the program, or says what is wrong with the request. */
+async function started(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+  { onProgress, host, claim, asker = agentOfUser }: CallContext,
+): Promise<FollowedExecution | CallToolResult> {
+  const { code, background } = args;
+  const timeoutMs = args["timeout_ms"] ?? args["timeout"];
+  if (typeof code !== "string") return textResult('execute_code needs "code": TypeScript as one string', true);
+  if (
+    timeoutMs !== undefined &&
+    !(Number.isInteger(timeoutMs) && Number(timeoutMs) >= 1 && Number(timeoutMs) <= maxTimeoutMs)
+  ) {
+    return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
+  }
+  const executions = await toolbox.executions();
+  const limits = { timeoutMs: timeoutMs as number | undefined };
+  const { starter } = asker;
+  const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
+  return executions.start(request, toolbox, { isBackground: background === true });
+}
+
+async function resumed(
+  id: unknown,
+  code: unknown,
+  toolbox: Toolbox,
+  { asker = agentOfUser }: CallContext,
+): Promise<FollowedExecution | CallToolResult> {
+  if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
+  if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
+  return (await toolbox.executions()).follow(id, toolbox, asker);
+}
+
+/** Longer than this, most agents do not wait for a call. */
+const usualAnswerMs = 50_000;
+
+/** Agents that wait for as long as a call takes. */
+const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
+
+/** Time that a patient agent waits when it asks for an outcome again. */
+const patientResumeMs = 600_000;
+
+/** Time for a program in the background to end at once. */
+const backgroundMs = 100;
+
+/** Waits for the outcome for as long as the agent does. Undefined if it must ask for the outcome later. */
+async function outcomeInTime(
+  followed: FollowedExecution,
+  { background, resume }: Record<string, unknown>,
+  { config, approvals, pool }: Toolbox,
+  signal: AbortSignal,
+  { host, isTask = false, onProgress }: CallContext,
+): Promise<Outcome | undefined> {
+  const patient = resume === undefined ? false : patientResumeMs;
+  const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;
+  const allowed = isTask ? false : (config.executions.answerAfterMs ?? usual);
+  const answerAfterMs = background === true ? backgroundMs : allowed;
+  const late = Promise.withResolvers<undefined>();
+  const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
+  // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
+  const cancels = () => resume === undefined && background !== true && !(isTask && followed.isHandedOut);
+  const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
+  const ended = new AbortController();
+  // An agent that asks again has been told, and waits for the person.
+  if (resume === undefined) {
+    const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
+    void awaitsApproval(followed.id, options).then(async (isAwaited) => {
+      if (!isTask) late.resolve(undefined);
+      else if (isAwaited) onProgress?.((await waitingText(followed, approvals)).replaceAll("\n", " "));
+    });
+  }
+  try {
+    const outcome = await Promise.race([followed.outcome, late.promise]);
+    if (!outcome) await followed.handOut();
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+    stop();
+  }
+}
+
+/** Characters of an execution's calls in an answer. */
+const maxCallsText = 300;
+
+/** Approvals that an answer names. */
+const maxApprovals = 5;
+
+/** Tells the agent about a program that is not done. */
+async function waitingText(followed: FollowedExecution, approvals: Approvals): Promise<string> {
+  const [progress, open] = await Promise.all([followed.progress(), approvals.open({ execution: followed.id })]);
+  if (open.length > 0) return [...approvalLines(followed.id, open), laterText(followed.id)].join("\n");
+  const how =
+    progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
+  const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsText) : "";
+  return [
+    `The execution ${followed.id} ${how}${calls === "" ? "" : `: it waits for ${calls}`}.`,
+    laterText(followed.id),
+  ].join(" ");
+}
+
+function laterText(id: string): string {
+  return `To get its outcome later, call execute_code with {"resume": "${id}"}.`;
+}
+
+function approvalLines(id: string, open: readonly Approval[]): string[] {
+  const waiting = open.slice(0, maxApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
+    const where = line === null ? "" : ` (line ${line})`;
+    return `- ${toolId(server, tool)}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
+  });
+  const more = open.length > maxApprovals ? [`- and ${open.length - maxApprovals} more`] : [];
+  return [
+    `The execution ${id} waits until a person approves or denies:`,
+    ...waiting,
+    ...more,
+    "Tell the user, who decides with `claudikins ui`, or with `claudikins approvals` in a terminal.",
+  ];
+}
+
+/** After a call of a server that is down: all servers that are down, except what the model was told before or reads in the error. */
+function downAfter(outcome: Outcome, toolbox: Toolbox, told = new Set<string>()): string {
+  const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
+  const down = failing.length > 0 ? downServers(toolbox) : [];
+  const isCalled = ({ server }: DownServer) => failing.some((id) => id.startsWith(`${server}.`));
+  if (!down.some(isCalled)) return "";
+  const message = outcome.ok || !isServerDown(outcome.error.code) ? "" : outcome.error.message;
+  const due = down.filter(({ server }) => !told.has(server) && !message.includes(`"${server}"`));
+  for (const { server } of down) told.add(server);
+  return downText(due);
+}
+
+/** More types would be more than a model needs to read at once. */
+const maxNewTypes = 5;
+
+/** The result types that this execution was the first to see, so that the model need not print results to learn them. */
+function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: ToolCatalog): string {
+  if (calls === 0) return "";
+  const lines = observer.firstSeenSince(startedAt).flatMap(({ server, tool }) => {
+    const id = toolId(server, tool.name);
+    return Object.hasOwn(tools, id) && !tool.known?.type ? [`${id} → ${observedType(tool.observed!)}`] : [];
+  });
+  return lines.length === 0 ? "" : `Observed result types:\n${lines.slice(0, maxNewTypes).join("\n")}`;
+}
+
+/**
+ * Makes the content of an outcome. For a large one, a worker does it. It also writes the file with a text that is too long, because the
+ * workspace is measured first.
+ */
+async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
+  const { logs, display, receipt } = outcome;
+  const isLarge = receipt.charsOut > largeChars || (outcome.ok && outcome.json !== undefined);
+  const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
+  if (small) return small;
+  try {
+    const json = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
+    const withoutValue: Outcome = outcome.ok ? { ok: true, value: undefined, logs, display, receipt } : outcome;
+    return await contentInWorker(json, { outcome: withoutValue, options });
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    const text = `(the answer has ${receipt.charsOut} characters and could not be shown in time: return or display less)`;
+    return textResult(`${text}\n\n${receiptText(receipt)}`);
+  }
+}

@@ -1,0 +1,184 @@
+/** Writes the answers of `search_tools`: signatures, calls and names, within their length. */
+
+import type { Toolbox } from "../../app/toolbox.ts";
+import { type DownServer, downText } from "../../tools/search/down-servers.ts";
+import { nameRepeatedTypes } from "../../tools/search/repeated-types.ts";
+import type { FoundTool, SearchResult } from "../../tools/search/search.ts";
+import {
+  alsoText,
+  briefCall,
+  companionTexts,
+  type Detail,
+  fullTool,
+  overview,
+  tellingExample,
+} from "../../tools/search/search-answer.ts";
+import { firstSentence } from "../../tools/signature.ts";
+import type { Unusable } from "./told-down.ts";
+
+/** Matches with a smaller share of the best one's score are seldom what the agent needs. */
+const minShareOfLikely = 0.8;
+
+/** The share of an answer that likely tools may take. */
+const shareOfLikely = 0.8;
+
+/** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
+interface Matches extends SearchResult {
+  others: FoundTool[];
+}
+
+export function withOthersApart(result: SearchResult): Matches {
+  if (result.noServerFor) return { ...result, tools: [], others: result.tools };
+  const most = result.tools[0]?.score ?? 0;
+  const isLikely = ({ score }: FoundTool) => result.query === "" || score >= minShareOfLikely * most;
+  return { ...result, tools: result.tools.filter(isLikely), others: result.tools.filter((tool) => !isLikely(tool)) };
+}
+
+/** The tools that the needs have found, each once. */
+export function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundTool[] {
+  return [...new Map(results.flatMap(({ tools }) => tools.map((tool) => [tool.id, tool] as const))).values()];
+}
+
+/** One section for each need. A tool appears in full once, or else as a call once; a type of several tools is named once. */
+export function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, toolbox: Toolbox): string {
+  const [first] = results;
+  if (first && results.every(({ tools, others }) => tools.length + others.length === 0)) {
+    return [...unusable.lines, ...nothingFound(first, toolbox)].join("\n");
+  }
+  const isDown = new Set(unusable.down.flatMap(({ server, isPast }) => (isPast ? [] : [server])));
+  const whole = new Set(toolsIn(results).map(({ id }) => id));
+  const called = new Set<string>();
+  const companions = detail === "signatures" ? neededCompanions(results, whole, toolbox) : noCompanions;
+  const maxChars = toolbox.config.limits.outputChars / results.length;
+  const fitting = results.map(({ query, tools, others, searched, noServerFor }) => {
+    const likely = within(maxChars * shareOfLikely, tools, (tool) => textOf(tool, detail).length);
+    const unlikely = others.filter(({ id }) => !whole.has(id) && !called.has(id) && !companions.ids.has(id));
+    for (const { id } of unlikely) called.add(id);
+    const calls = unlikely.map(
+      (tool) => `${briefCall(tool, toolbox.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`,
+    );
+    const shown = within(maxChars * (1 - shareOfLikely), calls, (call) => call.length);
+    const none = noServerFor ? [`No tool of ${searched} matches: none is for ${noServerFor.join(" or ")}.`] : [];
+    return { query, none, tools: likely.shown, calls: shown.shown, left: likely.left + shown.left };
+  });
+  const shown = toolsIn(fitting);
+  const { types, signatures } = nameRepeatedTypes(detail === "names" ? [] : shown.map(({ signature }) => signature));
+  const texts = new Map(
+    shown.map((tool, at) => {
+      const signature = `${signatures[at] ?? tool.signature}${isDown.has(tool.server) ? " // down" : ""}`;
+      const lines = [textOf({ ...tool, signature }, detail), ...(companions.byTool.get(tool.id) ?? [])];
+      return [tool.id, lines.join("\n  ")];
+    }),
+  );
+  const shownBefore = new Set<string>();
+  const sections = fitting.map(({ query, none, tools, calls, left }) => {
+    const found = tools.map((tool) => (shownBefore.has(tool.id) ? `${tool.id}: above` : texts.get(tool.id)!));
+    for (const { id } of tools) shownBefore.add(id);
+    const more = [
+      ...(calls.length > 0 ? [`Less likely: ${calls.join("; ")}`] : []),
+      ...(left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : []),
+    ];
+    const entries = [...none, ...found];
+    if (results.length === 1) return [...entries, ...more];
+    return [`# ${query}`, ...(entries.length > 0 ? entries : ["No tool matches."]), ...more];
+  });
+  return [...unusable.lines, ...types, ...sections.flat()].join("\n");
+}
+
+/** The tools that give the ids which found tools require. */
+interface Companions {
+  ids: ReadonlySet<string>;
+  /** The lines below each tool. */
+  byTool: ReadonlyMap<string, string[]>;
+}
+
+const noCompanions: Companions = { ids: new Set(), byTool: new Map() };
+
+/** Companions are shown for the best tools of a need, each once, unless they are found themselves. */
+const maxWithCompanions = 2;
+
+function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: Toolbox): Companions {
+  const ids = new Set<string>();
+  const byTool = new Map<string, string[]>();
+  for (const { query, tools } of results) {
+    // A need with a number in it has the id already.
+    for (const tool of /\d/.test(query) ? [] : tools.slice(0, maxWithCompanions)) {
+      const texts = [...companionTexts(tool, catalog)].filter(([id]) => !shown.has(id) && !ids.has(id));
+      for (const [id] of texts) ids.add(id);
+      if (texts.length > 0)
+        byTool.set(
+          tool.id,
+          texts.map(([, text]) => text),
+        );
+    }
+  }
+  return { ids, byTool };
+}
+
+/** As many tools as fit, but at least one: half a signature is useless. */
+function within<T>(
+  maxChars: number,
+  entries: readonly T[],
+  lengthOf: (entry: T) => number,
+): { shown: T[]; left: number } {
+  const shown: T[] = [];
+  let chars = 0;
+  for (const entry of entries) {
+    chars += lengthOf(entry);
+    if (shown.length > 0 && chars > maxChars) break;
+    shown.push(entry);
+  }
+  return { shown, left: entries.length - shown.length };
+}
+
+function textOf(tool: FoundTool, detail: Detail): string {
+  return detail === "names" ? nameLine(tool) : signatureLines(tool);
+}
+
+function nameLine({ kind, id, signature, description }: FoundTool): string {
+  return [kind === "skill" ? signature : id, firstSentence(description, 80)].filter(Boolean).join(": ");
+}
+
+export function signatureLines(found: FoundTool): string {
+  const { signature, description } = found;
+  // The signature has told the name already.
+  const example = tellingExample(found)?.replace(/^await [^(]*\((.*)\)$/su, "e.g. $1");
+  return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
+}
+
+/** Maximum number of servers in an answer without tools. */
+const maxServers = 30;
+
+function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
+  const { near, servers } = overview(query, toolbox.catalog);
+  const shown = servers.slice(0, maxServers).map(({ server, tools, description }) => {
+    const about = firstSentence(description, 60);
+    return `${server} (${tools})${servers.length <= maxServers / 3 && about ? `: ${about}` : ""}`;
+  });
+  const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
+  return [
+    `No tool of ${searched} matches. Try other words for what it should do, or "server" alone for all tools of one server.`,
+    ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),
+    ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
+  ];
+}
+
+/** All tools once. Of several needs, each names the tools that it has found. */
+export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, toolbox: Toolbox): string {
+  const all = toolsIn(results).map((tool) => fullTool(tool, toolbox.catalog));
+  const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
+  const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));
+  const [first] = results;
+  const found = new Set(toolsIn(results).map(({ server }) => server));
+  const textsOf = (servers: readonly DownServer[]) => servers.map((each) => [each.server, downText([each])] as const);
+  const notCallable = textsOf(down.filter(({ server }) => found.has(server)));
+  const unknown = [...textsOf(down.filter(({ server }) => !toolbox.catalog.find(server))), ...notSearched];
+  return JSON.stringify({
+    ...(notCallable.length > 0 ? { notCallable: Object.fromEntries(notCallable) } : {}),
+    ...(unknown.length > 0 ? { notSearched: Object.fromEntries(unknown) } : {}),
+    tools: shown,
+    ...(needs.length > 1 ? { needs } : {}),
+    ...(left > 0 ? { notShown: left } : {}),
+    ...(all.length === 0 && first ? overview(first.query, toolbox.catalog) : {}),
+  });
+}

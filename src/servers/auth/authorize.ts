@@ -1,0 +1,180 @@
+/** The steps of a sign-in: read the server's challenge, find its authorization server, make the URL, and take the code. */
+
+import { randomBytes } from "node:crypto";
+import { startAuthorization } from "@modelcontextprotocol/client";
+import { isLoopback } from "../../base/loopback.ts";
+import { httpForm } from "../../config/address.ts";
+import type { NetworkServer } from "../../config/load.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { NetworkFailure, refusal } from "../network-failure.ts";
+import { pageAddress } from "../page-address.ts";
+import type { Challenge } from "./challenge.ts";
+import { type Client, checkIssuer, clientFor, knownClient } from "./client.ts";
+import { type CredentialStore, needsNobody, type SignInRecord } from "./credentials.ts";
+import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
+import { privateFetch } from "./private-fetch.ts";
+import { probe } from "./probe.ts";
+import { checkReach } from "./reach.ts";
+import { chosenScopes, renew, union } from "./renewal.ts";
+import { type Code, type Desk, deskOf, isStranger, recordOf, revoke, tokensForCode } from "./tokens.ts";
+import { loginCommand, notOAuth, Refused, shortLine } from "./words.ts";
+
+export interface Authorization {
+  server: NetworkServer;
+  endpoint: Endpoint;
+  store: CredentialStore;
+  redirectUrl: URL;
+  signal: AbortSignal;
+}
+
+/** Undefined if the client needs no person. Throws NetworkFailure. */
+export async function authorize(asked: Authorization) {
+  const { server, endpoint, store, redirectUrl, signal } = asked;
+  const url = httpForm(endpoint.url);
+  const probed = await probe(asked, url);
+  if (needsNobody(server)) {
+    const refused = store.read(server)?.tokens?.access;
+    await renew({ server, url, store, challenge: probed.challenge, refused, signal });
+    return undefined;
+  }
+  const fetch = privateFetch(url, signal);
+  const found = await discover(url, probed.challenge, fetch);
+  if (!found.metadata && !found.resource && probed.status !== 401) throw asksForNothing(probed.status);
+  const record = store.read(server);
+  checkIssuer(server, record, found);
+  const scopes = scopesFor(server, probed.challenge, found, record);
+  const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
+  await remember(asked, found, client);
+  const state = randomBytes(32).toString("base64url");
+  const { authorizationUrl, codeVerifier } = await begun(url, found, {
+    clientInformation: client.information,
+    redirectUrl: redirectUrl.href,
+    state,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+  });
+  const desk = { ...found, client, fetch };
+  let isFinished = false;
+  const finish = async (redirect: URL) => {
+    if (isFinished) throw failed("this sign-in is already done", server);
+    const answer = await answerIn(redirect, { asked, state, found });
+    isFinished = true;
+    await store.alone(server, () =>
+      exchanged(asked, desk, scopes, { ...answer, codeVerifier, redirectUri: redirectUrl.href }),
+    );
+  };
+  return { authorizationUrl, finish };
+}
+
+function asksForNothing(status: number): NetworkFailure {
+  if (status >= 400) return refusal(status, { hasToken: false });
+  return new NetworkFailure("it requires no sign-in", {
+    code: "CONFIG_INVALID",
+    hint: "Call its tools directly.",
+  });
+}
+
+/** The scopes of the config, or else in the order of the specification; plus those that the server has asked for since. */
+function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
+  const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
+  const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
+  const scopes = union(usual, more);
+  // Some authorization servers give no refresh token without this scope.
+  const isOffered = found.metadata?.scopes_supported?.includes("offline_access") === true;
+  return isOffered && scopes.length > 0 ? union(scopes, ["offline_access"]) : scopes;
+}
+
+/** A new client is stored at once, so that it registers only once, even if the person does not come back. */
+async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: Client) {
+  if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
+  await store.update(server, (now) => ({
+    ...now,
+    server: server.name,
+    issuer: found.issuer,
+    client: client.stored,
+    redirectUrl: redirectUrl.href,
+  }));
+}
+
+type Begin = Parameters<typeof startAuthorization>[1];
+
+async function begun(server: URL, { issuer, metadata, resource }: Discovered, options: Begin) {
+  const started = await startAuthorization(issuer, {
+    ...options,
+    ...(metadata ? { metadata } : {}),
+    ...(resource === undefined ? {} : { resource }),
+  }).catch(() => {
+    throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
+  });
+  const page = started.authorizationUrl;
+  if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page.hostname))) {
+    throw notOAuth("the sign-in page of its authorization server does not use https://");
+  }
+  const { problem } = pageAddress(page.href);
+  if (problem !== undefined) throw notOAuth(`its sign-in page cannot be opened safely: ${problem}`);
+  await checkReach(page, server);
+  return started;
+}
+
+/** The code in the redirect URL, and the issuer if it is named. The issuer is checked before the rest. */
+async function answerIn(
+  redirect: URL,
+  { asked, state, found }: { asked: Authorization; state: string; found: Discovered },
+): Promise<Pick<Code, "authorizationCode" | "iss">> {
+  const { server, store } = asked;
+  const get = (name: string) => redirect.searchParams.get(name);
+  const iss = get("iss");
+  if (get("state") !== state) throw failed("the response belongs to another sign-in", server);
+  if (!isFromIssuer(iss, found)) {
+    throw failed("the response came from a different authorization server", server);
+  }
+  const error = get("error");
+  if (error !== null) {
+    // The next sign-in is tried without the scopes that the server has asked for.
+    if (error === "invalid_scope") {
+      await store.update(server, (record) => record && { ...record, wantedScopes: undefined });
+    }
+    const words = [error, get("error_description")].filter(Boolean).join(": ");
+    throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, server);
+  }
+  const authorizationCode = get("code");
+  if (!authorizationCode) throw failed("the redirect address contains no code", server);
+  return { authorizationCode, ...(iss === null ? {} : { iss }) };
+}
+
+/** RFC 9207 requires simple string comparison. Without metadata, the spelling is unknown. */
+function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): boolean {
+  if (named === null) return metadata?.authorization_response_iss_parameter_supported !== true;
+  return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
+}
+
+async function exchanged(
+  { server, store, redirectUrl }: Authorization,
+  desk: Desk,
+  scopes: string[],
+  code: Code,
+): Promise<void> {
+  try {
+    const tokens = await tokensForCode(desk, code, scopes);
+    await store.update(server, (now) => ({
+      ...recordOf(server.name, desk, tokens),
+      redirectUrl: redirectUrl.href,
+      wantedScopes: now?.wantedScopes,
+    }));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // The next sign-in registers a new client.
+    if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
+    throw failed(`its authorization server issued no token: ${error.message}`, server);
+  }
+}
+
+/** Revokes tokens that are not needed any more. */
+export async function takeBack(server: NetworkServer, record: SignInRecord, signal: AbortSignal): Promise<void> {
+  const client = knownClient(server, record);
+  const desk = client && deskOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
+  if (desk && record.tokens) await revoke(desk, record.tokens);
+}
+
+function failed(message: string, { name }: NetworkServer): NetworkFailure {
+  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint: `Start again: ${loginCommand(name)}` });
+}

@@ -1,0 +1,89 @@
+/** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
+
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { durationText } from "../../base/duration.ts";
+import { parsedJson } from "../../base/json-object.ts";
+import { isLoopback } from "../../base/loopback.ts";
+import { unlessAborted } from "../abort.ts";
+import { NetworkFailure, noAnswer } from "../network-failure.ts";
+import { boundedText } from "../response-body.ts";
+import { maxMetadataBytes, megabytes } from "../size-limits.ts";
+import { checkReach } from "./reach.ts";
+import { cancelled, notOAuth, Refused, shortLine, unavailable, withoutTls } from "./words.ts";
+
+const requestMs = 10_000;
+
+/** `server` is the URL of the MCP server. The SDK follows redirects only within an origin. */
+export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
+  return async (to, init = {}) => {
+    const url = new URL(to);
+    const method = init.method ?? "GET";
+    checkAddress(url, method, server);
+    const { status, headers, text } = await answer(url, init, server, signal);
+    if (status >= 500 || (status === 429 && method !== "GET")) {
+      const isOfServer = url.pathname.startsWith("/.well-known/oauth-protected-resource");
+      const what = isOfServer ? "its sign-in metadata request" : "its authorization server";
+      throw unavailable(`${what} failed (${status})`);
+    }
+    const isRedirect = status >= 300 && status < 400;
+    if (method !== "GET" && !isRedirect) checkAccepted(status, text, init);
+    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
+  };
+}
+
+/** `fetch` would send userinfo as a password. Without TLS, only this machine and the server's own metadata are allowed. */
+function checkAddress(url: URL, method: string, server: URL): void {
+  if (url.username !== "" || url.password !== "") {
+    throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);
+  }
+  const isOwn = url.origin === server.origin && method === "GET";
+  const isLocal = url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(server.hostname);
+  if (url.protocol === "https:" || isOwn || isLocal) return;
+  throw withoutTls(url);
+}
+
+async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSignal) {
+  const limit = AbortSignal.timeout(requestMs);
+  const both = AbortSignal.any([limit, signal]);
+  try {
+    await unlessAborted(checkReach(url, server), both, "the sign-in");
+    const response = await fetch(url, { ...init, redirect: "manual", signal: both });
+    return {
+      status: response.status,
+      headers: plainHeaders(response),
+      text: await boundedText(response, maxMetadataBytes, tooLarge),
+    };
+  } catch (error) {
+    if (error instanceof NetworkFailure) throw error;
+    if (signal.aborted) throw cancelled();
+    if (limit.aborted) {
+      throw unavailable(`its authorization server at ${url.origin} did not answer within ${durationText(requestMs)}`);
+    }
+    throw unavailable(`its authorization server cannot be reached: ${noAnswer(error, url).message}`);
+  }
+}
+
+/** Throws Refused for an error of RFC 6749. Some servers send it with a status of success. */
+function checkAccepted(status: number, text: string, init: RequestInit): void {
+  const { error, error_description: description } = Object(parsedJson(text)) as Record<string, unknown>;
+  const code = typeof error === "string" ? error : undefined;
+  if (status < 400 && code === undefined) return;
+  const words = [code, description].filter((each) => typeof each === "string" && each !== "").join(": ");
+  throw new Refused(code, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
+}
+
+/** Only the necessary headers. The body is already decompressed. */
+function plainHeaders({ headers }: Response): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => ["content-type", "location"].includes(name)));
+}
+
+const tooLarge = () => notOAuth(`its authorization server sent more than ${megabytes(maxMetadataBytes)}`);
+
+/** Sent values that must be masked if they come back in a response. */
+function secretsOf({ body, headers }: RequestInit): string[] {
+  const sent = body instanceof URLSearchParams ? [...body] : [];
+  const secret = sent.filter(([name]) => !["grant_type", "client_id", "scope", "resource"].includes(name));
+  const credentials = new Headers(headers).get("authorization")?.replace(/^\w+ /, "");
+  const pair = credentials === undefined ? [] : Buffer.from(credentials, "base64").toString().split(":").slice(1);
+  return [...secret.map(([, value]) => value), ...pair, ...(credentials === undefined ? [] : [credentials])];
+}

@@ -1,0 +1,110 @@
+/** Renews tokens, or gets them without a person: once, for all callers and processes that need them. */
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { NetworkServer } from "../../config/load.ts";
+import { NetworkFailure } from "../network-failure.ts";
+import type { Challenge } from "./challenge.ts";
+import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
+import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
+import { discover } from "./discovery.ts";
+import { privateFetch } from "./private-fetch.ts";
+import { deskOf, isEnded, isStranger, recordOf, refreshed, tokensForClient } from "./tokens.ts";
+import { loginCommand, Refused } from "./words.ts";
+
+interface Renewal {
+  server: NetworkServer;
+  /** The server's URL, with the scheme of HTTP. */
+  url: URL;
+  store: CredentialStore;
+  /** The server's challenge when it refused the request. */
+  challenge?: Challenge | undefined;
+  /** The access token that was refused. Another one in the file has been renewed meanwhile. */
+  refused?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Undefined if a person must sign in first. Throws NetworkFailure. A sign-in that has ended is removed. */
+export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
+  const { server, url, store, refused, signal = new AbortController().signal } = renewal;
+  try {
+    return await store.alone(server, async () => {
+      const record = store.read(server);
+      const { tokens } = record ?? {};
+      if (tokens && tokens.access !== refused && !isExpired(tokens)) return tokens;
+      const fetch = privateFetch(url, signal);
+      if (needsNobody(server)) return await fromClient(renewal, record, fetch);
+      return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens, fetch) : undefined;
+    });
+  } catch (error) {
+    // An error of the lock or the file.
+    if (!(error instanceof ClaudikinsError)) throw error;
+    throw new NetworkFailure(`its sign-in cannot be renewed: ${error.message}`, {
+      code: error.code,
+      hint: error.hint ?? "Try again.",
+    });
+  }
+}
+
+async function fromRefresh(
+  { server, store }: Renewal,
+  record: SignInRecord,
+  before: Tokens,
+  fetch: FetchLike,
+): Promise<Tokens | undefined> {
+  const client = knownClient(server, record);
+  const desk = client && deskOf(record, client, fetch);
+  if (!desk) return undefined;
+  try {
+    const tokens = await refreshed(desk, before);
+    await store.update(server, (now) => ({ ...(now ?? record), tokens }));
+    return tokens;
+  } catch (error) {
+    const isLost = isStranger(error) && client.stored.origin !== "config";
+    if (!isEnded(error) && !isLost) throw failureOf(error, server, client);
+    await store.update(server, (now) => now && { ...now, tokens: undefined, ...(isLost ? { client: undefined } : {}) });
+    return undefined;
+  }
+}
+
+async function fromClient(
+  { server, url, store, challenge }: Renewal,
+  record: SignInRecord | undefined,
+  fetch: FetchLike,
+) {
+  const client = knownClient(server, undefined);
+  if (!client) return undefined;
+  const found = await discover(url, challenge, fetch);
+  checkIssuer(server, record, found);
+  const desk = { ...found, client, fetch };
+  const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? found.scopes, record?.wantedScopes);
+  try {
+    const tokens = await tokensForClient(desk, scopes);
+    await store.update(server, (now) => ({ ...now, ...recordOf(server.name, desk, tokens) }));
+    return tokens;
+  } catch (error) {
+    throw failureOf(error, server, client);
+  }
+}
+
+function failureOf(error: unknown, server: NetworkServer, { stored }: Client): unknown {
+  if (!(error instanceof Refused)) return error;
+  const isOfConfig = isStranger(error) || needsNobody(server);
+  const hint =
+    isOfConfig && stored.origin === "config" ? 'Correct "oauth" in its config entry.' : loginCommand(server.name);
+  return new NetworkFailure(`its sign-in was rejected: ${error.message}`, {
+    code: "AUTH_REQUIRED",
+    hint,
+    needsSignIn: true,
+  });
+}
+
+/** The scopes of the config; one text may contain several. Undefined if the config names none. */
+export function chosenScopes(server: NetworkServer): string[] | undefined {
+  return oauthOf(server)
+    ?.scopes?.flatMap((each) => each.split(/\s+/))
+    .filter(Boolean);
+}
+
+export function union(...lists: (string[] | undefined)[]): string[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))];
+}

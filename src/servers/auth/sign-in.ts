@@ -1,0 +1,92 @@
+/** Signs in to a server, and out. The caller shows the page to the person. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { NetworkServer } from "../../config/load.ts";
+import { endpointOf } from "../endpoint.ts";
+import { NetworkFailure } from "../network-failure.ts";
+import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
+
+export interface SignIn {
+  /** The URL to open in a browser. */
+  authorizationUrl: URL;
+  /**
+   * Takes the complete redirect URL, with code and state or an error. Can be called once. Throws AUTH_REQUIRED with the
+   * reason, and errors of `beginSignIn`.
+   */
+  finish(redirect: URL): Promise<void>;
+}
+
+/** Times are milliseconds since 1970. */
+export type SignInStatus =
+  /** `renewable`: renewed by a request shortly before or after `expiresAt`. */
+  | { state: "signed in"; since: number; expiresAt?: number; renewable: boolean; scopes: string[]; issuer: string }
+  | { state: "expired"; since: number; expiresAt: number }
+  | { state: "signed out" };
+
+/**
+ * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
+ * AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
+ */
+export async function beginSignIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  options: { redirectUrl: URL; signal: AbortSignal },
+): Promise<SignIn | undefined> {
+  return named(server, options.signal, async () => {
+    const { authorize } = await import("./authorize.ts");
+    const begun = await authorize({ server, endpoint: endpointOf(server), store: credentials, ...options });
+    if (!begun) return undefined;
+    const { authorizationUrl, finish } = begun;
+    return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
+  });
+}
+
+/**
+ * Revokes the tokens if the authorization server supports that, and removes them in any case. False if there was nothing to
+ * remove. Throws FILE_NOT_WRITABLE.
+ */
+export async function signOut(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  options: { signal: AbortSignal },
+): Promise<boolean> {
+  return named(server, options.signal, () =>
+    credentials.alone(server, async () => {
+      const record = credentials.read(server);
+      if (!record) return false;
+      await credentials.update(server, () => undefined);
+      if (!record.tokens) return false;
+      const { takeBack } = await import("./authorize.ts");
+      // The tokens are removed here; that they stay valid for a while is not a failure.
+      await takeBack(server, record, options.signal).catch(() => {});
+      return true;
+    }),
+  );
+}
+
+/** Reads only the file, without the network. */
+export function signInStatus(server: NetworkServer, credentials: CredentialStore): SignInStatus {
+  const { tokens, issuer = "" } = credentials.read(server) ?? {};
+  if (!tokens) return { state: "signed out" };
+  const { since, expiresAt, scopes, refresh } = tokens;
+  const renewable = refresh !== undefined || needsNobody(server);
+  if (expiresAt !== undefined && !renewable && isExpired(tokens)) return { state: "expired", since, expiresAt };
+  return { state: "signed in", since, ...(expiresAt === undefined ? {} : { expiresAt }), renewable, scopes, issuer };
+}
+
+/** The redirect URL that was registered last, so that the same port is tried first. */
+export function lastRedirect(server: NetworkServer, credentials: CredentialStore): URL | undefined {
+  return URL.parse(credentials.read(server)?.redirectUrl ?? "") ?? undefined;
+}
+
+/** Adds the server's name to every failure, and removes texts of others. */
+async function named<T>(server: NetworkServer, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw new ClaudikinsError("CANCELLED", `The sign-in to ${server.name} was cancelled`);
+    if (!(error instanceof NetworkFailure)) throw error;
+    const { code, message, hint } = error;
+    throw new ClaudikinsError(code, `Cannot sign in to server "${server.name}": ${message}`, { hint });
+  }
+}

@@ -1,0 +1,204 @@
+/** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
+import { type JsonObject, parsedJson } from "../../base/json-object.ts";
+import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
+import { onlyText, shortened } from "../result.ts";
+import { LargeJson } from "./large-json.ts";
+import { type Span, weigh } from "./weigh.ts";
+
+/** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
+const parseError = -32_700;
+
+/** Deeper JSON would overflow the stack of code that writes or walks it. */
+const maxDepth = 500;
+
+/** Maximum number of values in one message. A million values take about 100 MB. */
+const maxValues = 4_000_000;
+
+/** Maximum number of values in a notification or request, which are passed on as objects. */
+const maxValuesOfOthers = 100_000;
+
+/** Parts of a result with more values or characters stay JSON text. */
+const maxValuesOfPart = 2_000;
+const maxCharsOfPart = 131_072;
+
+/** Shorter messages need no check. */
+const smallBytes = 2_048;
+
+/** The JSON text of a part, and its text if it consists of text blocks. A single block needs only the text, not `json`. */
+interface LargePart {
+  json?: string | undefined;
+  text?: string | undefined;
+}
+
+/** A message without the large parts of its result, and these parts by key. */
+export interface Decoded {
+  message: JSONRPCMessage;
+  large: Record<string, LargePart>;
+}
+
+/**
+ * Undefined if the bytes are not a message. An answer over a limit becomes an error with the same id. `release` is called
+ * as soon as the bytes are not needed any more.
+ */
+export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
+  if (bytes.length <= smallBytes) {
+    const message = readMessage(textOf(bytes));
+    return message && { message, large: {} };
+  }
+  const { depth, values, large } = weigh(bytes, maxCharsOfPart);
+  if (values > maxValues) return refused(bytes, `its answer has more than ${maxValues / 1_000_000} million values`);
+  const cut = depth > maxDepth ? undefined : cutAnswer(bytes, large);
+  if (cut) {
+    release?.(bytes);
+    return split(cut.message, cut.parts);
+  }
+  const text = textOf(bytes);
+  // A refusal looks for the id in the bytes.
+  if (depth <= maxDepth) release?.(bytes);
+  const message = readMessage(text);
+  if (!message) return undefined;
+  if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
+  // A tool whose schema is too deep loses only the schema.
+  const isList = "result" in message && Object.keys(message.result).some(isListKey);
+  if (depth > maxDepth && !isList) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
+  if ("error" in message) return { message: shortError(message), large: {} };
+  return "result" in message ? split(message, {}) : { message, large: {} };
+}
+
+type Answer = Extract<JSONRPCMessage, { result: unknown }>;
+
+/**
+ * An answer, and its large parts by key. They are cut out of the text, because writing them again takes 2 ms per megabyte.
+ * Undefined if the message should be parsed as a whole.
+ */
+function cutAnswer(
+  bytes: Uint8Array,
+  spans: readonly Span[],
+): { message: Answer; parts: Decoded["large"] } | undefined {
+  if (spans.length === 0) return undefined;
+  const mark = crypto.randomUUID();
+  const marked = spans.map(({ start }, index) => {
+    const end = spans[index - 1]?.end ?? 0;
+    return `${textOf(bytes.subarray(end, start))}"${mark} ${index}"`;
+  });
+  const message = readMessage(`${marked.join("")}${textOf(bytes.subarray(spans.at(-1)?.end))}`);
+  if (!message || !("result" in message)) return undefined;
+  const parts: Decoded["large"] = Object.create(null);
+  try {
+    for (const [key, value] of Object.entries(message.result)) {
+      if (typeof value !== "string" || !value.startsWith(mark)) continue;
+      if (isListKey(key)) return undefined;
+      const { start, end } = spans[Number(value.slice(mark.length))] as Span;
+      const json = textOf(bytes.subarray(start, end));
+      parts[key] = largePart(key, JSON.parse(json), json);
+    }
+  } catch {
+    return undefined;
+  }
+  return { message, parts };
+}
+
+/** Maximum characters of an error message. */
+const maxErrorChars = 65_536;
+
+function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
+  const { code, message: words, data } = message.error;
+  const isShort = data === undefined || (!isLarge(data) && charsOf(data) <= maxErrorChars);
+  return {
+    ...message,
+    error: { code, message: shortened(words, maxErrorChars), ...(isShort && data !== undefined ? { data } : {}) },
+  };
+}
+
+const charsOf = (value: unknown) => JSON.stringify(value).length;
+
+/** The message as other code uses it. */
+export function assemble({ message, large }: Decoded): JSONRPCMessage {
+  const keys = Object.keys(large);
+  if (keys.length === 0 || !("result" in message)) return message;
+  const result: Record<string, unknown> = { ...message.result };
+  for (const key of keys) result[key] = new LargeJson(large[key]?.json, large[key]?.text);
+  return { ...message, result };
+}
+
+/** A decoded message as a flat object of strings, which crosses to another thread without a copy. */
+export type Packed = Record<string, string>;
+
+export function pack({ message, large }: Decoded): Packed {
+  const packed: Packed = { message: JSON.stringify(message) };
+  for (const [key, { json, text }] of Object.entries(large)) {
+    if (json !== undefined) packed[`json ${key}`] = json;
+    if (text !== undefined) packed[`text ${key}`] = text;
+  }
+  return packed;
+}
+
+export function unpack({ message = "", ...parts }: Packed): Decoded {
+  const large: Decoded["large"] = Object.create(null);
+  for (const name of Object.keys(parts)) {
+    const key = name.slice("json ".length);
+    large[key] = { json: parts[`json ${key}`], text: parts[`text ${key}`] };
+  }
+  return { message: JSON.parse(message) as JSONRPCMessage, large };
+}
+
+/** Limits lists of tools, resources and prompts, whose readers need objects. */
+function split(message: Answer, large: Decoded["large"]): Decoded {
+  const parts: Decoded["large"] = Object.assign(Object.create(null), large);
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(boundedPage(message.result))) {
+    if (key in parts) continue;
+    if (isListKey(key) || !isLarge(value)) result[key] = value;
+    else parts[key] = largePart(key, value, JSON.stringify(value));
+  }
+  return { message: { ...message, result }, large: parts };
+}
+
+function largePart(key: string, value: unknown, json: string): LargePart {
+  if (key !== "content") return { json };
+  const text = onlyText(value);
+  if (text === undefined) return { json };
+  const [block, ...others] = value as object[];
+  const isPlain = others.length === 0 && Object.keys(block ?? {}).length === 2;
+  return isPlain ? { text } : { json, text };
+}
+
+/** Whether a value has too many values or characters to stay an object. */
+const isLarge = (value: unknown) =>
+  !isWithin(value, { values: maxValuesOfPart, chars: maxCharsOfPart, depth: Number.POSITIVE_INFINITY });
+
+/** The id is at the beginning or the end of a message. If it is not found, nobody gets the answer. */
+function refused(bytes: Uint8Array, why: string): Decoded | undefined {
+  const head = textOf(bytes.subarray(0, 1_024));
+  const tail = textOf(bytes.subarray(-1_024));
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")/.exec(head) ??
+    /"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  if (!found) return undefined;
+  const id = JSON.parse(found[1] ?? "") as number | string;
+  return { message: { jsonrpc: "2.0", id, error: { code: parseError, message: why } }, large: {} };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+/** Undefined if the text is not a message. An invalid answer becomes an error, so that its caller does not wait. */
+function readMessage(text: string): JSONRPCMessage | undefined {
+  const value = parsedJson(text);
+  const { success, data } = JSONRPCMessageSchema.safeParse(value);
+  return success ? data : failedAnswer(value);
+}
+
+function failedAnswer(value: unknown): JSONRPCMessage | undefined {
+  const { jsonrpc, id, method } = (value ?? {}) as Record<string, unknown>;
+  if (jsonrpc !== "2.0" || method !== undefined || !(typeof id === "number" || typeof id === "string"))
+    return undefined;
+  return {
+    jsonrpc,
+    id,
+    error: { code: parseError, message: "its answer is not MCP: it has no result or error" },
+  };
+}

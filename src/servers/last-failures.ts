@@ -1,0 +1,77 @@
+/** Notes on disk why a server could not be connected last, so that other processes can say so. The next connection removes the note. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClaudikinsError, ErrorCode } from "../base/errors.ts";
+import { namesIn, readIfThere, statsOf } from "../base/files.ts";
+import { parsedJson } from "../base/json-object.ts";
+import { sha256 } from "../base/sha256.ts";
+import { oneLine } from "../base/visible-text.ts";
+import type { Environment } from "../config/environment.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { failuresFolder } from "../config/locations.ts";
+import { ServerFailure } from "./server-failure.ts";
+import type { BrokenState } from "./state.ts";
+
+/** Older notes are removed. */
+const keptMs = 7 * 86_400_000;
+
+const maxChars = 1_000;
+
+/** Codes that are known without a note, or that say nothing about the server. */
+const withoutNote: readonly ErrorCode[] = ["CANCELLED", "NEEDS_VARIABLE", "AUTH_REQUIRED", "POLICY_DENIED"];
+
+/** `error` has no secrets. A note that cannot be written is left out. */
+export function noteFailure(server: ServerConfig, error: ClaudikinsError, env: Environment): void {
+  const { code, message, hint } = error;
+  if (withoutNote.includes(code)) return;
+  const why = error instanceof ServerFailure ? error.why : message;
+  const short = (text: string) => oneLine(text, maxChars);
+  const state: BrokenState = {
+    state: "broken",
+    code,
+    why: short(why.split("\n")[0] ?? ""),
+    hint: hint === undefined ? undefined : short(hint),
+    since: Date.now(),
+    failures: 1,
+    ...(error instanceof ServerFailure ? error.facts : {}),
+  };
+  try {
+    const folder = failuresFolder(env);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    removeOld(folder);
+    writeFileSync(fileOf(server, env), JSON.stringify(state), { mode: 0o600 });
+  } catch {
+    // Only other processes would have read it.
+  }
+}
+
+export function forgetFailure(server: ServerConfig, env: Environment): void {
+  try {
+    rmSync(fileOf(server, env), { force: true });
+  } catch {
+    // The folder may be read-only.
+  }
+}
+
+/** Undefined if the last connection of this entry, by any process, was made. */
+export function lastFailure(server: ServerConfig, env: Environment): BrokenState | undefined {
+  try {
+    const state = parsedJson(readIfThere(fileOf(server, env)) ?? "") as Partial<BrokenState> | undefined;
+    const isWhole = state?.state === "broken" && typeof state.why === "string" && typeof state.since === "number";
+    return isWhole && state.since! > Date.now() - keptMs ? (state as BrokenState) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A changed entry is another one, also if only the value of a variable has changed. */
+function fileOf({ policy: _, own: __, ...entry }: ServerConfig, env: Environment): string {
+  return join(failuresFolder(env), `${sha256(JSON.stringify(entry)).slice(0, 32)}.json`);
+}
+
+function removeOld(folder: string): void {
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    if ((statsOf(path)?.mtimeMs ?? 0) < Date.now() - keptMs) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,70 @@
+/** Notifications of servers: changes, and log messages. Their form is not trusted. */
+import type { Client } from "@modelcontextprotocol/client";
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import type { Log } from "../base/log.ts";
+import { oneLine } from "../base/visible-text.ts";
+
+/** A kind of list that servers have, as the protocol names it. */
+export type Listed = "tools" | "resources" | "prompts";
+
+export type Notice =
+  /** A list of the server has changed. */
+  | { what: Listed }
+  /** A resource has changed. */
+  | { uri: string }
+  /** A log message, unchecked. */
+  | { message: JsonObject };
+
+const listChanges: ReadonlyMap<string, Listed> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
+
+/** Maximum characters of a logged line, and of a resource's URI. */
+const maxLine = 500;
+const maxUri = 8_192;
+
+interface Source {
+  server: string;
+  log: Log;
+  redact: (text: string) => string;
+}
+
+/** Call this before the client connects: some servers do not wait for the end of `initialize`. */
+export function listenTo(client: Client, source: Source, onNotice: (notice: Notice) => void): void {
+  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+    const what = listChanges.get(method);
+    const uri = params["uri"];
+    if (what !== undefined) onNotice({ what });
+    else if (method === "notifications/message") {
+      logMessage(source, params);
+      onNotice({ message: params });
+    } else if (method === "notifications/resources/updated" && typeof uri === "string" && uri.length <= maxUri) {
+      onNotice({ uri });
+    }
+  };
+}
+
+/** Logs the message as one line with the server's name. */
+function logMessage({ server, log, redact }: Source, params: Record<string, unknown>): void {
+  const line = `${server}${logText(params, redact, maxLine)}`;
+  const { level } = params;
+  if (level === "debug") log.debug(line);
+  else if (level === "info" || level === "notice") log.info(line);
+  else log.warn(line);
+}
+
+/** The logger's name, if any, and the message: ` (part): words`. */
+export function logText({ logger, data }: Record<string, unknown>, redact: Source["redact"], maxChars: number): string {
+  // Redacted before it is cut, because half a secret would not be recognised.
+  const words = redact(wordsOf(data).slice(0, 100 * maxLine));
+  const part = typeof logger === "string" && logger !== "" ? ` (${oneLine(redact(logger), 50)})` : "";
+  return `${part}: ${oneLine(words, maxChars)}`;
+}
+
+function wordsOf(data: unknown): string {
+  if (typeof data === "string") return data;
+  const message = isObject(data) && Object.keys(data).length === 1 ? data["message"] : undefined;
+  return typeof message === "string" ? message : (JSON.stringify(data) ?? "");
+}

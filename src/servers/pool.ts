@@ -1,0 +1,462 @@
+/** The connections to all servers, opened when they are needed and shared by all callers. */
+import type { ClientCapabilities } from "@modelcontextprotocol/client";
+import { ClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import type { Log } from "../base/log.ts";
+import type { Clock } from "../base/time-limit.ts";
+import { accountNote } from "../config/accounts.ts";
+import type { ServerConfig } from "../config/load.ts";
+import type { Asker } from "../policy/asking.ts";
+import { closingLine } from "../policy/decision.ts";
+import type { Desk, MadeCall } from "../policy/desk.ts";
+import { Gate } from "../policy/gate.ts";
+import type { Connection, Offer } from "./connect.ts";
+import { type Fault, faultOf } from "./fault.ts";
+import { boundedPage, ToolBudget } from "./list-bounds.ts";
+import { allPages } from "./list-pages.ts";
+import { type Listing, LiveDefinitions } from "./live-definitions.ts";
+import type { Listed, Notice } from "./notices.ts";
+import { Refusals } from "./refusals.ts";
+import type { Request } from "./request.ts";
+import { askerOf, type Responder } from "./responder.ts";
+import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
+import { redactTexts } from "./secrets.ts";
+import type { ServerIdentity } from "./server-client.ts";
+import { type ConnectionSettings, type PoolOptions, ServerConnections } from "./server-connections.ts";
+import type { ProgressListener } from "./server-progress.ts";
+import type { ServerState } from "./state.ts";
+import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
+import type { Trace } from "./trace.ts";
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  /** Send the request once more if the connection is lost, because doing it twice is harmless. */
+  repeatable?: boolean | undefined;
+  /** Paused while the server waits for a person, like the call's own timeout. */
+  clock?: Clock | undefined;
+  /** The signal of the agent's request that this is done for. It tells whom a question of the server is for. Default `signal`. */
+  origin?: AbortSignal | undefined;
+  /** Undefined for a call outside a program. */
+  made?: MadeCall | undefined;
+  /** Called before a tool call leaves. If it throws, the call does not leave. */
+  onSend?: ((repeatable: boolean) => Promise<void>) | undefined;
+  /** Called with the server's progress. */
+  onProgress?: ProgressListener | undefined;
+  /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */
+  onBecameTask?: (() => void) | undefined;
+  /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */
+  startsNothing?: boolean | undefined;
+  /** The request's own `_meta`. */
+  meta?: JsonObject | undefined;
+}
+
+/** Called when a list of a server has changed. */
+type ListListener = (server: string, what: Listed) => void;
+
+/** Called with a log message of a server: `level`, `data` and perhaps `logger`, unchecked. */
+export type LogListener = (server: string, message: JsonObject) => void;
+
+/** Maximum time for a server to change its log level. */
+const levelMs = 2_000;
+
+export class Pool implements ConnectionSettings, AsyncDisposable {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** Answers what servers ask. A change applies to servers that are connected later. */
+  responder: Responder | undefined;
+  /** The agent's extensions of the protocol. Servers are told about them when they are connected. */
+  extensions: ClientCapabilities["extensions"];
+  /** Asked whether a tool may be called, instead of the responder. */
+  asker: Asker | undefined;
+  /** Where calls wait for a person's decision, and decisions are recorded. */
+  desk: Desk | undefined;
+  /** Records all messages of servers that are connected later. */
+  trace: Trace | undefined;
+  /** The revision of the protocol that a server spoke when its tools were stored. */
+  storedRevision: ((server: string) => string | undefined) | undefined;
+  /** The schema of a server's tool as it was listed over an earlier connection. */
+  storedSchema: ((server: string, tool: string) => JsonObject | undefined) | undefined;
+  /** Questions that a person is asked now. */
+  #asking = 0;
+  readonly #refusals = new Refusals();
+  readonly #gate: Gate;
+  readonly #definitions: LiveDefinitions;
+  readonly #log: Log;
+  readonly #connections: ServerConnections;
+  readonly #subscriptions = new Map<string, Subscriptions>();
+  readonly #listListeners = new Set<ListListener>();
+  /** Connections over which tools were listed, or whose listeners were told that they were not. */
+  readonly #listed = new WeakSet<Connection>();
+  readonly #callListeners = new Set<(server: string) => void>();
+  readonly #logListeners = new Set<LogListener>();
+  /** The log level of servers that are connected later. */
+  #logLevel: string | undefined;
+  constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
+    this.servers = servers;
+    this.#log = options.log;
+    this.#connections = new ServerConnections(servers, options, this, {
+      connected: (server, connection) => {
+        void this.#tellLogLevel(connection);
+        this.#subscriptions.get(server)?.connected(connection);
+      },
+      lost: (server) => this.#subscriptions.get(server)?.lost(),
+      notice: (server, notice) => this.#notice(server, notice),
+    });
+    this.#gate = new Gate({
+      policyOf: (server) => servers.get(server)?.policy,
+      accountOf: (server) => accountNote(server, servers),
+      asker: () => this.#currentAsker(),
+      definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
+      desk: () => this.desk,
+    });
+    this.#definitions = new LiveDefinitions({
+      entries: servers,
+      list: (server) => this.#listForGate(server),
+      connection: (server) => this.#connections.last(server),
+    });
+  }
+
+  /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
+  replaced(names: readonly string[]): void {
+    this.#connections.replaced(names);
+    for (const name of names) this.#moveSubscriptions(name);
+  }
+
+  /** Listeners stay, unless the server is gone or its resources are denied now. */
+  #moveSubscriptions(name: string): void {
+    const subscriptions = this.#subscriptions.get(name);
+    if (!subscriptions) return;
+    const server = this.servers.get(name);
+    if (server && !(server.policy && closingLine(server.policy))) {
+      subscriptions.moveTo(server, this.#connections.of(name));
+      return;
+    }
+    subscriptions.close();
+    this.#subscriptions.delete(name);
+  }
+
+  /** Whether a person is being asked whether a tool may be called. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
+  #currentAsker(): Asker | undefined {
+    const asker = this.asker ?? askerOf(this.responder);
+    if (!asker) return undefined;
+    return {
+      ask: async (...asked) => {
+        this.#asking += 1;
+        try {
+          return await asker.ask(...asked);
+        } finally {
+          this.#asking -= 1;
+        }
+      },
+    };
+  }
+
+  /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
+  state(name: string): ServerState {
+    const { state } = this.#connections.of(name);
+    const refused = this.#refusals.of(name);
+    return state.state === "ready" && refused > 0 ? { ...state, refused } : state;
+  }
+
+  /** The state, and for a server that is not started why it could not be connected last, by this or another process. */
+  stateOrFailure(name: string): ServerState {
+    const state = this.state(name);
+    return (state.state === "idle" && this.#connections.lastFailure(this.servers.get(name)!)) || state;
+  }
+
+  /**
+   * Why a server cannot be used now. If it was not started yet, the reason that can be seen without starting it, or why it could not be
+   * connected last. Throws SERVER_NOT_FOUND.
+   */
+  fault(name: string): Fault | undefined {
+    const state = this.state(name);
+    if (state.state !== "idle") return faultOf(state);
+    const foreseen = this.#connections.foreseenFailure(name);
+    if (foreseen) {
+      const { why, hint, missing } = foreseen;
+      return { why: `cannot start: ${why}`, remedy: hint, lasting: true, isPast: false, missing };
+    }
+    const before = this.#connections.lastFailure(this.servers.get(name)!);
+    const fault = before && faultOf(before);
+    // Its cause may be gone.
+    return fault && { ...fault, lasting: false, isPast: true, missing: undefined };
+  }
+
+  /** The states of all servers, in the order of the config. */
+  states(): Map<string, ServerState> {
+    return new Map(this.#connections.names.map((name) => [name, this.state(name)]));
+  }
+
+  /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
+  async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
+    const { tools, budget } = await this.#tools(server, options);
+    if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
+    // Definitions are written to files. Names stay unchanged, or the tools could not be called.
+    const redact = this.#connections.redactor(server);
+    return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
+  }
+
+  /** All resources, unchanged. Throws the errors of `listTools`. */
+  listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "resources/list", "resources", options);
+  }
+
+  /** All resource templates. Throws the errors of `listTools`. */
+  listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "resources/templates/list", "resourceTemplates", options);
+  }
+
+  /** All prompts. Throws the errors of `listTools`. */
+  listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "prompts/list", "prompts", options);
+  }
+
+  /** The entries of all skills, unchanged. Throws the errors of `listTools`. */
+  listSkills(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "skills/list", "skills", options);
+  }
+
+  #entries(server: string, method: string, key: string, options: CallOptions): Promise<JsonObject[]> {
+    return this.#list(server, method, (page) => objectsOf(boundedPage(page)[key]), options);
+  }
+
+  /** The server's result of `resources/read`. Throws PROTOCOL_ERROR if there is no such resource. */
+  async readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
+    const what = `${server}: the resource ${uri}`;
+    return this.#offered(server, "resources", { method: "resources/read", params: { uri } }, what, options);
+  }
+
+  /** The server's result of `prompts/get`. Throws PROTOCOL_ERROR if there is no such prompt. */
+  async getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
+    const what = `${server}: the prompt ${name}`;
+    const params = { name, arguments: args };
+    return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
+  }
+
+  /** Sends any request, and returns the server's result. Throws the errors of `listTools`, and POLICY_DENIED. */
+  async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
+    const { method, params } = request;
+    if (method === "tools/call") {
+      const name = String(params["name"]);
+      return this.#callPermitted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
+    }
+    this.#gate.refuseRequest(server, request);
+    return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
+  }
+
+  /** Whether the server announced the capability. Undefined if it was never connected. */
+  offers(server: string, what: Offer): boolean | undefined {
+    return this.#connections.last(server)?.offers(what);
+  }
+
+  /** The server, as it described itself at the start of its last connection. Undefined if it was never connected. */
+  identity(server: string): ServerIdentity | undefined {
+    const identity = this.#connections.last(server)?.identity;
+    return identity && redactTexts(identity, this.#connections.redactor(server));
+  }
+
+  /** A copy of the value in which the secrets of the server's entry are replaced. */
+  redacted<T>(server: string, value: T): T {
+    return redactTexts(value, this.#connections.redactor(server));
+  }
+
+  /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */
+  refuseRequest(server: string, request: { method: string; params?: unknown }): void {
+    this.#gate.refuseRequest(server, request);
+  }
+
+  /** Throws POLICY_DENIED if the config denies the tool. */
+  refuseDenied(server: string, tool: string): void {
+    this.#gate.refuseDenied({ server, tool });
+  }
+
+  /**
+   * Calls a tool if the config, and if necessary a person, allows it. Every tool call goes through here. Returns the
+   * server's result, which may have `isError`. Throws if there is no result, and POLICY_DENIED.
+   */
+  callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
+    const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
+    return this.#callPermitted(server, tool, params, options);
+  }
+
+  /** A permission counts only for its connection: a restarted server may be another program. */
+  async #callPermitted(
+    server: string,
+    tool: string,
+    params: { [key: string]: unknown; arguments?: object | undefined },
+    options: CallOptions,
+    attempts = 3,
+  ): Promise<JsonObject> {
+    const permission = this.#gate.permit({ server, tool, args: params.arguments ?? {} }, options);
+    const permitted = permission && (await permission);
+    const result = await this.#use<JsonObject | undefined>(
+      server,
+      `${server}.${tool}`,
+      options,
+      async (send, connection) => {
+        if (permitted && permitted.connection !== connection) return undefined;
+        await options.onSend?.(options.repeatable ?? false);
+        const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
+        const answer = send({ method: "tools/call", params: sent });
+        return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
+      },
+    );
+    if (result) {
+      this.#refusals.see(server, result);
+      return result;
+    }
+    if (attempts > 1) return this.#callPermitted(server, tool, params, options, attempts - 1);
+    throw new ClaudikinsError("SERVER_UNAVAILABLE", `${server}.${tool} was not called: its server keeps restarting`);
+  }
+
+  #unlisted<T>(server: string, connection: Connection, result: T): T {
+    if (!this.#listed.has(connection)) {
+      this.#listed.add(connection);
+      for (const listener of this.#callListeners) listener(server);
+    }
+    return result;
+  }
+
+  /**
+   * Calls the listener when the server announces that the resource, or one below it, has changed, and after a lost
+   * connection, because it may have changed meanwhile. The connection is kept, and reopened if it is lost, until the
+   * returned function is called. Throws the errors of `readResource`.
+   */
+  async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
+    this.#gate.permitOther(server, "resources");
+    const life = this.#connections.of(server);
+    let subscriptions = this.#subscriptions.get(server);
+    if (!subscriptions) {
+      subscriptions = new Subscriptions(this.servers.get(server)!, life, this.#log);
+      this.#subscriptions.set(server, subscriptions);
+    }
+    return subscriptions.add(uri, listener, signal);
+  }
+
+  /** Calls the listener when a list of a server has changed. Returns a function that ends this. */
+  onListChanged(listener: ListListener): () => void {
+    this.#listListeners.add(listener);
+    return () => void this.#listListeners.delete(listener);
+  }
+
+  /** Calls the listener once for each connection that has answered a call before its tools were listed. */
+  onUnlistedCall(listener: (server: string) => void): void {
+    this.#callListeners.add(listener);
+  }
+
+  /** Calls the listener with log messages of servers. Returns a function that ends this. */
+  onLog(listener: LogListener): () => void {
+    this.#logListeners.add(listener);
+    return () => void this.#logListeners.delete(listener);
+  }
+
+  /** Sets the log level of all servers that have a log, now and when they are connected later. Never rejects. */
+  async setLogLevel(level: string): Promise<void> {
+    this.#logLevel = level;
+    const ready = this.#connections.all.filter(({ state }) => state.state === "ready");
+    await Promise.all(ready.map(async (life) => this.#tellLogLevel(await life.connection)));
+  }
+
+  /** Failures are ignored. */
+  async #tellLogLevel(connection: Connection | undefined): Promise<void> {
+    if (this.#logLevel === undefined || !connection?.offers("logging")) return;
+    const request = { method: "logging/setLevel", params: { level: this.#logLevel } };
+    await connection.request(request, { what: "logging/setLevel", timeoutMs: levelMs }).catch(() => {});
+  }
+
+  /** Ends the server if it is not in use. The next call starts it again. Resolves when its process has ended. */
+  async release(server: string): Promise<void> {
+    await this.#connections.of(server).release();
+  }
+
+  /** Tells the connected servers that the agent's roots have changed. */
+  rootsChanged(): void {
+    for (const life of this.#connections.all) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
+  }
+
+  /** Ends all servers, including those that are still starting. The pool cannot be used afterwards. */
+  async close(): Promise<void> {
+    for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
+    await this.#connections.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The tools for comparison with permissions. Does not count as a listing for the registry. */
+  async #listForGate(server: string): Promise<Listing> {
+    const connections = new Set<Connection>();
+    const { tools } = await this.#tools(server, {}, (connection) => connections.add(connection));
+    const [connection] = connections;
+    return { tools, connection: connections.size === 1 ? connection : undefined };
+  }
+
+  async #tools(server: string, options: CallOptions, onConnection?: (connection: Connection) => void) {
+    const budget = new ToolBudget();
+    const read = (page: JsonObject) => budget.take(readTools(page, server));
+    const asked = { ...options, isEnough: () => budget.isFull };
+    return { tools: await this.#list(server, "tools/list", read, asked, onConnection), budget };
+  }
+
+  /** All pages of a list. Empty if the server does not have such a list. */
+  async #list<T>(
+    server: string,
+    method: string,
+    read: (page: JsonObject) => T[],
+    { isEnough, ...options }: CallOptions & { isEnough?: () => boolean },
+    onConnection?: (connection: Connection) => void,
+  ): Promise<T[]> {
+    const what = `${method} of ${server}`;
+    const offer = method.split("/")[0] as Offer;
+    // Listing tools is always allowed, because the list is not shown.
+    if (offer !== "tools") this.#gate.permitOther(server, offer);
+    const ask = (params: JsonObject) =>
+      this.#use(server, what, options, async (send, connection) => {
+        if (onConnection) onConnection(connection);
+        else if (offer === "tools") this.#listed.add(connection);
+        return connection.offers(offer) ? send({ method, params }) : undefined;
+      });
+    return allPages({ server, method, ask, read, isEnough });
+  }
+
+  async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {
+    this.#gate.permitOther(server, offer);
+    return this.#use(server, what, options, async (send, connection) => {
+      if (connection.offers(offer)) return send(request);
+      throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
+        hint: `Use its tools instead: it announced no ${offer}.`,
+      });
+    });
+  }
+
+  /** Not async, because each async function on the path of a call adds to its time. */
+  #use<T>(
+    server: string,
+    what: string,
+    options: CallOptions,
+    work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
+    const asked = { ...options, what, timeoutMs };
+    return this.#connections
+      .of(server)
+      .use((connection) => work((request) => connection.request(request, asked), connection), asked);
+  }
+
+  #notice(server: string, notice: Notice): void {
+    if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
+    else if ("message" in notice) {
+      if (this.#logListeners.size === 0) return;
+      const message = redactTexts(notice.message, this.#connections.redactor(server));
+      for (const listener of this.#logListeners) listener(server, message);
+    } else {
+      if (notice.what === "tools") this.#definitions.changed(server);
+      for (const listener of this.#listListeners) listener(server, notice.what);
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/** A child process with its own process group; on Windows, with its own job object. No process of either outlives this process. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { atMost } from "../base/time-limit.ts";
+import { resolveCommand, shellCommand } from "./command.ts";
+import { JobObject } from "./job-object.ts";
+import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
+
+/** Time for a group to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
+const eofGraceMs = 300;
+const termGraceMs = 1_500;
+
+export interface SpawnOptions {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Called if the group would survive if this process were killed, because it has no watchdog or no job object. */
+  warn?: (message: string) => void;
+  /** `command` is a line for the shell of the operating system, and there are no `args`. */
+  isShellLine?: boolean;
+}
+
+const isWindows = process.platform === "win32";
+
+const alive = new Set<ProcessGroup>();
+
+/** Kills all remaining groups when the process exits. The watchdog does the same if this process is killed. */
+function killAllGroups(): void {
+  for (const group of alive) group.signal("SIGKILL");
+}
+process.on("exit", killAllGroups);
+
+type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
+
+export class ProcessGroup implements AsyncDisposable {
+  readonly #child: Child;
+  /** Undefined if this is not Windows, or if the process cannot be put into a job. */
+  readonly #job: JobObject | undefined;
+  #stopping: Promise<void> | undefined;
+
+  /** Throws SERVER_UNAVAILABLE if the command cannot be started, CONFIG_INVALID if its arguments cannot be passed on. */
+  constructor(options: SpawnOptions) {
+    const { env, cwd } = options;
+    const surroundings = { env, cwd, platform: process.platform };
+    const { file, args, ...how } = options.isShellLine
+      ? shellCommand(options.command, surroundings)
+      : resolveCommand(options.command, options.args, surroundings);
+    const mark = beforeStart(options.warn);
+    try {
+      this.#child = Bun.spawn([file, ...args], {
+        ...how,
+        cwd,
+        env: { ...env, ...mark },
+        stdin: "pipe",
+        stdout: "pipe",
+        stderr: "pipe",
+        // Otherwise Windows would open a window.
+        detached: !isWindows,
+        windowsHide: true,
+      });
+    } catch (cause) {
+      notStarted();
+      throw startError(options, cause);
+    }
+    if (isWindows) this.#job = jobAround(this.#child, options);
+    watch(this.#child.pid);
+    alive.add(this);
+    void this.#child.exited.then(() => {
+      // Processes that the leader leaves behind, such as children of `npx` or `sh -c`, belong to the group.
+      this.signal("SIGKILL");
+      this.#job?.close();
+      alive.delete(this);
+      unwatch(this.#child.pid);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+  get stdin(): Child["stdin"] {
+    return this.#child.stdin;
+  }
+  get stdout(): Child["stdout"] {
+    return this.#child.stdout;
+  }
+  get stderr(): Child["stderr"] {
+    return this.#child.stderr;
+  }
+  /** How the leader ended: "exited with code 1", "was ended by SIGKILL". */
+  get exited(): Promise<string> {
+    return this.#child.exited.then((code) =>
+      this.#child.signalCode ? `was ended by ${this.#child.signalCode}` : `exited with code ${code}`,
+    );
+  }
+
+  /** Null while the leader runs, and if a signal has ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  /** Sends a signal to every process of the group, if any. Windows has no signals: there, SIGKILL ends the job, and others do nothing. */
+  signal(name: NodeJS.Signals): void {
+    if (isWindows) {
+      if (name !== "SIGKILL") return;
+      if (this.#job) this.#job.kill();
+      else this.#child.kill("SIGKILL");
+      return;
+    }
+    try {
+      process.kill(-this.#child.pid, name);
+    } catch (error) {
+      if (systemCodeOf(error) !== "ESRCH" && systemCodeOf(error) !== "EPERM") throw error;
+    }
+  }
+
+  /** Closes stdin, waits, sends SIGTERM, waits, sends SIGKILL. Resolves when the leader has ended. Can be called repeatedly. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    try {
+      await this.#child.stdin.end();
+    } catch {
+      // The pipe is broken because the process is ending, as intended.
+    }
+    await atMost(eofGraceMs, this.#child.exited);
+    if (alive.has(this)) {
+      this.signal("SIGTERM");
+      await atMost(termGraceMs, this.#child.exited);
+    }
+    if (alive.has(this)) this.signal("SIGKILL");
+    await this.#child.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+/** Undefined if the process has ended already, or if the system refuses. */
+function jobAround(child: Child, { command, warn }: SpawnOptions): JobObject | undefined {
+  try {
+    return JobObject.around(child.pid);
+  } catch (cause) {
+    const why = `it could not be put into a job object: ${messageOf(cause)}`;
+    if (child.exitCode === null) warn?.(`${command} may outlive claudikins if it is killed: ${why}`);
+    return undefined;
+  }
+}
+
+function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
+  const { command, cwd } = options;
+  const say = (message: string, hint?: string) => new ClaudikinsError("SERVER_UNAVAILABLE", message, { cause, hint });
+  switch (systemCodeOf(cause)) {
+    case "ENOENT":
+      // The system reports a missing folder like a missing command.
+      if (!existsSync(cwd)) {
+        return say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
+      }
+      // The same for a script whose interpreter is missing.
+      return existsSync(resolve(cwd, command)) && isPath(command)
+        ? say(
+            `the interpreter named in the first line of ${command} does not exist`,
+            "Install it, or correct that line.",
+          )
+        : say(missingCommand(command).why, missingCommand(command).hint);
+    case "EACCES":
+      return say(`permission denied: ${command}`, "Make it executable, for example with chmod +x.");
+    default:
+      return say(`${command}: ${messageOf(cause)}`);
+  }
+}
+
+const isPath = (command: string) => /[\\/]/.test(command);
+
+/** What to install for common commands, and where to find it. */
+const origins: Record<string, string> = {
+  npx: "Node.js (https://nodejs.org)",
+  npm: "Node.js (https://nodejs.org)",
+  node: "Node.js (https://nodejs.org)",
+  uvx: "uv (https://docs.astral.sh/uv)",
+  uv: "uv (https://docs.astral.sh/uv)",
+  bunx: "Bun (https://bun.sh)",
+  bun: "Bun (https://bun.sh)",
+  deno: "Deno (https://deno.com)",
+  python: "Python (https://www.python.org)",
+  python3: "Python (https://www.python.org)",
+  pipx: "pipx (https://pipx.pypa.io)",
+  docker: "Docker (https://docs.docker.com/get-docker)",
+};
+
+/** The failure of a server whose command does not exist. */
+export function missingCommand(command: string): { why: string; hint: string } {
+  return { why: `command not found: ${command}`, hint: missingHint(command) };
+}
+
+function missingHint(command: string): string {
+  if (/\s/.test(command)) return 'Put only the program in "command", and its arguments in "args".';
+  if (isPath(command)) return 'Correct "command" in the config: there is no such file.';
+  if (/^cmd(?:\.exe)?$/i.test(command))
+    return 'This works on Windows only: remove "cmd" and "/c", and use what follows as "command".';
+  const origin = Object.hasOwn(origins, command) ? origins[command] : command;
+  const path = `the output of "${isWindows ? "where" : "which"} ${command}"`;
+  return `Install ${origin}. If it is installed but not on the PATH of claudikins, set "command" to ${path}.`;
+}

@@ -1,0 +1,200 @@
+/** Sends one request to a connected server, and turns failures into errors. */
+
+import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { onAbort } from "./abort.ts";
+import type { Channel } from "./channel.ts";
+import { brokeOff, NetworkFailure } from "./network-failure.ts";
+import { pageAddress } from "./page-address.ts";
+import { objectsOf } from "./result.ts";
+import type { ServerClient } from "./server-client.ts";
+import { ConnectionLost } from "./server-failure.ts";
+import type { ProgressListener, ServerProgress } from "./server-progress.ts";
+import type { ServerRequests } from "./server-requests.ts";
+import { lastWords, otherVersion, unreachable, wordsOf } from "./start-failure.ts";
+import { NotWritten } from "./stdio.ts";
+
+export interface Request {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+export interface RequestOptions {
+  /** The name of the request in error messages: `demo.get_order`. */
+  what: string;
+  /** Does not include time in which the server waits for a person. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Paused while the server waits for a person. */
+  clock?: Clock | undefined;
+  /** The signal of the agent's request that this is done for. */
+  origin?: AbortSignal | undefined;
+  /** Progress is requested from the server only if this is set. */
+  onProgress?: ProgressListener | undefined;
+  /** Called, perhaps several times, when the server answers the request with a task. */
+  onBecameTask?: (() => void) | undefined;
+}
+
+/** Sends a request and resolves with the result unchanged. */
+export type Send = (request: Request, options: RequestOptions) => Promise<Record<string, unknown>>;
+
+/** A connected server, and the state of its requests. */
+interface Peer {
+  server: ServerConfig;
+  client: ServerClient;
+  channel: Channel;
+  requests: ServerRequests;
+  progress: ServerProgress;
+  closing: AbortSignal;
+}
+
+/** See `Connection.request`. */
+export async function sendRequest(
+  peer: Peer,
+  request: Request,
+  options: RequestOptions,
+): Promise<Record<string, unknown>> {
+  const { what, timeoutMs, signal, clock, origin = signal, onProgress, onBecameTask } = options;
+  // Aborted by the caller, or when the time is over.
+  const cancel = new AbortController();
+  const stopListening = onAbort(signal, () => cancel.abort());
+  // Replaces the SDK's timeout, which cannot be paused.
+  let late: SdkError | undefined;
+  const limit = new TimeLimit(timeoutMs, () => {
+    late = new SdkError(SdkErrorCode.RequestTimeout, "its time is over");
+    cancel.abort(late);
+  });
+  const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin });
+  let states = 0;
+  /** A task may take any time, as long as its server says that it works. */
+  const onTask = (message: string | undefined) => {
+    limit.restart();
+    onBecameTask?.();
+    if (message === undefined) return;
+    states += 1;
+    onProgress?.({ progress: states, message });
+  };
+  const listening =
+    onProgress &&
+    peer.progress.listen((progress) => {
+      limit.restart();
+      onProgress(progress);
+    });
+  // The connection closes a little later than the process ends. Nothing is written meanwhile.
+  const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
+  const sent = !hasEnded && peer.client.transport !== undefined;
+  try {
+    if (!sent) throw new Error("not connected");
+    const { method, params } = request;
+    const { progressToken } = listening ?? {};
+    const _meta = { ...Object(params["_meta"]), progressToken };
+    const asked = listening ? { method, params: { ...params, _meta } } : request;
+    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal, origin, onTask });
+  } catch (cause) {
+    if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
+    if (peer.closing.aborted) {
+      throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
+    }
+    throw late !== undefined
+      ? timeoutError(peer.server, options, cause)
+      : requestError(peer, request, what, cause, sent);
+  } finally {
+    stopListening();
+    ended();
+    limit.end();
+    listening?.end();
+  }
+}
+
+function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {
+  return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${durationText(timeoutMs)}`, {
+    cause,
+    hint: `Raise "callTimeoutMs" of "${name}" in the config, or ask for less in one call.`,
+  });
+}
+
+function requestError(
+  { server, channel }: Peer,
+  { method }: Request,
+  what: string,
+  cause: unknown,
+  sent: boolean,
+): ClaudikinsError {
+  if (cause instanceof ClaudikinsError) return cause;
+  const failure = failureIn(cause) ?? channel.failure();
+  if (failure) {
+    const { code, message, hint, isGone } = failure;
+    // Status 403 concerns this request, not the sign-in.
+    if (failure.stands && failure.status !== 403) return unreachable(server, failure);
+    const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
+    const why = isGone ? ` is gone: ${message}` : `: ${message}`;
+    const text = `${what}: server "${server.name}"${why}`;
+    if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });
+    return new ConnectionLost(text, { hint, why: why.trim(), sent: !isUnsent });
+  }
+  const unusable = cause instanceof SdkError ? unusableAnswers.get(cause.code) : undefined;
+  if (unusable !== undefined) return new ClaudikinsError("PROTOCOL_ERROR", `${what}: ${unusable}`, { cause });
+  if (!(cause instanceof ProtocolError) || cause.data === brokeOff) {
+    const how = channel.ended() || wordsOf(cause);
+    if (server.url === undefined) {
+      const why = `is gone: ${how}`;
+      const message = `${what}: server "${server.name}" ${why}${lastWords(channel)}`;
+      const hint = "Call again to restart it.";
+      const wasSeen = sent && !(cause instanceof NotWritten) && channel.wasUnseen?.() !== true;
+      return new ConnectionLost(message, { cause, hint, why, sent: wasSeen });
+    }
+    return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
+      cause,
+      hint: "Try again, or check its logs.",
+    });
+  }
+  return answeredError(method, what, cause);
+}
+
+/** Answers that the SDK refuses. The connection stays. */
+const unusableAnswers: ReadonlyMap<string, string> = new Map([
+  [SdkErrorCode.InputRequiredRoundsExceeded, "the server asked again after ten answers"],
+  [SdkErrorCode.InvalidResult, "the server's answer is not a result of the protocol"],
+  [SdkErrorCode.UnsupportedResultType, "the server's answer is of a kind that claudikins does not know"],
+]);
+
+/** The transport's failure, which may be inside an error answer that the transport made. */
+function failureIn(cause: unknown): NetworkFailure | undefined {
+  const inner = cause instanceof ProtocolError ? cause.data : cause;
+  return inner instanceof NetworkFailure ? inner : undefined;
+}
+
+function answeredError(method: string, what: string, cause: ProtocolError): ClaudikinsError {
+  const code = answeredErrorCode(method, cause.code);
+  if (cause.code === McpCode.ParseError) {
+    return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
+  }
+  const own = method.endsWith("/list") ? "the server returned an error: " : "";
+  const pages = cause.code === McpCode.UrlElicitationRequired ? pagesHint(cause) : undefined;
+  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
+}
+
+/** Errors of tools need no hint: the tool's own text is best. */
+function answeredHint(method: string): string | undefined {
+  if (method === "tools/call") return undefined;
+  if (method.endsWith("/list")) return "Check the server's logs or its documentation.";
+  return `Call ${method.split("/")[0]}.list() on the server to see what exists.`;
+}
+
+/** The pages that a person must open in a browser before the call can succeed. */
+function pagesHint({ data }: ProtocolError): string | undefined {
+  const { elicitations } = (data ?? {}) as { elicitations?: unknown };
+  const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);
+  const short = urls.filter((url) => url.length < longestPage);
+  return short.length === 0 ? undefined : `Ask a person to open ${short.slice(0, 3).join(" and ")}, then call again.`;
+}
+
+const longestPage = 2_000;
+
+function answeredErrorCode(method: string, code: number) {
+  if (method !== "tools/call" || code === McpCode.ParseError) return "PROTOCOL_ERROR";
+  return code === McpCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
+}

@@ -1,0 +1,232 @@
+/**
+ * Removes the secrets of a server's entry from texts of claudikins: errors, states, logs and generated files. Results of tools
+ * stay unchanged.
+ *
+ * Secrets are: values of `${VARIABLE}`, of `env` and of `headers`; the secrets of `oauth`; userinfo and query values of any
+ * URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
+ * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
+ * without userinfo and query: `us-east-1`, `8080`.
+ */
+
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { withTexts } from "../base/json-object.ts";
+import type { NetworkServer, ServerConfig } from "../config/load.ts";
+import { formsOf, secretFinder } from "./secret-finder.ts";
+
+export type Redact = (text: string) => string;
+
+type OfServer<T> = T extends unknown
+  ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth">>
+  : never;
+
+/** The parts of an entry that may contain secrets. */
+type Redactable = OfServer<ServerConfig>;
+
+const shortest = 6;
+
+const secretName =
+  /token|secret|pass(?:word|wd|phrase)?|pwd|auth(?!ors?(?:$|[_-]))|credential|cookie|session|signature|bearer|jwt|dsn|api-?key|(?:^|[_-])(?:key|pat|sig|pin)(?:$|[_-])|[a-z](?:Key|KEY)$/i;
+const nameOfAmount = /max|min|limit|count|size|timeout|ttl|length|budget|port/i;
+const nameOfPlace = /(?:file|path|dir|home|folder)$/i;
+
+const separator = "[ ._:,;@/+-]{1,2}";
+const words = new RegExp(`^[A-Za-z]{1,20}(?:${separator}[A-Za-z]{1,20}|(?:${separator})?\\d{1,5}(?!\\d))*$`);
+const plainNumber = /^[\d.,:+-]+$/;
+const path = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:\\)[^:?#]*$/;
+const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)/;
+
+const noSecrets: Redact = (text) => text;
+
+/** Replaces each secret by the name of its variable, or by `***`. */
+export function redactorOf(server: Redactable): Redact {
+  const shownAs = new Map<string, string>();
+  const add = (secret: string, shown = "***") => {
+    // A variable that is not set: the error must name it.
+    if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
+    for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
+      if (form.length >= shortest && !shownAs.has(form)) shownAs.set(form, shown);
+    }
+  };
+  for (const [name, value] of Object.entries(server.variables ?? {})) addValue(name, value, add, `\${${name}}`);
+  if (server.url === undefined) {
+    for (const [name, value] of Object.entries(server.env)) addValue(name, value, add);
+    addArguments(server.args, add);
+  } else {
+    for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
+    addAddress(server.url, add);
+    const { clientSecret, privateKey } = server.oauth || {};
+    for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
+  }
+  if (server.url !== undefined && server.headersHelper !== undefined) return withLearned(server, shownAs);
+  return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);
+}
+
+/** The secrets that programs have printed, by the entry's address and program: a changed config makes other entry objects. */
+const learned = new Map<string, { secrets: Set<string>; changes: number }>();
+
+/** Old secrets are kept as well, because a late message may contain one. */
+const maxLearned = 200;
+
+type Helped = Pick<NetworkServer, "url" | "headersHelper">;
+const keyOf = ({ url, headersHelper }: Helped) => JSON.stringify([url, headersHelper]);
+
+/** Makes the redactors of the server remove these values of headers, too. */
+export function learnSecrets(server: Helped, values: readonly string[]): void {
+  const known = learned.get(keyOf(server)) ?? { secrets: new Set(), changes: 0 };
+  learned.set(keyOf(server), known);
+  for (const value of values) {
+    const [, credentials = value] = /^(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate) +(.+)$/is.exec(value) ?? [];
+    known.secrets.delete(credentials);
+    known.secrets.add(credentials);
+  }
+  for (const secret of known.secrets) if (known.secrets.size > maxLearned) known.secrets.delete(secret);
+  known.changes += 1;
+}
+
+function withLearned(server: Helped, fixed: ReadonlyMap<string, string>): Redact {
+  const find = (secrets: ReadonlyMap<string, string>) => (secrets.size === 0 ? noSecrets : secretFinder(secrets));
+  let redact = find(fixed);
+  let seen = 0;
+  return (text) => {
+    const { secrets, changes } = learned.get(keyOf(server)) ?? { secrets: [], changes: 0 };
+    if (changes !== seen) {
+      seen = changes;
+      const forms = [...secrets].flatMap(formsOf).filter((form) => form.length >= shortest);
+      redact = find(new Map([...forms.map((form) => [form, "***"] as const), ...fixed]));
+    }
+    return redact(text);
+  };
+}
+
+type Add = (secret: string, shown?: string) => void;
+
+function addValue(name: string, value: string, add: Add, shown?: string): void {
+  // The scheme before a token is not secret: `Bearer …`.
+  const [, scheme, credentials = value] = /^(Bearer|Basic|Token|ApiKey|Digest) +(.+)$/is.exec(value) ?? [];
+  if (scheme?.toLowerCase() === "basic") addUserinfo(Buffer.from(credentials, "base64").toString("utf8"), add);
+  if (addAddress(value, add) && !secretName.test(name)) return;
+  if (isSecret(name, credentials)) add(credentials, shown);
+}
+
+/** Whether values with this name are secret, whatever they look like. */
+export function speaksOfSecret(name: string): boolean {
+  return secretName.test(name) && !nameOfAmount.test(name) && !nameOfPlace.test(name);
+}
+
+function isSecret(name: string, value: string): boolean {
+  if (value.length < shortest || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
+  if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
+  if (plainNumber.test(value) && nameOfAmount.test(name)) return false;
+  return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
+}
+
+function addArguments(args: readonly string[], add: Add): void {
+  for (const [index, text] of args.entries()) {
+    addAddress(text, add);
+    if (knownToken.test(text) && text.length >= 16) add(text);
+    const [, name = "", value = ""] = /^-{0,2}([\w-]+)\s*[=:]\s*(.+)$/s.exec(text) ?? [];
+    if (secretName.test(name)) addValue(name, value, add);
+    const flag = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
+    if (flag !== undefined && secretName.test(flag) && !text.startsWith("-")) addValue(flag, text, add);
+  }
+}
+
+/**
+ * Adds the secrets of a URL: credentials, query values, and long parts of the path that do not look like words. False if
+ * the text is not a URL.
+ */
+function addAddress(text: string, add: Add): boolean {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, searchParams, search, pathname } = new URL(text);
+  if (username !== "" || password !== "") {
+    addUserinfo(`${username}:${password}`, add);
+    addUserinfo(`${decoded(username)}:${decoded(password)}`, add);
+  }
+  for (const [name, value] of searchParams) if (isSecret(name, value)) add(value);
+  // The original spelling, if it differs from the decoded value and from our own encoding.
+  for (const [, name = "", value = ""] of search.matchAll(/[?&]([^=&]*)=([^&]*)/g))
+    if (isSecret(name, value)) add(value);
+  for (const part of pathname.split("/")) if (part.length >= 20 && /\d/.test(part) && !words.test(part)) add(part);
+  return true;
+}
+
+/** A password may be short, but not together with its user. Either may be a token. */
+function addUserinfo(userinfo: string, add: Add): void {
+  const [user = "", ...rest] = userinfo.split(":");
+  const password = rest.join(":");
+  add(`${userinfo}@`, "***@");
+  add(userinfo);
+  add(Buffer.from(userinfo).toString("base64"));
+  add(password);
+  if (password === "" || !words.test(user)) add(user);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The same error without secrets. */
+export function redactError(error: unknown, redact: Redact): unknown {
+  if (!hasSecret(error, redact)) return error;
+  // Without the cause: printing it would reveal the secret.
+  return error instanceof ClaudikinsError ? error.reworded(redact) : new Error(redact(messageOf(error)));
+}
+
+function hasSecret(error: unknown, redact: Redact): boolean {
+  if (error === undefined || error === null) return false;
+  const texts = error instanceof Error ? [error.message, (error as { hint?: string }).hint ?? ""] : [String(error)];
+  if (texts.some((text) => redact(text) !== text)) return true;
+  return error instanceof Error && hasSecret(error.cause, redact);
+}
+
+/** Applies `redact` to every string in a value, but not to the names of properties. */
+export function redactTexts<T>(value: T, redact: Redact): T {
+  return redact === noSecrets ? value : withTexts(value, redact);
+}
+
+/** Names of the protocol. */
+const harmlessNames = new Set(["progressToken", "nextCursor"]);
+
+const hidden = "***";
+
+/** Forms of secrets, and how they are shown. Repetitions are bounded, because texts may be long. */
+const forms: readonly [RegExp, string][] = [
+  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${hidden}`],
+  [/\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)(?=[\w.-]{0,99}\d)[\w.-]{12,}/g, hidden],
+  [/(\w:\/\/)[^\s/?#@"]{1,999}@/g, `$1${hidden}@`],
+  [/([?&][^=&\s]{0,40}(?:token|secret|password|key|sig|code|auth|session)[^=&\s]{0,40}=)[^&\s"]+/gi, `$1${hidden}`],
+  [/("[\w-]{0,40}(?:token|secret|password|passwd|api[_-]?key|authorization)"\s{0,9}:\s{0,9}")[^"\\]+/gi, `$1${hidden}`],
+];
+
+/**
+ * Masks secrets in messages that are shown: those of the entry, and texts that look like one. Texts are masked before they are cut, because half
+ * a secret would not be recognised.
+ */
+export function masked<T>(message: T, redact: Redact): T {
+  const text = (value: string) => forms.reduce((known, [form, shown]) => known.replace(form, shown), redact(value));
+  const visit = (node: unknown, place: Place): unknown => {
+    if (typeof node === "string") return place === "secret" ? hidden : text(node);
+    if (typeof node === "number") return place === "secret" ? hidden : node;
+    if (Array.isArray(node)) return node.map((child) => visit(child, place));
+    if (node === null || typeof node !== "object") return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, child]) => [text(key), visit(child, placeOf(key, child, place))]),
+    );
+  };
+  return visit(message, "elsewhere") as T;
+}
+
+/** Whether a value is below a name of a secret, in the arguments of a tool, or neither. */
+type Place = "secret" | "arguments" | "elsewhere";
+
+function placeOf(key: string, child: unknown, around: Place): Place {
+  if (around === "secret") return "secret";
+  const isSecret = speaksOfSecret(key) && !harmlessNames.has(key);
+  // A schema describes properties with such names, and a number may be a count. In arguments, it is the secret itself.
+  if (isSecret && (around === "arguments" || typeof child === "string")) return "secret";
+  return key === "arguments" ? "arguments" : around;
+}

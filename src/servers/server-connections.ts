@@ -1,0 +1,228 @@
+/** Opens the connection to each server when it is needed, and keeps it: one for all callers. */
+import type { ClientCapabilities } from "@modelcontextprotocol/client";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import { changed } from "../base/log.ts";
+import { didYouMean } from "../base/near-names.ts";
+import type { ServerConfig } from "../config/load.ts";
+import type { ChannelOpener, ChannelOptions } from "./channel.ts";
+import type { Connection } from "./connect.ts";
+import { foreseenFailure } from "./foreseen.ts";
+import type { HeadersHelper } from "./headers-helper.ts";
+import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
+import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
+import type { Notice } from "./notices.ts";
+import type { Responder } from "./responder.ts";
+import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
+import type { Era } from "./server-client.ts";
+import type { BrokenState } from "./state.ts";
+import type { Trace } from "./trace.ts";
+
+export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
+  backoff?: BackoffTimes | undefined;
+  /** Opens channels to servers that are shared with other processes. */
+  openChannel?: ChannelOpener | undefined;
+}
+
+/** The settings of new connections. A change applies to servers that are connected later. */
+export interface ConnectionSettings {
+  /** Answers what servers ask. */
+  responder?: Responder | undefined;
+  /** The agent's extensions of the protocol. Servers are told about them. */
+  extensions?: ClientCapabilities["extensions"];
+  /** Records all messages. */
+  trace?: Trace | undefined;
+  /** The revision of the protocol that a server spoke when its tools were stored. */
+  storedRevision?: ((server: string) => string | undefined) | undefined;
+  /** The schema of a server's tool as it was listed over an earlier connection. */
+  storedSchema?: ((server: string, tool: string) => JsonObject | undefined) | undefined;
+}
+
+/** Learns of new and lost connections, and of notices. */
+interface Listener {
+  connected(server: string, connection: Connection): void;
+  lost(server: string): void;
+  notice(server: string, notice: Notice): void;
+}
+
+export class ServerConnections {
+  readonly #servers: ReadonlyMap<string, ServerConfig>;
+  readonly #options: PoolOptions;
+  readonly #settings: ConnectionSettings;
+  readonly #listener: Listener;
+  #lives = new Map<string, Lifecycle>();
+  /** Connections of changed entries. They close after their running calls. */
+  readonly #retired = new Set<Lifecycle>();
+  readonly #redactors = new Map<string, Redact>();
+  readonly #closing = new AbortController();
+  /** The last connection of each server, which may be closed. */
+  readonly #last = new Map<string, Connection>();
+  /** The headers of servers whose entries have a `headersHelper`. */
+  readonly #helpers = new Map<string, HeadersHelper>();
+  /** The era in which the next connection to a server begins. After a failure, it is found again. */
+  readonly #eras = new Map<string, Era>();
+
+  constructor(
+    servers: ReadonlyMap<string, ServerConfig>,
+    options: PoolOptions,
+    settings: ConnectionSettings,
+    listener: Listener,
+  ) {
+    this.#servers = servers;
+    this.#options = options;
+    this.#settings = settings;
+    this.#listener = listener;
+    this.replaced([]);
+  }
+
+  /** Call this after entries were added, changed or removed. Calls under way finish on their old connection. */
+  replaced(names: readonly string[]): void {
+    for (const name of names) {
+      const life = this.#lives.get(name);
+      for (const each of [this.#lives, this.#redactors, this.#last, this.#eras, this.#helpers]) each.delete(name);
+      if (!life) continue;
+      this.#retired.add(life);
+      void life.retire().finally(() => this.#retired.delete(life));
+    }
+    // The order of the config.
+    const lives = [...this.#servers].map(
+      ([name, server]) => [name, this.#lives.get(name) ?? this.#newLife(server)] as const,
+    );
+    this.#lives = new Map(lives);
+  }
+
+  /** The names of the servers, in the order of the config. */
+  get names(): string[] {
+    return [...this.#lives.keys()];
+  }
+
+  get all(): Lifecycle[] {
+    return [...this.#lives.values()];
+  }
+
+  /** Throws SERVER_NOT_FOUND. */
+  of(name: string): Lifecycle {
+    const life = this.#lives.get(name);
+    if (!life) throw this.#unknown(name);
+    return life;
+  }
+
+  /** Why a server will not start, as far as this can be seen without starting it. Its command or program may contain a secret. */
+  foreseenFailure(name: string): ReturnType<typeof foreseenFailure> {
+    const server = this.#servers.get(name);
+    const failure = server && foreseenFailure(server, this.#options);
+    return failure && redactTexts(failure, this.redactor(name));
+  }
+
+  /** The last connection of a server, which may be closed. */
+  last(server: string): Connection | undefined {
+    return this.#last.get(server);
+  }
+
+  /** Removes the secrets of the server's entry. */
+  redactor(name: string): Redact {
+    const server = this.#servers.get(name);
+    const redact = this.#redactors.get(name) ?? (server ? redactorOf(server) : (text) => text);
+    this.#redactors.set(name, redact);
+    return redact;
+  }
+
+  /** Ends all servers, including those that are still starting. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    await Promise.all([...this.#lives.values(), ...this.#retired].map((life) => life.close()));
+  }
+
+  /** Why the server could not be connected last, by this or another process. */
+  lastFailure(server: ServerConfig): BrokenState | undefined {
+    return lastFailure(server, this.#options.env);
+  }
+
+  /** A process that writes no logs, such as a dry run, leaves no notes either. */
+  get #keepsNotes(): boolean {
+    return this.#options.logs !== undefined;
+  }
+
+  #newLife(server: ServerConfig): Lifecycle {
+    return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
+  }
+
+  async #open(server: ServerConfig, onClose: Parameters<Open>[0]): Promise<Connection> {
+    this.#closing.signal.throwIfAborted();
+    // The SDK is loaded when the first server is needed.
+    const { connect } = await import("./connect.ts");
+    // All texts of a server pass here, and its secrets are removed.
+    const redact = this.redactor(server.name);
+    const log = changed(this.#options.log, redact);
+    const onEnd = (how: string, isWell: boolean) => {
+      onClose(redact(how), isWell);
+      if (!this.#closing.signal.aborted) this.#listener.lost(server.name);
+    };
+    const { responder, extensions, trace, storedRevision, storedSchema } = this.#settings;
+    const onNotice = (notice: Notice) => {
+      if (!this.#closing.signal.aborted) this.#listener.notice(server.name, notice);
+    };
+    const helper = await this.#helperOf(server);
+    const era = this.#eras.get(server.name) ?? eraOf(storedRevision?.(server.name));
+    const options = {
+      ...this.#options,
+      log,
+      redact,
+      responder,
+      extensions,
+      trace,
+      era,
+      helper,
+      storedSchema: (tool: string) => storedSchema?.(server.name, tool),
+      onClose: onEnd,
+      onNotice,
+    };
+    const startedAt = performance.now();
+    try {
+      const opened = await connect(server, options, this.#closing.signal);
+      const process = opened.pid === undefined ? "" : ` (process ${opened.pid})`;
+      log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
+      const request: Connection["request"] = (...asked) =>
+        opened.request(...asked).catch((error: unknown) => {
+          throw redactError(error, redact);
+        });
+      const connection = { ...opened, request };
+      this.#eras.set(server.name, opened.era);
+      this.#last.set(server.name, connection);
+      this.#listener.connected(server.name, connection);
+      if (this.#keepsNotes) forgetFailure(server, this.#options.env);
+      return connection;
+    } catch (error) {
+      this.#eras.set(server.name, "2025");
+      log.warn(`${server.name}: ${messageOf(error)}`);
+      const redacted = redactError(error, redact);
+      const isClosing = this.#closing.signal.aborted;
+      if (this.#keepsNotes && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
+      throw redacted;
+    }
+  }
+
+  /** One for all connections to the server, so that its program does not run for each of them. */
+  async #helperOf(server: ServerConfig): Promise<HeadersHelper | undefined> {
+    if (server.url === undefined || server.headersHelper === undefined) return undefined;
+    const { HeadersHelper } = await import("./headers-helper.ts");
+    const { env, log } = this.#options;
+    const options = { env, signal: this.#closing.signal, warn: (message: string) => log.warn(message) };
+    const helper = this.#helpers.get(server.name) ?? HeadersHelper.of(server, options);
+    if (helper) this.#helpers.set(server.name, helper);
+    return helper;
+  }
+
+  #unknown(name: string): ClaudikinsError {
+    const known = [...this.#servers.keys()];
+    const list = known.length > 0 ? `The config has: ${known.join(", ")}.` : "The config has no servers.";
+    return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, {
+      hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
+    });
+  }
+}
+
+/** Revisions are dates. */
+function eraOf(revision = ""): Era {
+  return revision >= "2026" ? "2026" : "2025";
+}

@@ -1,0 +1,91 @@
+/** The state of a server, as plain data without secrets, for everything that shows servers. */
+import { waitText } from "../base/duration.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import type { FailureFacts } from "./server-failure.ts";
+
+/** Times are milliseconds since 1970. */
+export type ServerState =
+  /** Cannot be started until the environment has these variables. */
+  | { state: "needs"; variables: string[] }
+  /** Not started, or ended after idle time. The next call starts it. */
+  | { state: "idle" }
+  | { state: "starting"; since: number }
+  | ReadyState
+  /** A person must sign in. The next call after that works. */
+  | SignedOutState
+  | BrokenState;
+
+export interface ReadyState {
+  state: "ready";
+  since: number;
+  startMs?: number | undefined;
+  pid?: number | undefined;
+  /** How many of the last calls in a row failed because the service behind the server refused them (401 or 403). */
+  refused?: number | undefined;
+}
+
+export interface SignedOutState {
+  state: "signed out";
+  /** One line, as the end of a sentence that begins with the server's name. */
+  why: string;
+  /** A command. */
+  hint?: string | undefined;
+  since: number;
+}
+
+export interface BrokenState extends FailureFacts {
+  state: "broken";
+  code: ErrorCode;
+  /** One line, as the end of a sentence that begins with the server's name. */
+  why: string;
+  hint?: string | undefined;
+  since: number;
+  /** In a row. */
+  failures: number;
+  /** The earliest time of the next attempt. */
+  retryAt?: number | undefined;
+}
+
+/** The state in a few words: `ready`, `needs GITHUB_TOKEN`, `broken: its process exited with code 1`. */
+export function stateText(state: ServerState): string {
+  switch (state.state) {
+    case "needs":
+      return `needs ${state.variables.join(", ")}`;
+    case "idle":
+      return "not started";
+    case "broken":
+      return `broken: ${state.why}`;
+    default:
+      return state.state;
+  }
+}
+
+/** When a broken server is tried again, as the end of a sentence. Empty if another attempt does not help. */
+export function retryText({ retryAt, lasting }: BrokenState, now = Date.now()): string {
+  if (retryAt === undefined || lasting) return "";
+  return retryAt > now ? `can be retried in ${waitText(retryAt - now)}` : "retried on the next call";
+}
+
+/** Why a server cannot be called now, when it is tried again, and how to repair it. Undefined if nothing is known to be wrong. */
+export function stateProblem(state: ServerState): string | undefined {
+  switch (state.state) {
+    case "needs":
+      return `${stateText(state)}: set this before starting claudikins`;
+    case "signed out":
+      return withHint(`${stateText(state)}: ${state.why}`, state.hint);
+    case "broken": {
+      const why = [state.why, retryText(state)].filter(Boolean).join("; ");
+      return withHint(why, [state.hint, "To check it: claudikins doctor"].filter(Boolean).join(" "));
+    }
+    case "ready":
+      return state.refused
+        ? `its last ${state.refused} calls were refused as unauthorized. Check the token in its config entry: claudikins doctor`
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function withHint(text: string, hint: string | undefined): string {
+  return hint === undefined ? text : `${text}. ${hint}`;
+}

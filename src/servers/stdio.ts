@@ -1,0 +1,276 @@
+/** MCP over a child's stdin and stdout: newline-delimited JSON of almost any length. Lines that are not JSON do no harm. */
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { collectSoon } from "../base/collect-soon.ts";
+import { messageOf } from "../base/errors.ts";
+import { eventLoopTurn, hasTurnTime } from "../base/event-loop.ts";
+import { atMost } from "../base/time-limit.ts";
+import { shownLine } from "../base/visible-text.ts";
+import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
+import { PendingLine } from "./pending-line.ts";
+import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
+import { maxMessageBytes, megabytes } from "./size-limits.ts";
+
+const newline = 0x0a;
+const brace = 0x7b;
+const keptErrorBytes = 16_384;
+
+/** Lines of output in error messages, and their maximum characters. */
+const keptLines = 5;
+const maxLineLength = 300;
+
+/** Maximum number of lines that are not messages and still reported. */
+const maxReportedLines = 100;
+
+/**
+ * Messages of more characters cause a garbage collection: bytes, text, parts and copies for the sandbox take several times
+ * their size, and the collector would wait.
+ */
+const largeMessage = 2_097_152;
+
+/** Time to read on after the process has ended. */
+const drainGraceMs = 100;
+
+/** Time to wait for the end of a process that accepts no messages. */
+const endGraceMs = 1_000;
+
+/** Maximum characters of one write, unless one message is longer. */
+const writeSize = 65_536;
+
+/** Bytes that a pipe takes completely or not at all (POSIX, PIPE_BUF). */
+const atomicBytes = process.platform === "linux" ? 4_096 : 512;
+
+interface Outgoing {
+  text: string;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+export interface StdioOptions extends SpawnOptions {
+  maxMessageBytes?: number;
+  /** Removes secrets from output in error messages. */
+  redact?: (text: string) => string;
+  /** Gets the process's stderr. */
+  onStderr?: (chunk: Uint8Array) => void;
+}
+
+/** The process has not read the message. */
+export class NotWritten extends Error {
+  override readonly name = "NotWritten";
+}
+
+/** Replaces the SDK's transport, which drops a connection at 10 MiB and copies its buffer for each chunk. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  #group: ProcessGroup | undefined;
+  #errorTail = "";
+  readonly #strayLines: string[] = [];
+  #strays = 0;
+  #hasSpoken = false;
+  #ended = "";
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #outgoing: Outgoing[] = [];
+  #isWriting = false;
+  /** A write has failed: the process does not read any more. */
+  #isBroken = false;
+
+  readonly #options: StdioOptions;
+  constructor(options: StdioOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const group = new ProcessGroup(this.#options);
+    this.#group = group;
+    const broken = (error: Error) => this.onerror?.(error);
+    const reading = this.#readMessages(group).catch(broken);
+    const draining = this.#keepErrorTail(group.stderr).catch(broken);
+    void group.exited.then(async (how) => {
+      this.#ended ||= how;
+      // The last output explains most failures, but a surviving grandchild may hold the pipes open.
+      await atMost(drainGraceMs, Promise.all([reading, draining]));
+      this.#closed.resolve();
+      // A failed write is reported first.
+      setImmediate(() => this.onclose?.());
+    });
+  }
+
+  /** Throws NotWritten if the process has not read the message. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#group) throw new Error("not started");
+    const { promise, ...settle } = Promise.withResolvers<void>();
+    this.#outgoing.push({ text: `${JSON.stringify(message)}\n`, ...settle });
+    if (this.#outgoing.length === 1 && !this.#isWriting) void this.#write(this.#group);
+    try {
+      await promise;
+    } catch (error) {
+      // The process is probably ending, and the reason says more than a broken pipe.
+      await atMost(endGraceMs, this.#closed.promise);
+      throw error;
+    }
+  }
+
+  /** Writes messages of one moment together, and waits for each write: a failure concerns only its own messages. */
+  async #write({ stdin }: ProcessGroup): Promise<void> {
+    this.#isWriting = true;
+    // Messages that are sent in the same moment join.
+    await null;
+    while (this.#outgoing.length > 0) {
+      const isWritten = await writeTogether(stdin, taken(this.#outgoing), this.#isBroken);
+      this.#isBroken ||= !isWritten;
+    }
+    this.#isWriting = false;
+  }
+
+  async close(): Promise<void> {
+    await this.#group?.stop();
+  }
+
+  get pid(): number | undefined {
+    return this.#group?.pid;
+  }
+
+  /** How the process ended ("exited with code 1"), or why it is being ended. Empty while it runs. */
+  get ended(): string {
+    return this.#ended;
+  }
+
+  /** The last lines on stderr, for error messages; or on stdout, if nothing else was written there. */
+  lastLines(): string[] {
+    // Cut after redaction, because half a secret would not be recognised.
+    const tail = this.#redact(this.#errorTail).slice(-keptErrorBytes);
+    const written = tail.split("\n");
+    // If the tail is full, its first line may be incomplete.
+    if (tail.length === keptErrorBytes && written.length > 1) written.shift();
+    const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
+    const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
+    return (lines.length > 0 ? lines : stray).slice(-keptLines);
+  }
+
+  async #readMessages(group: ProcessGroup): Promise<void> {
+    const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
+    const line = new PendingLine();
+    let isTooMuch = false;
+    for await (const chunk of group.stdout) {
+      // The rest is read and dropped, or the server's last output would be about a broken pipe.
+      if (isTooMuch) continue;
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        line.add(chunk.subarray(start, end));
+        // A chunk may have thousands of messages.
+        if (!hasTurnTime()) await eventLoopTurn();
+        const receiving = this.#receive(line);
+        // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
+        if (receiving) await receiving;
+        line.clear();
+        start = end + 1;
+      }
+      if (start < chunk.length) line.add(chunk.subarray(start));
+      if (line.size > maxBytes) {
+        this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
+        isTooMuch = true;
+        line.clear();
+        // Do not wait for the end of stdin: the server's output until then would take memory.
+        group.signal("SIGTERM");
+        void group.stop();
+        collectSoon();
+      }
+      // A long line comes in many chunks.
+      if (!hasTurnTime()) await eventLoopTurn();
+    }
+  }
+
+  /** A promise only if the message is large. */
+  #receive(line: PendingLine): Promise<void> | undefined {
+    const first = line.first();
+    if (first === undefined) return undefined;
+    const { size } = line;
+    if (first === brace && size > largeBytes) {
+      const beginning = line.beginning(keptErrorBytes);
+      return receiveLarge(line.take()).then((message) => this.#received(beginning, size, message));
+    }
+    const bytes = line.bytes();
+    // A small message is decoded at once.
+    const message = first === brace ? (receive(bytes) as JSONRPCMessage | undefined) : undefined;
+    this.#received(bytes, size, message);
+    return undefined;
+  }
+
+  /** `beginning` is shown if the line is not a message. */
+  #received(beginning: Uint8Array, size: number, message: JSONRPCMessage | undefined): void {
+    if (!message) {
+      this.#stray(beginning);
+      return;
+    }
+    this.#hasSpoken = true;
+    this.onmessage?.(message);
+    if (size > largeMessage) collectSoon();
+  }
+
+  /** Keeps a line that is not a message. Before the first message, it may explain why the server does not start. */
+  #stray(line: Uint8Array): void {
+    if (this.#hasSpoken && this.#strays >= maxReportedLines) return;
+    const text = this.#redact(new TextDecoder().decode(line.subarray(0, keptErrorBytes))).slice(0, maxLineLength);
+    if (!this.#hasSpoken) this.#strayLines.push(text);
+    if (this.#strayLines.length > keptLines) this.#strayLines.shift();
+    if (++this.#strays <= maxReportedLines) this.onerror?.(new Error(`not a JSON-RPC message: ${text.slice(0, 200)}`));
+    if (this.#strays === maxReportedLines) this.onerror?.(new Error("further lines like this are not logged"));
+  }
+
+  #redact(text: string): string {
+    return this.#options.redact?.(text) ?? text;
+  }
+
+  async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      this.#options.onStderr?.(chunk);
+      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-2 * keptErrorBytes);
+    }
+  }
+}
+
+/** The line as a terminal shows it, cut if it is long. */
+function tidy(line: string): string {
+  const text = shownLine(line).replace(/\t+/g, " ").trimEnd();
+  return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
+}
+
+/** A line of a JavaScript stack trace: such lines come last, and would hide the message. */
+function isFrame(line: string): boolean {
+  return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d/.test(line);
+}
+
+/** Takes messages for one write, at least one. */
+function taken(outgoing: Outgoing[]): Outgoing[] {
+  let length = 0;
+  const end = outgoing.findIndex(({ text }, index) => {
+    length += text.length;
+    return index > 0 && length > writeSize;
+  });
+  return outgoing.splice(0, end === -1 ? outgoing.length : end);
+}
+
+/** False if the write failed. Then the last message was not read, and of a small write nothing was. */
+async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[], isBroken: boolean): Promise<boolean> {
+  const text = messages.map((message) => message.text).join("");
+  let isClosed = isBroken;
+  try {
+    if (isBroken) throw new Error("its input is closed");
+    // Bun returns `true` instead of a number if the pipe is already closed.
+    const count: unknown = await stdin.write(text);
+    await stdin.flush();
+    isClosed = typeof count !== "number";
+    if (isClosed) throw new Error("its input is closed");
+    for (const { resolve } of messages) resolve();
+    return true;
+  } catch (cause) {
+    const isWhole = isClosed || Buffer.byteLength(text) <= atomicBytes;
+    const last = messages.length - 1;
+    messages.forEach(({ reject }, at) => {
+      reject(isWhole || at === last ? new NotWritten(messageOf(cause), { cause }) : cause);
+    });
+    return false;
+  }
+}

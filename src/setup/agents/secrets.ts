@@ -1,0 +1,44 @@
+/** Masks the secrets of servers in texts that are shown to people. */
+
+import { isObject, withTexts } from "../../base/json-object.ts";
+import type { PortableEntry } from "../../config/config-file.ts";
+import type { ServerConfig } from "../../config/load.ts";
+import { type Redact, redactorOf } from "../../servers/secrets.ts";
+
+/** Tokens with a known prefix, wherever they are in the settings. */
+const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{8,}/g;
+
+/** `"apiKey": "…"` or `api_key = "…"` on one line, unless the value is a variable. */
+const namedSecret =
+  /((?:["']?)[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
+
+/** `scheme://user:password@host`, with any scheme. */
+const userinfo = /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+@/gi;
+
+/** A function that masks the secrets of all these entries. Variables such as `${TOKEN}` are not masked. */
+export function maskOf(entries: Iterable<PortableEntry>): Redact {
+  const redactors = [...entries].map((entry) => redactorOf(asServer(entry)));
+  return (text) =>
+    redactors
+      .reduce((masked, redact) => redact(masked), text)
+      .replace(tokenLike, "***")
+      .replace(userinfo, "$1***@")
+      .replace(namedSecret, (_, before: string, quote: string) => `${before}${quote}***${quote}`);
+}
+
+/** Whether the entries contain secrets in plain text. */
+export function haveSecrets(entries: readonly PortableEntry[]): boolean {
+  const text = JSON.stringify(entries);
+  return maskOf(entries)(text) !== text;
+}
+
+/** The parts of the entry that `redactorOf` reads. */
+function asServer(entry: PortableEntry): ServerConfig {
+  const plain = withTexts(entry, (text) => text.replace(/\$\{[^}]*\}/g, "x"));
+  const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = plain;
+  const address = [url, serverUrl, httpUrl].find((each) => typeof each === "string");
+  const secret = isObject(auth) ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
+  const shared = { name: "", needs: [] };
+  if (address === undefined) return { ...shared, command, args: args ?? [], env: env ?? {} } as unknown as ServerConfig;
+  return { ...shared, url: address, headers: headers ?? {}, oauth: oauth ?? secret } as unknown as ServerConfig;
+}

@@ -1,0 +1,75 @@
+/** How a published address is reached. */
+import { headerName } from "../../config/address.ts";
+import type { PublishedKeyValue, PublishedRemote } from "./published.ts";
+import {
+  checkText,
+  filled,
+  partsOf,
+  Refused,
+  type Template,
+  templateOf,
+  type Wanted,
+  wantedIn,
+  wantedOf,
+} from "./templates.ts";
+import type { AddressWay } from "./way.ts";
+
+const types: Readonly<Record<string, AddressWay["kind"]>> = { "streamable-http": "http", sse: "sse" };
+
+/** Headers that belong to HTTP and to MCP. */
+const ofProtocol =
+  /^(?:host|content-.*|transfer-encoding|connection|upgrade|te|trailer|keep-alive|proxy-.*|accept|accept-encoding|mcp-.*|last-event-id|origin)$/i;
+
+/** Throws Refused. */
+export function remoteWay({ type, url, headers, variables = {} }: PublishedRemote): AddressWay {
+  const kind = Object.hasOwn(types, type) ? types[type] : undefined;
+  if (!kind) throw new Refused(`claudikins does not know the transport ${JSON.stringify(type.slice(0, 50))}`);
+  checkText(url, "its address");
+  const template = partsOf(url, (name) => {
+    const field = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    // The specification wants a variable for each name in braces. Without one, the person has to say.
+    const usual = { isRequired: true, isSecret: false, format: "string" as const };
+    if (!field) return /^[A-Za-z_]\w*$/.test(name) ? wantedOf(usual, name) : undefined;
+    return field.value === undefined ? wantedOf({ ...field, isRequired: true }, name) : checkText(field.value, name);
+  });
+  // A first look. The whole address is checked again with the values.
+  const isOwn = typeof template[0] !== "string";
+  // A digit is valid in a host, a port and a path.
+  if (!isOwn) checkedAddress(template.map((part) => (typeof part === "string" ? part : "1")).join(""));
+  return { kind, url: template, headers: headers.map((header) => headerOf(header, variables)), warnings: [] };
+}
+
+function headerOf(field: PublishedKeyValue, variables: PublishedRemote["variables"]): AddressWay["headers"][number] {
+  const { name } = field;
+  if (!headerName.test(name) || ofProtocol.test(name)) throw new Refused(`it sets the header ${JSON.stringify(name)}`);
+  const value = templateOf({ ...field, variables: { ...variables, ...field.variables } }, name);
+  return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
+}
+
+/** Throws Refused for anything but a plain web address. */
+function checkedAddress(text: string): URL {
+  const address = URL.canParse(text) ? new URL(text) : undefined;
+  if (!address || !/^https?:$/.test(address.protocol) || /^\.|\.\./.test(address.hostname))
+    throw new Refused("it is not an address that starts with https://");
+  if (address.username !== "" || address.password !== "")
+    throw new Refused("its address contains a user name or a password");
+  return address;
+}
+
+/**
+ * Fills in the address. A value cannot leave its place: in the host it is a part of a name, and behind it, it is percent-encoded. A
+ * value at the very beginning is the beginning of an address that the person gives. Throws Refused.
+ */
+export function filledAddress(template: Template, give: (wanted: Wanted) => string): string {
+  const whole = filled(template, give, (piece, wanted, before) => {
+    if (wanted === template[0]) return piece === "" ? "" : checkedAddress(piece).href.replace(/\/+$/, "");
+    return /^https?:\/\/[^/?#]*$/i.test(before) ? hostPart(piece, wanted) : encodeURIComponent(piece);
+  });
+  if (!whole.includes("${")) checkedAddress(whole);
+  return whole;
+}
+
+function hostPart(piece: string, { name }: Wanted): string {
+  if (piece === "" || /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(piece)) return piece;
+  throw new Refused(`the value of ${name} cannot be part of a host name`);
+}

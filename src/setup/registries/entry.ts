@@ -1,0 +1,104 @@
+/** Makes the entry of `mcpServers` from a way to use a server and the values for it. */
+
+import type { JsonObject } from "../../base/json-object.ts";
+import { kindsOfHost, mayReach } from "../../servers/auth/reach.ts";
+import { filledAddress } from "./address-way.ts";
+import type { Registry } from "./registries.ts";
+import { filled, isComplete, Refused, type Values, type Wanted, wantedIn } from "./templates.ts";
+import type { AddressWay, Argument, ProgramWay, Way } from "./way.ts";
+
+/** Returns the entry. Optional parts without a value are left out. Throws Refused. */
+export function entryOf(way: Way, values: Values): JsonObject {
+  return "url" in way ? addressEntry(way, values) : programEntry(way, values);
+}
+
+function addressEntry({ kind, url, headers }: AddressWay, values: Values): JsonObject {
+  const present = headers.filter(({ value, isOptional }) => !isOptional || isComplete(value, values));
+  return {
+    type: kind,
+    url: filledAddress(url, first(values)),
+    ...(present.length === 0
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            present.map(({ name, value }) => [name, filled(value, first(values), oneLineOnly)]),
+          ),
+        }),
+  };
+}
+
+function programEntry({ kind, runtime, spec, options, args, env }: ProgramWay, values: Values): JsonObject {
+  const present = env.filter(({ value, isOptional }) => !isOptional || isComplete(value, values));
+  const own = options.flatMap((option) => wordsOf(option, values));
+  const rest = args.flatMap((argument) => wordsOf(argument, values));
+  // The container gets the variables by name, so that no secret is on the command line.
+  const isNamed = (name: string) => own.some((word, at) => word === name && /^(?:-e|--env)$/.test(own[at - 1] ?? ""));
+  const names = kind === "oci" ? present.flatMap(({ name }) => (isNamed(name) ? [] : ["-e", name])) : [];
+  const words = {
+    npm: ["-y", ...own, spec, ...rest],
+    pypi: [...own, spec, ...rest],
+    nuget: [spec, "--yes", ...own, ...(rest.length > 0 ? ["--", ...rest] : [])],
+    oci: ["run", "-i", "--rm", ...own, ...names, spec, ...rest],
+  }[kind];
+  return {
+    command: runtime,
+    args: words,
+    // A stranger's program gets nothing that leads to the user's other programs.
+    inherit: "minimal",
+    ...(present.length === 0
+      ? {}
+      : { env: Object.fromEntries(present.map(({ name, value }) => [name, filled(value, first(values))])) }),
+  };
+}
+
+/** An argument is repeated for each of its values. */
+function wordsOf({ flag, value, isJoined, isOptional }: Argument, values: Values): string[] {
+  if (value === undefined) return flag === undefined ? [] : [flag];
+  if (isOptional && !isComplete(value, values)) return [];
+  const times = Math.max(
+    1,
+    ...wantedIn(value).map(({ name, isRepeated }) => (isRepeated ? (values.get(name)?.length ?? 1) : 1)),
+  );
+  return Array.from({ length: times }, (_, at) => {
+    const text = filled(
+      value,
+      ({ name, isRepeated }) => values.get(name)?.[isRepeated ? at : 0] ?? `\${${variableFor(name)}}`,
+    );
+    if (flag === undefined) return [text];
+    return isJoined ? [`${flag}=${text}`] : [flag, text];
+  }).flat();
+}
+
+/** The first value. A value that is still missing becomes a variable, which the person can set later. */
+function first(values: Values): (wanted: Wanted) => string {
+  return ({ name }) => values.get(name)?.[0] ?? `\${${variableFor(name)}}`;
+}
+
+/** The name of a variable for a value: `--api-key` becomes `API_KEY`. */
+export function variableFor(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "");
+  const isVariable = /^[A-Za-z_]\w*$/.test(name);
+  return isVariable ? name : `${/^\d/.test(plain) || plain === "" ? "V_" : ""}${plain.toUpperCase()}`;
+}
+
+function oneLineOnly(text: string): string {
+  if (/[\0\r\n]/.test(text)) throw new Refused("the value of a header must be one line");
+  return text;
+}
+
+/**
+ * Throws Refused if a registry must not send the person to this address: a registry on the internet has nothing to say about this
+ * machine and its network, and without TLS anyone on the way could read and change what is sent.
+ */
+export async function checkAddress(address: string, registry: Registry): Promise<void> {
+  if (address.includes("${") || !URL.canParse(address)) return;
+  const url = new URL(address);
+  if (!(await mayReach(url, new URL(registry.url)))) {
+    throw new Refused(`${url.origin} can be reached only from this machine or its network`);
+  }
+  if (url.protocol === "https:") return;
+  const kinds = await kindsOfHost(url);
+  if (kinds.length === 0 || kinds.includes("public")) {
+    throw new Refused(`${url.origin} has no TLS, so anyone on the way could read and change what is sent`);
+  }
+}

@@ -1,0 +1,107 @@
+/** Changes what claudikins.json says about one tool: whether it may be called, and when a person is asked. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { isObject } from "../../base/json-object.ts";
+import {
+  type ConfigFile,
+  configAsText,
+  noSuchServer,
+  openConfigFile,
+  type PortableEntry,
+  type WhichConfig,
+} from "../../config/config-file.ts";
+import { parseJson, setMember } from "../../config/edit/json.ts";
+import type { Config } from "../../config/load.ts";
+import type { ConfirmMode } from "../../config/policy.ts";
+import type { Decider } from "../../policy/audit/event.ts";
+import { allowingLine, confirmationOf } from "../../policy/decision.ts";
+import { toolId } from "../../tools/model.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../trust/trust-config.ts";
+import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";
+
+/** A tool of a server. With `access`, the tool may be a pattern. */
+export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: ConfirmMode });
+
+export interface ChangeOptions {
+  /** The user vouches for the file, trusted or not. */
+  isAnswered?: boolean;
+  /** Where the person has decided, for the audit log. */
+  place?: Decider["place"];
+}
+
+/**
+ * Writes the change and keeps the file's formatting and its trust. Returns whether the file had to be changed. Throws POLICY_DENIED if
+ * another line of the config has precedence, and then writes nothing. Throws CONFIG_NOT_TRUSTED, SERVER_NOT_FOUND, and what opening
+ * and writing the file throw.
+ */
+export async function changePolicy(
+  change: PolicyChange,
+  which: WhichConfig,
+  { isAnswered = false, place }: ChangeOptions = {},
+): Promise<boolean> {
+  const configFile = openConfigFile(which);
+  const { text, entries } = configFile;
+  const { env } = which;
+  if (!isAnswered && !(await isTrustedFile(configFile, env))) {
+    throw new ClaudikinsError("CONFIG_NOT_TRUSTED", untrustedText(configFile));
+  }
+  if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
+  const before = await configAsText(configFile, text, env);
+  const edited = editedText(change, configFile, before);
+  if (edited === text) return false;
+  check(change, await configAsText(configFile, edited, env));
+  await saveConfig(configFile, edited, env, { place });
+  return true;
+}
+
+function editedText(change: PolicyChange, configFile: ConfigFile, before: Config): string {
+  const { file, text } = configFile;
+  const entry = entryIn(parseJson(text, file), change.server);
+  if ("access" in change) {
+    return change.access === "denied"
+      ? switchedOff(change, configFile, text, entry)
+      : switchedOn(change, configFile, text, entry);
+  }
+  return modeOf(change, before) === change.confirm ? text : confirmed(change, configFile, entry);
+}
+
+/** The text in which `confirm` of the server has the mode for the tool. */
+function confirmed(
+  { server, tool, confirm }: PolicyChange & { confirm: ConfirmMode },
+  { file, text }: ConfigFile,
+  entry: PortableEntry,
+): string {
+  const path = ["mcpServers", server, "confirm"];
+  const { confirm: own } = entry;
+  if (!isObject(own)) {
+    const modes = typeof own === "string" ? { "*": own, [tool]: confirm } : { [tool]: confirm };
+    return setMember(text, path, modes, file);
+  }
+  // The tool may be written with the server's name before it.
+  const keys = [tool, toolId(server, tool)].filter((key) => Object.hasOwn(own, key));
+  return (keys.length > 0 ? keys : [tool]).reduce(
+    (edited, key) => setMember(edited, [...path, key], confirm, file),
+    text,
+  );
+}
+
+function check(change: PolicyChange, config: Config): void {
+  const { server, tool } = change;
+  if ("access" in change) {
+    if (change.access === "allowed") checkOn(change, config);
+    return;
+  }
+  if (modeOf(change, config) === change.confirm) return;
+  const { policy } = config.servers.get(server) ?? {};
+  const found = policy && confirmationOf(policy, tool);
+  throw new ClaudikinsError(
+    "POLICY_DENIED",
+    `${toolId(server, tool)} keeps "${found?.mode ?? "never"}"${found ? ` by ${found.line}` : ""}`,
+    { hint: policy && allowingLine(server, policy, tool) },
+  );
+}
+
+function modeOf({ server, tool }: Switch & { tool: string }, config: Config): ConfirmMode {
+  const { policy } = config.servers.get(server) ?? {};
+  return (policy && confirmationOf(policy, tool)?.mode) ?? "never";
+}

@@ -1,0 +1,120 @@
+/** Records in the audit log what a change of a config file changes in its servers and its policy. */
+
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject, objectAt, valueAt } from "../../base/json-object.ts";
+import { parseJson } from "../../config/edit/json.ts";
+import type { Environment } from "../../config/environment.ts";
+import { auditFolder } from "../../config/locations.ts";
+import { pathText, policyKeys } from "../../config/policy.ts";
+import { digestOf } from "../../config/trust/marks.ts";
+import { thisProcess } from "../../policy/audit/decider.ts";
+import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
+import { auditing, type Write } from "../../policy/audit/log.ts";
+
+type Change = NonNullable<AuditEvent["changes"]>[number];
+
+/** The keys of an entry that say what may be called, and are recorded with their values. */
+const ruleKeys = [...policyKeys, "disabled"];
+
+/** Keys of an entry that neither choose the server nor say what may be called. */
+const otherKeys = ["category", "description", "startTimeoutMs", "callTimeoutMs", "idleTimeoutMs", "keepAlive"];
+
+/**
+ * The differences in `allow`, `deny`, `confirm` and `disabled`, of `policy` and of all servers, and in the entries of the servers. An entry
+ * may contain secrets, so only its digest is recorded.
+ */
+export function policyChanges(before: JsonObject, after: JsonObject): Change[] {
+  const names = new Set([before, after].flatMap((config) => Object.keys(objectAt(config, ["mcpServers"]))));
+  const changes = (path: string[], textOf: (value: unknown) => string | undefined): Change[] => {
+    const [one, other] = [before, after].map((config) => textOf(valueAt(config, path)));
+    if (one === other) return [];
+    return [
+      {
+        at: pathText(path),
+        ...(one === undefined ? {} : { before: one }),
+        ...(other === undefined ? {} : { after: other }),
+      },
+    ];
+  };
+  return [
+    ...policyKeys.flatMap((key) => changes(["policy", key], jsonOf)),
+    ...[...names].flatMap((name) => [
+      ...changes(["mcpServers", name], entryText),
+      ...ruleKeys.flatMap((key) => changes(["mcpServers", name, key], jsonOf)),
+    ]),
+  ];
+}
+
+const jsonOf = (value: unknown) => JSON.stringify(value);
+
+/** Such as `sha256:4d96…`. Undefined without an entry. */
+function entryText(entry: unknown): string | undefined {
+  if (!isObject(entry)) return undefined;
+  const others = new Set([...ruleKeys, ...otherKeys]);
+  return `sha256:${digestOf(Object.fromEntries(Object.entries(entry).filter(([key]) => !others.has(key))))}`;
+}
+
+interface TextChange {
+  file: string;
+  before: string;
+  after: string;
+}
+
+/**
+ * Records what the change of a config file changes, and then makes it with `make`, while no other process writes to the log. If the log
+ * cannot be written, nothing is changed. If `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and
+ * what `make` throws.
+ */
+export async function recordedChange(
+  change: TextChange,
+  env: Environment,
+  place: Decider["place"],
+  make: () => void,
+): Promise<void> {
+  const event = eventOf(change);
+  if (!event) return make();
+  const { file } = change;
+  const by = thisProcess(place);
+  let isRecorded = false;
+  const work = (write: Write) => {
+    write(event, by);
+    isRecorded = true;
+    try {
+      make();
+    } catch (error) {
+      write({ ...event, changes: event.changes.map(undone), why: `not made: ${messageOf(error)}` }, by);
+      throw error;
+    }
+  };
+  try {
+    await auditing(auditFolder(env), work);
+  } catch (thrown) {
+    if (isRecorded) throw thrown;
+    const { code, message, hint } = toClaudikinsError(thrown);
+    throw new ClaudikinsError(code, `${file} was not changed, because the change cannot be recorded: ${message}`, {
+      hint,
+    });
+  }
+}
+
+/** Records a change that another program has made, such as an editor. Call `requireLog` before that program starts. */
+export async function recordMadeChange(change: TextChange, env: Environment): Promise<void> {
+  const event = eventOf(change);
+  if (!event) return;
+  try {
+    await auditing(auditFolder(env), (write) => write(event, thisProcess("command")));
+  } catch (thrown) {
+    const { code, message, hint } = toClaudikinsError(thrown);
+    const what = `${change.file} was changed, but the change is not in the audit log: ${message}`;
+    throw new ClaudikinsError(code, what, { hint });
+  }
+}
+
+function eventOf({ file, before, after }: TextChange): (AuditEvent & { changes: Change[] }) | undefined {
+  const changes = policyChanges(parseJson(before, file), parseJson(after, file));
+  return changes.length === 0 ? undefined : { decision: "policy", config: file, changes };
+}
+
+function undone({ at, before, after }: Change): Change {
+  return { at, ...(after === undefined ? {} : { before: after }), ...(before === undefined ? {} : { after: before }) };
+}

@@ -1,0 +1,97 @@
+/** Switches servers and tools on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { objectAt, stringsIn } from "../../base/json-object.ts";
+import { didYouMean } from "../../base/near-names.ts";
+import type { PortableEntry } from "../../config/config-file.ts";
+import { type ConfigFile, noSuchServer } from "../../config/config-file.ts";
+import { appendItem, removeItem, removeMembers, setMember } from "../../config/edit/json.ts";
+import type { Config } from "../../config/load.ts";
+import { matches } from "../../config/pattern.ts";
+import { closingLine, denialOf } from "../../policy/decision.ts";
+import { toolId } from "../../tools/model.ts";
+import { readIndex } from "../../tools/registry/store.ts";
+
+export interface Switch {
+  server: string;
+  /** The tool, in which `*` matches any text; undefined for the whole server. */
+  tool?: string;
+}
+
+/** Reads `server` or `server.tool`; the longest matching server name of the config wins. Throws SERVER_NOT_FOUND. */
+export function switchOf(word: string, configFile: ConfigFile): Switch {
+  const { entries, ownNames } = configFile;
+  if (entries.has(word)) return { server: word };
+  const names = [...entries.keys()];
+  const server = names.filter((name) => word.startsWith(`${name}.`)).sort((a, b) => b.length - a.length)[0];
+  const tool = server === undefined ? "" : word.slice(server.length + 1);
+  if (server !== undefined && tool !== "") return { server, tool };
+  const own = ownNames.find((name) => word === name || word.startsWith(`${name}.`));
+  throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
+}
+
+/** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */
+export function checkKnown({ server, tool }: Switch, { folders, servers }: Config): void {
+  const { policy } = servers.get(server) ?? {};
+  if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
+  const known = readIndex(folders.registry)?.servers.find(({ name }) => name === server)?.tools ?? [];
+  if (known.length === 0 || known.some(({ name }) => matches(tool, name))) return;
+  const ids = known.map(({ name }) => toolId(server, name));
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
+    hint: didYouMean(toolId(server, tool), ids) ?? `To see its tools: claudikins list tools ${server}`,
+  });
+}
+
+/** The text with the server or tool switched off. */
+export function switchedOff(
+  { server, tool }: Switch,
+  { file }: ConfigFile,
+  text: string,
+  entry: PortableEntry,
+): string {
+  const path = ["mcpServers", server];
+  if (tool === undefined) {
+    return entry["disabled"] === true ? text : setMember(text, [...path, "disabled"], true, file);
+  }
+  const { deny } = entry;
+  if (namesFor({ server, tool }).some((name) => stringsIn(deny).includes(name))) return text;
+  if (Array.isArray(deny)) return appendItem(text, [...path, "deny"], tool, file);
+  return setMember(text, [...path, "deny"], [tool], file);
+}
+
+/** The text with the server or tool switched on. */
+export function switchedOn({ server, tool }: Switch, { file }: ConfigFile, text: string, entry: PortableEntry): string {
+  const path = ["mcpServers", server];
+  if (tool === undefined) return "disabled" in entry ? removeMembers(text, path, ["disabled"], file) : text;
+  const names = namesFor({ server, tool });
+  const left = stringsIn(entry["deny"]).filter((pattern) => !names.includes(pattern));
+  let edited = text;
+  if (left.length === 0) edited = removeMembers(edited, path, ["deny"], file);
+  else for (const name of names) edited = removeItem(edited, [...path, "deny"], name, file);
+  const { allow } = entry;
+  const isListed = !Array.isArray(allow) || names.some((name) => stringsIn(allow).some((each) => matches(each, name)));
+  return isListed ? edited : appendItem(edited, [...path, "allow"], tool, file);
+}
+
+/** The two names of a tool in an entry: with and without the server. */
+function namesFor({ server, tool = "" }: Switch): string[] {
+  return [tool, `${server}.${tool}`];
+}
+
+/** Throws POLICY_DENIED if another line of the config still switches it off. */
+export function checkOn({ server, tool }: Switch, config: Config): void {
+  const { policy } = config.servers.get(server) ?? {};
+  if (!policy) return;
+  const line = closingLine(policy);
+  const why = tool !== undefined ? denialOf(policy, tool) : line && `is denied in the config by ${line}`;
+  if (why === undefined) return;
+  const name = tool === undefined ? server : toolId(server, tool);
+  throw new ClaudikinsError("POLICY_DENIED", `${name} stays switched off: it ${why}`, {
+    hint: "Change that line: claudikins config edit. Nothing was changed.",
+  });
+}
+
+/** The entry of a server in a config document. */
+export function entryIn(document: unknown, server: string): PortableEntry {
+  return { ...objectAt(document, ["mcpServers", server]) };
+}

@@ -1,0 +1,126 @@
+/** Listens on a local port for the browser's redirect at the end of a sign-in, and makes the page that answers it. */
+import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import { type PeerProblem, problemOfPeer } from "../../base/peer-owner.ts";
+import { atMost } from "../../base/time-limit.ts";
+
+/** No other address is served, so that each connection has one owner to look for. */
+const hostname = "127.0.0.1";
+
+const path = "/callback";
+
+/** How long to wait for the browser to receive the last page. */
+const lastPageMs = 1_000;
+
+/** The pages load nothing, are not cached, and send no referrer. */
+const headers = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  connection: "close",
+};
+
+export class RedirectListener implements AsyncDisposable {
+  /** The redirect address. */
+  readonly url: URL;
+  /** Returns the page for a redirect. Until it is set, the answer is 404. */
+  onRedirect: ((redirect: URL) => Promise<string>) | undefined;
+  readonly #server: ReturnType<typeof Bun.serve>;
+
+  /** Listens on the first free port; 0 means any. Throws CONFIG_INVALID if no port is free. */
+  constructor(ports: number[]) {
+    this.#server = listen(ports, (request, server) => this.#answer(request, server));
+    this.url = new URL(`http://${hostname}:${this.#server.port}${path}`);
+  }
+
+  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    // Another user could send a code of an account of theirs.
+    const problem = await problemOfPeer(server.requestIP(request), { address: hostname, port: server.port! });
+    if (problem) return new Response(refusedPage(problem), { status: 403, headers });
+    const { pathname, search } = new URL(request.url);
+    // Checks the Host header against DNS rebinding.
+    const isOurs = request.headers.get("host") === this.url.host && pathname === path;
+    if (request.method !== "GET" || !isOurs || !this.onRedirect) {
+      return new Response("Not found.\n", { status: 404, headers: { connection: "close" } });
+    }
+    return new Response(await this.onRedirect(new URL(search, this.url)), { headers });
+  }
+
+  /** Stops listening. A page that is being sent still arrives. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await atMost(lastPageMs, this.#server.stop());
+    await this.#server.stop(true);
+  }
+}
+
+type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+
+function listen(ports: number[], fetch: Answer) {
+  for (const port of ports) {
+    try {
+      // The page may have to wait for the authorization server.
+      return Bun.serve({ hostname, port, fetch, idleTimeout: 255 });
+    } catch (error) {
+      if (systemCodeOf(error) !== "EADDRINUSE" && systemCodeOf(error) !== "EACCES") throw error;
+    }
+  }
+  throw new ClaudikinsError("CONFIG_INVALID", `The port for the browser's response is in use: ${ports.join(", ")}`, {
+    hint: 'Stop the program that uses it (another sign-in?), or change "callbackPort" under "oauth" in the config.',
+  });
+}
+
+/** A browser may run where its user cannot be known, such as in the system around a virtual machine. */
+function refusedPage({ message, hint }: PeerProblem): string {
+  const paste = "If you are signing in yourself: copy the address of this page and paste it where the sign-in waits.";
+  return redirectPage({ mark: "failed", title: "Not signed in", lines: [`${message}.`, hint, paste] });
+}
+
+interface PageText {
+  mark: "done" | "failed";
+  title: string;
+  lines: string[];
+}
+
+/** The page that the browser shows. It loads no other file. */
+export function redirectPage({ mark, title, lines }: PageText): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${Bun.escapeHTML(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<svg class="${mark}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${strokes[mark]}"/></svg>
+<h1>${Bun.escapeHTML(title)}</h1>
+${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
+<footer>claudikins</footer>
+</main>
+</body>
+</html>
+`;
+}
+
+const strokes = { done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
+
+const style = `
+:root { --back: #f6f5f2; --card: #fff; --text: #22211e; --dim: #6b6962; --line: #e4e1da; --done: #2d7d46; --failed: #b3362b }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #191816; --card: #232220; --text: #eceae4; --dim: #a19e95; --line: #35332f; --done: #63b37c; --failed: #e5766b }
+}
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--back);
+  color: var(--text); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+main { width: 100%; max-width: 27rem; padding: 2.25rem 2rem 1.5rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 14px; text-align: center }
+svg { width: 3rem; height: 3rem; fill: none; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
+svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
+h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere; text-wrap: balance }
+p { margin: .6rem 0; color: var(--dim); overflow-wrap: anywhere; text-wrap: balance }
+footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
+`;

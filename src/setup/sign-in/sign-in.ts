@@ -1,0 +1,123 @@
+/** One sign-in: sends the user to the authorization page, waits for the redirect, and stores the tokens. */
+
+import { waitText } from "../../base/duration.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import type { NetworkServer } from "../../config/load.ts";
+import { unlessAborted } from "../../servers/abort.ts";
+import type { CredentialStore } from "../../servers/auth/credentials.ts";
+import { beginSignIn, lastRedirect } from "../../servers/auth/sign-in.ts";
+import { readPasted } from "./pasted-redirect.ts";
+import { RedirectListener, redirectPage } from "./redirect-listener.ts";
+
+/** Brings the user to the authorization page, such as a terminal. */
+export interface Guide {
+  /**
+   * Sends the user to `to`. Pasted text goes to `paste`, which returns the problem, if any. `ended` is aborted at the end of
+   * the sign-in.
+   */
+  send(way: { to: URL; back: URL; paste(text: string): string | undefined; ended: AbortSignal }): void;
+  /** Called for a redirect that belongs to another sign-in. This sign-in continues to wait. */
+  stray(): void;
+}
+
+export interface SignInOptions {
+  guide: Guide;
+  /** Time limit for the user. */
+  timeoutMs: number;
+  /** Return false instead of failing if the server offers no sign-in. */
+  ifOffered?: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks the user only if needed. Returns false if the server offers no sign-in. Throws AUTH_REQUIRED if the sign-in failed or
+ * timed out, CANCELLED, and what `beginSignIn` throws. The listener is always closed.
+ */
+export async function signIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  { guide, timeoutMs, ifOffered = false, signal }: SignInOptions,
+): Promise<boolean> {
+  const what = `The sign-in to "${server.name}"`;
+  await using listener = new RedirectListener(portsFor(server, credentials));
+  const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal });
+  const begun = await unlessAborted(beginning, signal, what).catch((error) => {
+    if (!ifOffered || signal.aborted || !(error instanceof ClaudikinsError)) throw error;
+    return false as const;
+  });
+  if (!begun) return begun === undefined;
+  const to = begun.authorizationUrl;
+  const ended = new AbortController();
+  const answer = Promise.withResolvers<void>();
+  const timer = setTimeout(() => answer.reject(tooLate(server.name, timeoutMs)), timeoutMs);
+  let finished: Promise<void> | undefined;
+  /** Undefined for a redirect of another sign-in. Browsers may repeat the request, but a code is valid only once. */
+  const take = (redirect: URL): Promise<void> | undefined => {
+    if (redirect.searchParams.get("state") !== to.searchParams.get("state")) return undefined;
+    finished ??= begun.finish(redirect);
+    answer.resolve();
+    return finished;
+  };
+  try {
+    listener.onRedirect = (redirect) => {
+      const taken = take(redirect);
+      if (!taken) guide.stray();
+      return pageOf(server.name, taken);
+    };
+    const paste = (text: string) => takePasted(text, { to, back: listener.url, take });
+    guide.send({ to, back: listener.url, paste, ended: ended.signal });
+    await unlessAborted(answer.promise, signal, what);
+    clearTimeout(timer);
+    await unlessAborted(finished ?? Promise.resolve(), signal, what);
+    return true;
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+/** The problem with the pasted text; undefined if it was accepted. */
+function takePasted(
+  text: string,
+  { take, ...way }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
+): string | undefined {
+  const pasted = readPasted(text, way);
+  if ("problem" in pasted) return pasted.problem;
+  const taken = take(pasted.redirect);
+  if (!taken)
+    return "That address belongs to another sign-in. Sign in at the address above, then paste the address that the browser shows at the end.";
+  // A failure is reported to the caller that waits for the answer.
+  taken.catch(() => {});
+  return undefined;
+}
+
+/** The fixed port of a manually registered client, or else the last port, which the authorization server knows. */
+function portsFor(server: NetworkServer, credentials: CredentialStore): number[] {
+  const fixed = server.oauth ? server.oauth.callbackPort : undefined;
+  if (fixed !== undefined) return [fixed];
+  const last = Number(lastRedirect(server, credentials)?.port ?? 0);
+  return last > 0 ? [last, 0] : [0];
+}
+
+async function pageOf(name: string, taken: Promise<void> | undefined): Promise<string> {
+  const failed = (lines: string[]) => redirectPage({ mark: "failed", title: `Not signed in to ${name}`, lines });
+  if (!taken) {
+    return failed([
+      "This response belongs to another sign-in, perhaps an earlier one.",
+      "Close this window and sign in at the address shown in the terminal.",
+    ]);
+  }
+  try {
+    await taken;
+    const lines = ["You can close this window and return to your terminal or agent."];
+    return redirectPage({ mark: "done", title: `Signed in to ${name}`, lines });
+  } catch (error) {
+    return failed([messageOf(error), "You can close this window. The terminal shows what to do next."]);
+  }
+}
+
+function tooLate(name: string, timeoutMs: number): ClaudikinsError {
+  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${waitText(timeoutMs)}`, {
+    hint: "Try again, and allow more time with --timeout, for example --timeout 15m.",
+  });
+}

@@ -1,0 +1,181 @@
+/** The sign-ins to servers: lists them, signs in and signs out. */
+
+import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import { number, oneOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
+import type { Config, NetworkServer } from "../../config/load.ts";
+import { wantsSignIn } from "../../config/oauth.ts";
+import type { CredentialStore } from "../../servers/auth/credentials.ts";
+import { type SignInStatus, signInStatus, signOut } from "../../servers/auth/sign-in.ts";
+import type { Pool } from "../../servers/pool.ts";
+import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
+import { type SignInOptions, signIn } from "./sign-in.ts";
+
+/** The result of `claudikins auth login`. */
+export const loginShape = record({
+  server: text,
+  result: oneOf("signed in", "already signed in", "no sign-in needed"),
+  tools: number,
+  "scopes?": texts,
+  "expiresAt?": time,
+});
+export type LoginReport = ValueOf<typeof loginShape>;
+
+/** `"token in the config"`, `"headersHelper"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
+export type Standing = { server: string; account?: string } & (
+  | SignInStatus
+  | { state: "token in the config" | "headersHelper" | "off" }
+);
+
+/** Throws SERVER_NOT_FOUND, and USAGE for a server without a sign-in. */
+export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; config: Config }): NetworkServer {
+  pool.state(name);
+  const server = config.servers.get(name);
+  if (server?.url === undefined) {
+    throw new ClaudikinsError("USAGE", `Server "${name}" is a local program and has no sign-in`, {
+      hint: 'Set its credentials under "env" in its config entry.',
+    });
+  }
+  const way = wayOf(server);
+  if (way === "token in the config") {
+    throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config and needs no sign-in`, {
+      hint: 'To sign in instead, remove Authorization from "headers" or the user from "url".',
+    });
+  }
+  if (way === "headersHelper") {
+    throw new ClaudikinsError(
+      "USAGE",
+      `Server "${name}" gets its headers from its headersHelper and needs no sign-in`,
+      {
+        hint: 'To sign in as well, add "oauth": {} to its entry.',
+      },
+    );
+  }
+  if (way === "off") {
+    throw new ClaudikinsError(
+      "USAGE",
+      `Server "${name}" has "oauth": false in the config, which turns its sign-in off`,
+      {
+        hint: "To sign in, remove that from its entry.",
+      },
+    );
+  }
+  return server;
+}
+
+/** Asks all servers concurrently, and returns those that require a sign-in and those that failed otherwise. */
+export async function serversThatWait(
+  catalog: ToolCatalog,
+  signal: AbortSignal,
+): Promise<{ waiting: NetworkServer[]; broken: NetworkServer[] }> {
+  const servers = networkServers(catalog.config).filter((server) => wayOf(server) === "sign-in");
+  const codes = await Promise.all(
+    servers.map(({ name }) =>
+      catalog.fetch(name, signal).then(
+        () => "OK",
+        (error) => toClaudikinsError(error).code,
+      ),
+    ),
+  );
+  if (signal.aborted)
+    throw new ClaudikinsError("CANCELLED", "The search for servers that need a sign-in was cancelled");
+  return {
+    waiting: servers.filter((_, place) => codes[place] === "AUTH_REQUIRED"),
+    broken: servers.filter((_, place) => codes[place] !== "AUTH_REQUIRED" && codes[place] !== "OK"),
+  };
+}
+
+/** Signs in if needed, and asks for the tools. Throws what `signIn` and `fetch` throw. */
+export async function login(
+  server: NetworkServer,
+  catalog: ToolCatalog,
+  credentials: CredentialStore,
+  options: SignInOptions & { force: boolean },
+): Promise<LoginReport> {
+  const { name } = server;
+  const report = (result: LoginReport["result"], tools: number): LoginReport => {
+    const status = signInStatus(server, credentials);
+    const { scopes = undefined, expiresAt = undefined } = status.state === "signed in" ? status : {};
+    return { server: name, result, tools, ...(scopes ? { scopes } : {}), ...(expiresAt ? { expiresAt } : {}) };
+  };
+  const isSignedIn = () => signInStatus(server, credentials).state === "signed in";
+  const wasSignedIn = isSignedIn();
+  let openTools: number | undefined;
+  if ((!options.force && !wantsMore(server, credentials)) || server.needs.length > 0) {
+    openTools = await toolsOf(name, catalog, options.signal);
+    // With client credentials, this request has fetched tokens.
+    if (openTools !== undefined && isSignedIn())
+      return report(wasSignedIn ? "already signed in" : "signed in", openTools);
+  }
+  // Some servers list their tools without a sign-in and require one for calls.
+  const isDone = await signIn(server, credentials, { ...options, ifOffered: openTools !== undefined });
+  if (!isDone && openTools !== undefined) return report("no sign-in needed", openTools);
+  try {
+    return report("signed in", (await catalog.fetch(name, options.signal)).tools.length);
+  } catch (error) {
+    const { code, message, hint } = toClaudikinsError(error);
+    // Another sign-in would not help.
+    const ask = 'Ask its operator which scopes it needs, and list them in "scopes" under "oauth" in the config.';
+    throw new ClaudikinsError(code, `The sign-in to "${name}" succeeded, but: ${message}`, {
+      hint: code === "AUTH_REQUIRED" ? ask : hint,
+    });
+  }
+}
+
+/** The number of tools; undefined if the server requires a sign-in. */
+async function toolsOf(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    return (await catalog.fetch(name, signal)).tools.length;
+  } catch (error) {
+    if (error instanceof ClaudikinsError && error.code === "AUTH_REQUIRED") return undefined;
+    throw error;
+  }
+}
+
+/** Whether a tool has asked for a scope that the tokens do not have. */
+function wantsMore(server: NetworkServer, credentials: CredentialStore): boolean {
+  const { tokens, wantedScopes = [] } = credentials.read(server) ?? {};
+  return wantedScopes.some((scope) => !tokens?.scopes.includes(scope));
+}
+
+/** The states of the servers' sign-ins, from the stored credentials. */
+export function standings(servers: NetworkServer[], credentials: CredentialStore): Standing[] {
+  return servers.map((server) => {
+    const way = wayOf(server);
+    const { name, account } = server;
+    return {
+      server: name,
+      ...(account === undefined ? {} : { account }),
+      ...(way === "sign-in" ? signInStatus(server, credentials) : { state: way }),
+    };
+  });
+}
+
+/** Signs out of all servers. `signedOut` is false if there was no sign-in. Throws the first failure at the end. */
+export async function logout(
+  servers: NetworkServer[],
+  credentials: CredentialStore,
+  signal: AbortSignal,
+): Promise<{ server: string; signedOut: boolean }[]> {
+  const tried = await Promise.allSettled(servers.map((server) => signOut(server, credentials, { signal })));
+  const failed = tried.find((each) => each.status === "rejected");
+  if (failed) throw failed.reason;
+  return servers.map(({ name }, place) => ({
+    server: name,
+    signedOut: (tried[place] as PromiseFulfilledResult<boolean>).value,
+  }));
+}
+
+export function networkServers(config: Pick<Config, "servers">): NetworkServer[] {
+  return [...config.servers.values()].filter((server) => server.url !== undefined);
+}
+
+/** How a server gets its token: from a sign-in, from the config, from a program, or not at all. */
+export function wayOf(server: NetworkServer): "sign-in" | "token in the config" | "headersHelper" | "off" {
+  const { url, headers, oauth } = server;
+  const hasUser = URL.canParse(url) && new URL(url).username !== "";
+  if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
+    return "token in the config";
+  }
+  if (oauth === false) return server.headersHelper === undefined ? "off" : "headersHelper";
+  return wantsSignIn(server) ? "sign-in" : "headersHelper";
+}

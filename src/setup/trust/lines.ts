@@ -1,0 +1,160 @@
+/** Lists what a trusted config would do, line by line, for a person to read. Secrets are shown as `***`. */
+
+import { shellWord } from "../../base/shell-word.ts";
+import { variablesIn } from "../../config/expand.ts";
+import { usualVariable } from "../../config/llm.ts";
+import type { ParsedConfig } from "../../config/parse.ts";
+import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
+import type { ServerEntry } from "../../config/schema.ts";
+import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
+import type { Line } from "../../config/trust/store.ts";
+import { speaksOfSecret } from "../../servers/secrets.ts";
+
+/** Everything that needs trust, the servers first. */
+export function linesOf(config: ParsedConfig): Line[] {
+  const servers = enabledServers(config).flatMap(([name, entry]) => serverLines(name, entry));
+  return [...servers, ...ruleLines(config)];
+}
+
+function serverLines(name: string, entry: ServerEntry): Line[] {
+  const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
+  const line = lineOf(name);
+  const way = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
+  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth"];
+  const others = Object.entries(rest).filter(([key]) => !named.includes(key));
+  return [
+    ...way,
+    ...others.map(([key, value]) => line(key, JSON.stringify(value), value)),
+    ...readLines(variablesIn(rest), line),
+    ...policyLines({ allow, deny, confirm }, line),
+  ];
+}
+
+type MakeLine = (label: string, text: string, value?: unknown) => Line;
+
+const lineOf =
+  (part: string): MakeLine =>
+  (label, text, value = text) => ({ part, label, text, digest: digestOf(value) });
+
+type Program = Extract<ServerEntry, { command: string }>;
+type Remote = Exclude<ServerEntry, Program>;
+
+function programLines({ command, args, cwd, env, inherit = [] }: Program, line: MakeLine): Line[] {
+  const text = [command, ...shownArguments(args)].map(shellWord).join(" ");
+  return [
+    line("start", text, [command, args]),
+    ...(cwd === undefined ? [] : [line("in the folder", cwd)]),
+    ...Object.entries(env).map(([name, value]) => line("set", `${name}=${shownValue(name, value)}`, [name, value])),
+    ...(inherit === "minimal" || inherit.length === 0 ? [] : [line("read from the environment", inherit.join(", "))]),
+  ];
+}
+
+function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line: MakeLine): Line[] {
+  return [
+    line("connect to", shownAddress(url), url),
+    // Nothing in it is hidden: what looks like a secret may be a command.
+    ...(headersHelper === undefined
+      ? []
+      : [line("run in a shell, with all your variables, for headers", headersHelper)]),
+    ...(cwd === undefined ? [] : [line("in the folder", cwd)]),
+    ...Object.entries(headers).map(([name, value]) =>
+      line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
+    ),
+    ...Object.entries(oauth || {})
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => line("sign in with", `${key} ${shownValue(key, String(value), true)}`, [key, value])),
+    ...(oauth === false ? [line("sign in", "never", false)] : []),
+  ];
+}
+
+function readLines(names: Iterable<string>, line: MakeLine): Line[] {
+  const text = [...names].join(", ");
+  return text === "" ? [] : [line("read from the environment", text)];
+}
+
+function policyLines(keys: PolicyKeys, line: MakeLine): Line[] {
+  return policyKeys.flatMap((key) => {
+    const value = keys[key];
+    if (value === undefined) return [];
+    const text = Array.isArray(value) ? value.join(", ") || "nothing" : confirmText(value as Confirm);
+    return [line(key, text, value)];
+  });
+}
+
+function confirmText(confirm: Confirm): string {
+  if (typeof confirm === "string") return confirm;
+  return Object.entries(confirm)
+    .map(([pattern, mode]) => `${pattern} ${mode}`)
+    .join(", ");
+}
+
+function ruleLines(config: ParsedConfig): Line[] {
+  const { policy, llm, registry, workspace, executeTask, record, ...others } = rulesOf(config) as Partial<ParsedConfig>;
+  const folders = lineOf("folders");
+  const model = lineOf("model");
+  const executions = lineOf("executions");
+  return [
+    ...policyLines(policy ?? {}, lineOf("policy")),
+    ...(llm === undefined ? [] : modelLines(llm, model)),
+    ...(executeTask ? [model("offer", "execute_task, which lets it call tools", executeTask)] : []),
+    ...(registry === undefined ? [] : [folders("write generated files to", registry)]),
+    ...(workspace === undefined ? [] : [folders("let code write to", workspace)]),
+    ...readLines(variablesIn([registry, workspace]), folders),
+    ...(record === undefined ? [] : [executions("keep", "arguments and results", record)]),
+    ...Object.entries(others).map(([key, value]) => lineOf("config")(key, JSON.stringify(value), value)),
+  ];
+}
+
+function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Line[] {
+  const { preset, baseUrl, model, apiKey, headers = {} } = llm;
+  const usual = [apiKey === undefined ? usualVariable(preset) : undefined].filter((each) => each !== undefined);
+  const where = [preset, baseUrl === undefined ? undefined : shownAddress(baseUrl), model].filter(Boolean).join(" ");
+  return [
+    line("send tasks to", where, [preset, baseUrl, model]),
+    ...(apiKey === undefined ? [] : [line("send", `key ${shownValue("apiKey", apiKey, true)}`, apiKey)]),
+    ...Object.entries(headers).map(([name, value]) =>
+      line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
+    ),
+    ...readLines(variablesIn(llm).union(new Set(usual)), line),
+  ];
+}
+
+const hidden = "***";
+
+/** One word without slashes, spaces or shell syntax, so that it is neither a path nor a command. */
+const plainWord = /^[\w+=.:~%-]{6,}$/;
+const reference = /\$\{[^}]*\}/;
+const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{12,}$/;
+const nameOfProgram = /cmd|command|askpass|program|exec|hook|helper/i;
+
+/**
+ * Hides a secret, but only if the value cannot be a program: a hostile config must not hide a command behind a name such as
+ * PASSWORD. `isData` is a value that cannot be run, such as a header's: it is hidden if its name suggests a secret.
+ */
+function shownValue(name: string, value: string, isData = false): string {
+  const [, scheme = "", rest = value] = /^((?:Bearer|Basic|Token|ApiKey|Digest) +)(.+)$/is.exec(value) ?? [];
+  if (reference.test(rest)) return value;
+  if (knownToken.test(rest)) return scheme + hidden;
+  if (!speaksOfSecret(name) && scheme === "") return value;
+  if (isData) return scheme + hidden;
+  return plainWord.test(rest) && !nameOfProgram.test(name) ? scheme + hidden : value;
+}
+
+function shownArguments(args: readonly string[]): string[] {
+  return args.map((text, index) => {
+    const [, before = "", name = "", value = ""] = /^((-{0,2}[\w-]+)[=:])(.+)$/s.exec(text) ?? [];
+    if (name !== "") return before + shownValue(name.replace(/^-+/, ""), value);
+    const [, flag = ""] = /^--?([\w-]+)$/.exec(args[index - 1] ?? "") ?? [];
+    if (flag !== "" && !text.startsWith("-")) return shownValue(flag, text);
+    return knownToken.test(text) ? hidden : shownAddress(text);
+  });
+}
+
+/** Hides user info and query values, and escapes non-ASCII letters, which can look like ASCII ones. */
+function shownAddress(text: string): string {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+  return text
+    .replace(/^([a-z][a-z\d+.-]*:\/\/)(?!\$\{)[^\s/@?#]+@/i, `$1${hidden}@`)
+    .replace(/([?&][^=&\s]*=)(?!\$\{)[^&\s#]+/g, `$1${hidden}`)
+    .replace(/[^\x20-\x7e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
+}

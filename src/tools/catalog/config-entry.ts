@@ -1,0 +1,123 @@
+/** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
+
+import { sha256 } from "../../base/sha256.ts";
+import { version } from "../../base/version.ts";
+import type { Config, ServerConfig } from "../../config/load.ts";
+import { closingLine, denialOf } from "../../policy/decision.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import type { RegistryServer, ToolRules } from "../model.ts";
+import type { CatalogResults } from "../server-catalog.ts";
+
+/** The category of servers that have none in the config and are not in the server catalog. */
+const defaultCategory = "other";
+
+export interface AboutServer {
+  category: string;
+  description: string;
+  /** The results of its tools, from the server catalog. Empty for other servers. */
+  results: CatalogResults["tools"];
+  /** The arguments of its usual tools, from the server catalog. Empty for other servers. */
+  usual: NonNullable<CatalogResults["usual"]>;
+}
+
+/**
+ * Takes what the config leaves out, and the results of the tools, from the server catalog. The results of a server that has been
+ * asked are also found by the names of its tools.
+ */
+export async function aboutServer(config: ServerConfig, listed: readonly string[] = []): Promise<AboutServer> {
+  const { recognise, recogniseByTools, resultsOf } = await import("../server-catalog.ts");
+  const known = recognise(config);
+  // A server with the same tools may be a relative, so it keeps its own words.
+  const { tools = {}, usual = {} } = resultsOf(config) ?? recogniseByTools(listed)?.results ?? {};
+  return {
+    category: config.category ?? known?.category ?? defaultCategory,
+    description: config.description ?? known?.description ?? "",
+    results: tools,
+    usual,
+  };
+}
+
+/**
+ * Two entries with the same fingerprint have the same tools under the same names. Variables and headers count by name only, so
+ * that a fingerprint contains no secret. The policy counts because the registry holds only allowed tools, and our version because
+ * the server catalog may differ in another one.
+ */
+export function fingerprintOf(config: ServerConfig, jsName: string | undefined, rules: ToolRules | undefined): string {
+  const names = [jsName ?? null, config.category ?? null, config.description ?? null];
+  return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
+}
+
+/** Whether the entry has changed since the server was listed only by rules that deny more, so that no tool is missing. */
+export function deniesMoreOnly(server: RegistryServer, config: ServerConfig, jsName: string | undefined): boolean {
+  if (server.fingerprint !== fingerprintOf(config, jsName, server.rules)) return false;
+  const [before, now] = [server.rules ?? noRules, rulesOf(config) ?? noRules];
+  const isWithin = (patterns: string[], all: string[]) => patterns.every((pattern) => all.includes(pattern));
+  return (
+    isWithin(before.deny, now.deny) &&
+    before.allow.every((old) => now.allow.some((patterns) => isWithin(patterns, old)))
+  );
+}
+
+/** How the server is started or reached. */
+function wayOf(config: ServerConfig): unknown[] {
+  return config.url === undefined
+    ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
+    : [
+        ...[config.transport, config.url, Object.keys(config.headers).sort()],
+        // Its text may contain a secret.
+        ...(config.headersHelper === undefined ? [] : ["headersHelper"]),
+      ];
+}
+
+const entryKeys = new WeakMap<ServerConfig, string>();
+
+/**
+ * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, or another entry of the same
+ * name, is another server: its calls say nothing about this one.
+ */
+export function entryKeyOf({ origin, extended }: Config, server: ServerConfig): string {
+  const known = entryKeys.get(server);
+  if (known !== undefined) return known;
+  const owner = configOwner(server.own && extended ? { kind: "user", file: extended.file } : origin);
+  const key = sha256(JSON.stringify([owner, server.name, ...wayOf(server)])).slice(0, 24);
+  entryKeys.set(server, key);
+  return key;
+}
+
+const noRules: ToolRules = { allow: [], deny: [] };
+
+/** The rules that decide which tools are stored. Undefined if all tools are. */
+export function rulesOf(config: ServerConfig): ToolRules | undefined {
+  const policy = storedPolicy(config);
+  if (!policy || policy.allow.length + policy.deny.length === 0) return undefined;
+  const hashes = (patterns: string[]) => patterns.map((pattern) => sha256(pattern).slice(0, 12));
+  const allow = policy.allow.map(({ patterns }) => hashes(patterns));
+  return { allow, deny: policy.deny.flatMap(({ patterns }) => hashes(patterns)) };
+}
+
+/** The rules that the stored tools follow. In the user's own registry, these are not the rules of the project that uses it. */
+function storedPolicy({ own, policy }: ServerConfig): ServerConfig["policy"] {
+  return own ? own.policy : policy;
+}
+
+/** Whether the config denies everything of the server. */
+export function isClosed(config: ServerConfig | undefined): boolean {
+  return config?.policy !== undefined && closingLine(config.policy) !== undefined;
+}
+
+/** The same object if the config denies none of its tools, else a copy without the denied ones. */
+export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
+  return withoutDenied(server, config?.policy);
+}
+
+/** The server as the registry stores it. */
+export function storedTools(server: RegistryServer, config: ServerConfig): RegistryServer {
+  return withoutDenied(server, storedPolicy(config));
+}
+
+function withoutDenied(server: RegistryServer, policy: ServerConfig["policy"]): RegistryServer {
+  if (!policy) return server;
+  const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
+  const denied = server.tools.length - tools.length;
+  return denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
+}

@@ -1,0 +1,281 @@
+/** Learns the shapes of results from calls, after each call is answered and with bounded work. */
+import { join } from "node:path";
+import { messageOf } from "../../base/errors.ts";
+import { prepareForOthers, removeFile, statsOf } from "../../base/files.ts";
+import { withLock } from "../../base/lock.ts";
+import type { Log } from "../../base/log.ts";
+import { LargeJson } from "../../servers/decoding/large-json.ts";
+import { resultContent, type ToolResult } from "../../servers/result.ts";
+import type { RegistryServer, RegistryTool } from "../model.ts";
+import { givenWords, isGivenBy, maxText, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import {
+  type AllObserved,
+  addObserved,
+  applyObserved,
+  type Learned,
+  observedFileName,
+  observedLockName,
+  readObserved,
+  writeObserved,
+} from "../observed/store.ts";
+import { rewriteTools } from "../registry/store.ts";
+import { runJob, runJobInTime } from "../work/run.ts";
+import type { Registries } from "./registries.ts";
+import { registriesOf, registryOf } from "./registries.ts";
+
+/** Maximum number of results that wait to be examined, in all and per tool. */
+const maxWaiting = 16;
+const maxOfTool = 4;
+
+/** After this many results without news, only one of 32 is examined. */
+const settledAfter = 8;
+const thenOneOf = 32;
+
+/**
+ * Longer JSON is examined in a worker: parsing it takes more than 2 ms. Of JSON beyond `maxText` only the beginning is parsed, on
+ * this thread, because sending it to a worker would take longer.
+ */
+const largeChars = 131_072;
+const lookLimitMs = 10_000;
+
+/** Delay before writing, so that results of one moment are written together. */
+const writeAfterMs = 1_000;
+const lockWaitMs = 5_000;
+
+const manyTools = 500;
+const rewriteLimitMs = 60_000;
+
+interface Seen {
+  server: RegistryServer;
+  tool: RegistryTool;
+  args: unknown;
+  result: ToolResult;
+}
+
+interface Waiting extends Seen {
+  /** Server and tool. */
+  id: string;
+}
+
+interface ObserverOptions {
+  config: Registries;
+  isOn: boolean;
+  servers: () => readonly RegistryServer[];
+  /** The names of the other entries of the same server. */
+  twinsOf: (server: string) => readonly string[];
+  log: Log;
+}
+
+export class Observer {
+  readonly #config: Registries;
+  /** Returns the servers as they are stored now. */
+  readonly #servers: () => readonly RegistryServer[];
+  readonly #twinsOf: ObserverOptions["twinsOf"];
+  readonly #log: Log;
+  readonly #isOn: boolean;
+  #all: AllObserved | undefined;
+  /** Modification times and sizes of the files that `#all` was read from. */
+  #stamp = "";
+  #waiting: Waiting[] = [];
+  /** Large results that a worker examines now. */
+  readonly #looking = new Set<Promise<void>>();
+  readonly #counts = new Map<string, { calls: number; unchanged: number }>();
+  #learned: Learned[] = [];
+  /** When the first shape of a tool was observed, by `performance.now()`. Shapes of earlier sessions are not in it. */
+  readonly #firstSeen = new Map<string, { server: string; tool: string; at: number }>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: ObserverOptions) {
+    this.#config = options.config;
+    this.#twinsOf = options.twinsOf;
+    this.#isOn = options.isOn;
+    this.#servers = options.servers;
+    this.#log = options.log;
+  }
+
+  /** Notes a result. It is examined after the call is answered, so the call is not slower. */
+  see(seen: Seen): void {
+    const { server, tool, result } = seen;
+    if (!this.#isOn || tool.outputSchema || result["isError"] === true) return;
+    const id = JSON.stringify([server.name, tool.name]);
+    const count = this.#counts.get(id) ?? { calls: 0, unchanged: 0 };
+    this.#counts.set(id, count);
+    count.calls += 1;
+    if (count.unchanged >= settledAfter && count.calls % thenOneOf !== 0) return;
+    const waiting = this.#waiting;
+    if (waiting.length >= maxWaiting || waiting.filter((each) => each.id === id).length >= maxOfTool) return;
+    if (waiting.length === 0) setTimeout(() => this.#look());
+    waiting.push({ ...seen, id });
+  }
+
+  /** Like `settle`, and waits for large results as well. */
+  async settleAll(): Promise<void> {
+    if (!this.#isOn) return;
+    this.#look();
+    await Promise.all(this.#looking);
+    this.settle();
+  }
+
+  /** Examines all waiting results but large ones, and reads what other processes learned. */
+  settle(): void {
+    if (!this.#isOn) return;
+    this.#look();
+    if (this.#all && this.#stamp === this.#stampNow()) return;
+    this.#read();
+    for (const server of this.#servers()) this.apply(server);
+  }
+
+  /** The tools whose first result was observed since then, by `performance.now()`. */
+  firstSeenSince(time: number): { server: string; tool: RegistryTool }[] {
+    this.settle();
+    return [...this.#firstSeen.values()].flatMap(({ server: name, tool: toolName, at }) => {
+      if (at < time) return [];
+      const tool = this.#toolOf(name, toolName)?.tool;
+      return tool?.observed ? [{ server: name, tool }] : [];
+    });
+  }
+
+  /** Adds the observed shapes to the tools of a server. Does nothing if observing is off. */
+  apply(server: RegistryServer): void {
+    applyObserved(server, this.#isOn ? (this.#all ?? this.#read()) : new Map(), this.#twinsOf(server.name));
+  }
+
+  /** If observing is off, removes what was stored before. Throws FILE_NOT_WRITABLE. */
+  forgetWhenOff(): void {
+    if (!this.#isOn) removeFile(join(this.#config.folders.registry, observedFileName));
+  }
+
+  /** Writes what was learned. Never rejects: the calls have been answered. */
+  async flush(): Promise<void> {
+    this.#look();
+    await Promise.all(this.#looking);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    await this.#writing;
+  }
+
+  #look(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const seen of waiting) {
+      const { text, value } = contentOf(seen.result);
+      const given = givenWords(seen.args, seen.tool);
+      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
+      else if (text.length <= largeChars || text.length > maxText)
+        this.#learn(seen, shapeOfText(text, isGivenBy(given)));
+      else {
+        const looking = runJobInTime({ work: "shape", text, given }, lookLimitMs)
+          .then((observed) => this.#learn(seen, observed))
+          .catch(() => {})
+          .finally(() => this.#looking.delete(looking));
+        this.#looking.add(looking);
+      }
+    }
+  }
+
+  #learn({ id, server, tool }: Waiting, observed: Observed | undefined): void {
+    if (!observed) return;
+    const count = this.#counts.get(id);
+    const all = this.#all ?? this.#read();
+    const isFirst = !tool.observed;
+    const before = shapeText(tool);
+    addObserved({ ...observed, server, tool }, all);
+    this.#applyTo(server.name);
+    const isNew = before !== shapeText(tool);
+    if (count) count.unchanged = isNew ? 0 : count.unchanged + 1;
+    if (!isNew) return;
+    if (isFirst) this.#firstSeen.set(id, { server: server.name, tool: tool.name, at: performance.now() });
+    this.#learned.push({ ...observed, server, tool });
+    this.#timer ??= setTimeout(() => void this.flush(), writeAfterMs);
+    this.#timer.unref();
+  }
+
+  /** Finds the tool again: the server may have been listed since the call. */
+  #applyTo(name: string): void {
+    for (const server of this.#servers()) if (server.name === name) this.apply(server);
+  }
+
+  async #write(): Promise<void> {
+    const learned = this.#learned;
+    this.#learned = [];
+    for (const [folder, each] of Map.groupBy(learned, ({ server }) => registryOf(this.#config, server.name))) {
+      await this.#writeTo(folder, each);
+    }
+  }
+
+  async #writeTo(folder: string, learned: readonly Learned[]): Promise<void> {
+    try {
+      const lock = join(folder, observedLockName);
+      prepareForOthers(lock);
+      await withLock(
+        lock,
+        "the observed results",
+        () => {
+          const all = readObserved(folder);
+          for (const each of learned) addObserved(each, all);
+          writeObserved(folder, all);
+        },
+        lockWaitMs,
+      );
+      this.#read();
+      for (const [name, each] of Map.groupBy(learned, ({ server }) => server.name)) {
+        await this.#rewrite(name, new Set(each.map(({ tool }) => tool.name)));
+      }
+    } catch (error) {
+      this.#log.debug(`Cannot write the observed results: ${messageOf(error)}`);
+    }
+  }
+
+  /** The types of a server with many tools are one large file, so it is written in a worker. */
+  async #rewrite(serverName: string, toolNames: ReadonlySet<string>): Promise<void> {
+    this.#applyTo(serverName);
+    const server = this.#servers().find(({ name }) => name === serverName);
+    if (!server) return;
+    const folder = registryOf(this.#config, serverName);
+    const changed = { ...server, tools: server.tools.filter(({ name }) => toolNames.has(name)) };
+    const names = server.tools.map(({ name }) => name);
+    if (names.length < manyTools) rewriteTools(folder, changed, names);
+    else await runJob({ work: "tools", folder, server: JSON.stringify(changed), names }, rewriteLimitMs);
+  }
+
+  #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {
+    const server = this.#servers().find(({ name }) => name === serverName);
+    const tool = server?.tools.find(({ name }) => name === toolName);
+    return server && tool ? { server, tool } : undefined;
+  }
+
+  #read(): AllObserved {
+    this.#stamp = this.#stampNow();
+    this.#all = new Map(
+      registriesOf(this.#config).flatMap((folder) =>
+        [...readObserved(folder)].filter(([server]) => registryOf(this.#config, server) === folder),
+      ),
+    );
+    // Not written yet.
+    for (const each of this.#learned) addObserved(each, this.#all);
+    return this.#all;
+  }
+
+  #stampNow(): string {
+    return registriesOf(this.#config).map(stampIn).join(", ");
+  }
+}
+
+function stampIn(folder: string): string {
+  const found = statsOf(join(folder, observedFileName));
+  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
+}
+
+function shapeText({ observed }: RegistryTool): string {
+  return JSON.stringify(observed ?? null);
+}
+
+/** The text or JSON of a result, or its value if that is already parsed. */
+function contentOf(result: ToolResult): { text?: string; value?: unknown } {
+  const content = resultContent(result);
+  if ("text" in content) return { text: content.text };
+  const value = "blocks" in content ? content.blocks : content.structured;
+  return value instanceof LargeJson ? { text: value.json } : { value };
+}

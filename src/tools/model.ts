@@ -1,0 +1,83 @@
+/** The content of the index file: servers and their tools. */
+import type { JsonObject } from "../base/json-object.ts";
+import type { CatalogResult } from "./server-catalog.ts";
+
+export interface RegistryTool {
+  /** The original name. */
+  name: string;
+  /** The JS name; undefined if two tools would get the same one. */
+  jsName?: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  /** The shape of observed results, as a JSON Schema, if the server declares none. It is stored in a separate file. */
+  observed?: JsonObject;
+  /** What the tool of a well-known server returns. Observed shapes come first: another version may return something else. */
+  known?: CatalogResult;
+  /** Whether most tasks with the server need the tool, from the server catalog. */
+  usual?: boolean;
+  annotations?: JsonObject;
+  icons?: unknown[];
+  _meta?: JsonObject;
+  /** Fields that no revision of MCP defines. */
+  more?: JsonObject;
+}
+
+export interface RegistryServer {
+  name: string;
+  /** The JS name of its global; undefined if it would hide a global, or if two servers would get the same one. */
+  jsName?: string | undefined;
+  category: string;
+  description: string;
+  /** The folder below the registry, with forward slashes. */
+  folder: string;
+  /** The fingerprint of its config entry. If it changes, the tools may have changed. */
+  fingerprint: string;
+  /** The revision of MCP that the server spoke when it was listed. Missing in an index of an older claudikins. */
+  protocol?: string;
+  /** The server's own version, when it was listed. */
+  version?: string;
+  /** Sorted by name, without denied tools. */
+  tools: RegistryTool[];
+  /** Number of denied tools; missing if there are none. */
+  denied?: number;
+  /** The config's rules for its tools when it was listed. Missing if there were none. */
+  rules?: ToolRules;
+}
+
+/** The hashes of patterns, which may name denied tools. A tool must match one pattern of each list in `allow`, and none of `deny`. */
+export interface ToolRules {
+  allow: string[][];
+  deny: string[];
+}
+
+export interface RegistryIndex {
+  version: 1;
+  /** Sorted by name. */
+  servers: RegistryServer[];
+}
+
+export const emptyIndex: RegistryIndex = { version: 1, servers: [] };
+
+export const indexFileName = "index.json";
+
+/** `server.tool`, with the original names. */
+export function toolId(server: string, tool: string): string {
+  return `${server}.${tool}`;
+}
+
+/** The part of a definition that agents give to their model, as JSON. They leave out titles, annotations and output schemas. */
+export function definitionText({ name, description, inputSchema }: Definition): string {
+  return JSON.stringify({ name, description, inputSchema });
+}
+
+export function definitionChars(tools: readonly Definition[]): number {
+  return tools.reduce((sum, tool) => sum + definitionText(tool).length, 0);
+}
+
+interface Definition {
+  name?: unknown;
+  description?: unknown;
+  inputSchema?: unknown;
+}

@@ -1,0 +1,45 @@
+/**
+ * Records in the user's data folder which config a registry belongs to, and how to start claudikins. The registry must not have
+ * these paths: it may be shared, and sandboxed code can read it.
+ */
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { writeWhenChanged } from "../base/files.ts";
+import { sha256 } from "../base/sha256.ts";
+
+export interface Origin {
+  /** The config file; null for the demo. */
+  config: string | null;
+  /** The command that starts this claudikins. */
+  command: string[];
+  version: string;
+}
+
+/** The file for one registry, and the file for registries that were copied or moved, which has no config. */
+function filesOf(dataFolder: string, registry: string): [string, string] {
+  const name = sha256(realpathSync(registry)).slice(0, 16);
+  return [join(dataFolder, "registries", `${name}.json`), join(dataFolder, "executable.json")];
+}
+
+export function noteOrigin(dataFolder: string, registry: string, { config, command, version }: Origin): void {
+  const [own, other] = filesOf(dataFolder, registry);
+  const write = (file: string, note: object) => writeWhenChanged(file, `${JSON.stringify(note, null, 2)}\n`);
+  try {
+    write(own, { registry, config, command, version });
+    write(other, { command, version });
+  } catch {
+    // Without the record, the generated files search for both.
+  }
+}
+
+/** The record; empty if there is none. */
+export function originOf(dataFolder: string, registry: string): Partial<Origin> {
+  for (const file of filesOf(dataFolder, registry)) {
+    try {
+      return JSON.parse(readFileSync(file, "utf8"));
+    } catch {
+      // The next file is asked.
+    }
+  }
+  return {};
+}

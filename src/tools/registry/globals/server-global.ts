@@ -1,0 +1,115 @@
+/**
+ * Declares one server as programs see it. The file is a module, so that the types of its tools have their names to themselves, and it adds
+ * the server to the global scope.
+ */
+
+import type { RegistryServer, RegistryTool } from "../../model.ts";
+import { assignFileNames } from "../../names.ts";
+import { firstSentence, needsNoArguments } from "../../signature.ts";
+import { declaredArguments, declaredResult, typeNames } from "../../tool-types.ts";
+import { typeName } from "../../types/declarations.ts";
+import { comment } from "../../types/documentation.ts";
+import { keyText } from "../../types/printer.ts";
+import { generatedMark } from "../generated-mark.ts";
+import { browserFunctions, browserVariables, notDeclarable } from "./browser-globals.ts";
+import { codeNames, serverFunctions, serverModuleName, variableNames } from "./server-module.ts";
+
+/** Has a dash, so it is the file name of no tool. */
+export const serverGlobalName = "server-global.d.ts";
+
+export function serverGlobal(server: RegistryServer): string {
+  const files = assignFileNames(server.tools.map(({ name }) => name));
+  const type = `${typeName(server.name)}Server`;
+  const texts = [
+    generatedMark,
+    `/// <reference path="../../globals.d.ts" />\n/// <reference path="./${serverModuleName}" />`,
+    "export {};",
+    ...server.tools.map((tool) => toolBlock(tool, blockName(tool, files))),
+    serverInterface(server, type, files),
+    `declare global {\n${globalName(server, type)}  namespace Claudikins {\n    interface Servers {\n${servers(server, type)}    }\n  }\n}`,
+  ];
+  return `${texts.join("\n\n")}\n`;
+}
+
+/** The text with the types of these tools written again. Tools that it does not have are left out. `files` are the names of their files. */
+export function withToolsAgain(
+  text: string,
+  tools: readonly RegistryTool[],
+  files: ReadonlyMap<string, string>,
+): string {
+  return tools.reduce((before, tool) => {
+    const block = blockName(tool, files);
+    const start = before.indexOf(`\n${blockStart(block)}\n`);
+    const last = `\n${blockEnd(block)}\n`;
+    const end = before.indexOf(last, start);
+    if (start === -1 || end === -1) return before;
+    return `${before.slice(0, start + 1)}${toolBlock(tool, block)}${before.slice(end + last.length - 1)}`;
+  }, text);
+}
+
+/** The namespace of a tool's types. No other tool of the server has it. */
+function blockName({ name }: RegistryTool, files: ReadonlyMap<string, string>): string {
+  return `_${files.get(name)}`;
+}
+
+const blockStart = (name: string) => `declare namespace ${name} {`;
+const blockEnd = (name: string) => `} // ${name}`;
+
+function toolBlock(tool: RegistryTool, block: string): string {
+  const { args, result } = typeNames(tool);
+  const taken = new Set([args, result]);
+  return [
+    blockStart(block),
+    declaredArguments(tool, args, taken),
+    usable(declaredResult(tool, result, taken)),
+    blockEnd(block),
+  ].join("\n");
+}
+
+/** Comments and texts, or the type `unknown`, which is not the name of a member. */
+const unknownTypes = /\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\bunknown\b(?!\??:)/g;
+
+/** Unknown parts of results become `any`: with `unknown`, every program would need casts. */
+function usable(declaration: string): string {
+  return declaration.replace(unknownTypes, (found) => (found === "unknown" ? "any" : found));
+}
+
+function serverInterface(server: RegistryServer, type: string, files: ReadonlyMap<string, string>): string {
+  const names = codeNames(server.tools);
+  const hidden = serverFunctions.filter((name) => names.has(name)).map((name) => JSON.stringify(name));
+  const base = hidden.length === 0 ? "Claudikins.Functions" : `Omit<Claudikins.Functions, ${hidden.join(" | ")}>`;
+  const members = [...names].map(([name, tool]) => {
+    if (name !== (tool.jsName ?? tool.name)) return `  ${keyText(name)}: ${type}[${JSON.stringify(tool.jsName)}];\n`;
+    const block = blockName(tool, files);
+    const { args, result } = typeNames(tool);
+    const optional = needsNoArguments(tool.inputSchema) ? "?" : "";
+    const call = `Claudikins.Tool<[args${optional}: ${block}.${args}], ${block}.${result}>`;
+    return `${comment(firstSentence(tool.description, 200), "  ")}  ${keyText(name)}: ${call};\n`;
+  });
+  const about = comment(firstSentence(server.description, 200), "");
+  return `${about}interface ${type} extends ${base} {\n${members.join("")}}`;
+}
+
+/**
+ * The server as a global. TypeScript's types of browsers declare some names too: they stay variables of browsers where these types are
+ * used, and functions get the tools as members.
+ */
+function globalName(server: RegistryServer, type: string): string {
+  const { jsName } = server;
+  if (jsName === undefined || notDeclarable.has(jsName)) return "";
+  if (browserFunctions.has(jsName)) return namespace(server, jsName, type);
+  const own = browserVariables.has(jsName)
+    ? `typeof globalThis extends { onmessage: any; ${jsName}: infer Known } ? Known : ${type}`
+    : type;
+  return `  var ${jsName}: ${own};\n`;
+}
+
+function namespace({ tools }: RegistryServer, jsName: string, type: string): string {
+  const lines = variableNames(tools).map((name) => `    export const ${name}: ${type}["${name}"];\n`);
+  return `  namespace ${jsName} {\n${lines.join("")}  }\n`;
+}
+
+function servers({ name, jsName }: RegistryServer, type: string): string {
+  const names = new Set([name, ...(jsName === undefined ? [] : [jsName])]);
+  return [...names].map((each) => `      ${keyText(each)}: ${type};\n`).join("");
+}

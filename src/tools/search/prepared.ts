@@ -1,0 +1,92 @@
+/** Prepares the search index of all tools, and keeps it in a file if that takes long. */
+import { join } from "node:path";
+import { readIfThere, writeWhenChanged } from "../../base/files.ts";
+import { version } from "../../base/version.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
+import { documentOf, meanLengths, strengthsOf } from "./document.ts";
+import { type PostingEntry, postingEntries } from "./postings.ts";
+
+/** A tool with its server. Its number is its place in the list. */
+export interface ListedTool {
+  id: string;
+  of: RegistryServer;
+  tool: RegistryTool;
+}
+
+export interface Prepared {
+  /** The stems of each tool's name, separated by spaces. */
+  names: string[];
+  /** Each tool's kind of act. */
+  acts: (string | null)[];
+  /** All words in names and descriptions, for spelling. */
+  words: string[];
+  postings: PostingEntry[];
+}
+
+export function prepare(tools: readonly ListedTool[]): Prepared {
+  const documents = tools.map(({ of, tool }) => documentOf(of, tool));
+  const means = meanLengths(documents);
+  const words = new Set<string>();
+  for (const document of documents) for (const word of document.words) words.add(word);
+  return {
+    names: documents.map(({ fields }) => fields.name.join(" ")),
+    acts: documents.map(({ act }) => act ?? null),
+    words: [...words],
+    postings: postingEntries(documents.map((document) => strengthsOf(document, means))),
+  };
+}
+
+export const preparedFileName = "search.json";
+
+/** With fewer tools, making the index is faster than reading it. */
+export const minTools = 500;
+
+/** The tools of all servers, sorted by id, which gives them their numbers. */
+export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
+  return servers
+    .flatMap((of) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, tool })))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The version of the file. Increase it with every change of tokenizing, weights or tables. */
+const format = 4;
+
+/** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
+export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
+  if (tools.length < minTools) return prepare(tools);
+  const path = join(folder, preparedFileName);
+  const stamp = stampOf(tools);
+  const kept = readKept(path, stamp);
+  if (kept) return kept;
+  const made = prepare(tools);
+  try {
+    writeWhenChanged(path, JSON.stringify({ stamp, ...made }));
+  } catch {
+    // Without the file, the next process prepares again.
+  }
+  return made;
+}
+
+function readKept(path: string, stamp: string): Prepared | undefined {
+  try {
+    const text = readIfThere(path) ?? "";
+    // A file of other tools is not parsed.
+    return text.startsWith(JSON.stringify({ stamp }).slice(0, -1)) ? (JSON.parse(text) as Prepared) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Identifies the tools by everything that is indexed. */
+function stampOf(tools: readonly ListedTool[]): string {
+  const indexed = tools.map(({ of, tool }) => [
+    of.name,
+    of.category,
+    of.description,
+    tool.name,
+    tool.title,
+    tool.description,
+    tool.inputSchema["properties"],
+  ]);
+  return `${version} ${format} ${Bun.hash(JSON.stringify(indexed)).toString(36)}`;
+}

@@ -1,0 +1,170 @@
+/** Completes a search answer: full details of tools, an overview if nothing was found, and unavailable servers. */
+
+import { isObject } from "../../base/json-object.ts";
+import { nearNames } from "../../base/near-names.ts";
+import { oneLine } from "../../base/visible-text.ts";
+import type { Pool } from "../../servers/pool.ts";
+import { stateProblem } from "../../servers/state.ts";
+import { briefSignature } from "../brief-signature.ts";
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { requiredArguments } from "../json-schema.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
+import { notesOf } from "../registry/emit.ts";
+import { callPath, signature } from "../signature.ts";
+import { companionsOf } from "./companions.ts";
+import { type FoundTool, type SearchResult, serverIn } from "./search.ts";
+import { listSkills, skillId } from "./skills.ts";
+
+/** The details of each tool: enough to choose, enough to call, or everything. */
+export const details = ["names", "signatures", "full"] as const;
+export type Detail = (typeof details)[number];
+
+/** The example call if it tells more than the signature. */
+export function tellingExample({ example, exampleTells }: FoundTool): string | undefined {
+  return exampleTells ? example : undefined;
+}
+
+/** Maximum number of servers listed for the same tool. */
+const maxAlso = 5;
+
+/** `account ada; also: other.find (account bob) and more`. */
+export function alsoText({ server, name, also = [], accounts = {} }: FoundTool): string | undefined {
+  const ofServer = (each: string) => (Object.hasOwn(accounts, each) ? `account ${accounts[each]}` : undefined);
+  const shown = also.slice(0, maxAlso).map((id) => {
+    const account = ofServer(serverIn(id, name));
+    return account === undefined ? id : `${id} (${account})`;
+  });
+  const others =
+    shown.length === 0 ? undefined : `also: ${shown.join(", ")}${also.length > maxAlso ? " and more" : ""}`;
+  return [ofServer(server), others].filter(Boolean).join("; ") || undefined;
+}
+
+/** A longer call has its required arguments alone. */
+const maxCallChars = 200;
+
+/** `demo.list_orders({ status?, limit?: number })`: a call with its arguments, where one without a type is a string. */
+export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
+  const entry = entryOf(found, catalog);
+  if (!entry) return found.kind === "skill" ? found.signature : found.id;
+  return briefText(entry.server, entry.tool);
+}
+
+function briefText(server: RegistryServer, tool: RegistryTool): string {
+  const path = callPath(server, tool);
+  const call = `${path}${briefSignature(tool).args}`;
+  if (call.length <= maxCallChars) return oneLine(call, maxCallChars);
+  return oneLine(
+    `${path}${briefSignature(withRequiredArguments(tool)).args}`.replace(/ \}\)$/, ", … })"),
+    maxCallChars,
+  );
+}
+
+/** A longer signature is shown as a brief call with the names of the result's fields. */
+const maxCompanionChars = 200;
+
+/** `channel_id from slack.list_channels(…): …`, for the ids that a tool requires, by the ids of the tools that give them. */
+export function companionTexts(found: FoundTool, catalog: ToolCatalog): Map<string, string> {
+  const entry = entryOf(found, catalog);
+  if (!entry) return new Map();
+  const { server, tool } = entry;
+  const texts = companionsOf(tool, server).map(({ argument, tool: companion }): [string, string] => {
+    const whole = signature(server, companion);
+    const { outline } = briefSignature(companion);
+    const brief = `${briefText(server, companion)}${outline === undefined ? "" : `: ${outline}`}`;
+    const call = oneLine(whole.length > maxCompanionChars ? brief : whole, 2 * maxCompanionChars);
+    return [toolId(server.name, companion.name), `${oneLine(argument, 60)} from ${call}`];
+  });
+  return new Map(texts);
+}
+
+function withRequiredArguments(tool: RegistryTool): RegistryTool {
+  const { inputSchema } = tool;
+  const { properties } = inputSchema;
+  if (!isObject(properties)) return tool;
+  const required = requiredArguments(inputSchema, inputSchema);
+  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => required.has(name)));
+  return { ...tool, inputSchema: { ...inputSchema, properties: kept } };
+}
+
+/** The registry's entry of a found tool. Undefined for a saved function, and if the server has lost the tool since. */
+function entryOf({ kind, server: name, name: toolName }: FoundTool, catalog: ToolCatalog) {
+  const server = kind === "tool" ? catalog.visibleServers.find((each) => each.name === name) : undefined;
+  const tool = server?.tools.find((each) => each.name === toolName);
+  // The config may have given the server another name in code since it was listed.
+  return server && tool && { server: { ...server, jsName: catalog.jsNameOf(name) }, tool };
+}
+
+/** Everything that the registry has about a tool. */
+export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema" | "observed"> {
+  id: string;
+  name: string;
+  server: string;
+  category: string;
+  example: string;
+  notes: string;
+  also?: string[];
+  accounts?: Record<string, string>;
+}
+
+export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
+  const { id, name, server, example, also, accounts } = found;
+  const about = { id, name, server };
+  const entry = entryOf(found, catalog);
+  if (!entry) {
+    const skill = listSkills(catalog.config.folders).find((each) => skillId(each) === id);
+    const description = skill?.description ?? found.description;
+    return { ...about, category: "", description, inputSchema: {}, example, notes: found.signature };
+  }
+  const { category } = entry.server;
+  const { description, inputSchema, outputSchema, observed } = entry.tool;
+  const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
+  const notes = notesOf(entry.server, entry.tool);
+  return {
+    ...about,
+    category,
+    description,
+    inputSchema,
+    ...result,
+    example,
+    notes,
+    ...(also ? { also } : {}),
+    ...(accounts ? { accounts } : {}),
+  };
+}
+
+interface Overview {
+  /** Ids of tools with names similar to the query. */
+  near: string[];
+  /** Servers with known tools, the largest first. */
+  servers: { server: string; tools: number; description: string }[];
+}
+
+const maxNear = 3;
+
+/** The answer to a query without matches. */
+export function overview(query: string, { visibleServers: known }: ToolCatalog): Overview {
+  const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
+  const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
+  const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNear)));
+  return {
+    near: [...near].slice(0, maxNear).map((name) => ids.get(name)!),
+    servers: known
+      .map(({ name, tools, description }) => ({ server: name, tools: tools.length, description }))
+      .sort((a, b) => b.tools - a.tools || (a.server < b.server ? -1 : 1)),
+  };
+}
+
+/** Why servers of found tools cannot be called now. `known` has problems that another process has met. */
+export function notCallable(
+  { tools }: SearchResult,
+  { pool, catalog: { config } }: { pool: Pool; catalog: ToolCatalog },
+  known: ReadonlyMap<string, string> = new Map(),
+): Map<string, string> {
+  const problems = new Map<string, string>();
+  for (const { kind, server } of tools) {
+    if (kind !== "tool" || !config.servers.has(server)) continue;
+    const problem = stateProblem(pool.state(server)) ?? known.get(server);
+    if (problem !== undefined) problems.set(server, problem);
+  }
+  return problems;
+}

@@ -1,0 +1,276 @@
+/** Searches tools and skills. The results are ranked and contain what is needed to call them. No server is started. */
+
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import {
+  about,
+  byName,
+  list,
+  named,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  type ValueOf,
+  yesOrNo,
+} from "../../base/json-shape.ts";
+import { accountsOf } from "../../config/accounts.ts";
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
+import { withoutMark } from "../registry/hooks.ts";
+import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
+import { runJobInTime } from "../work/run.ts";
+import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "./prepared.ts";
+import { filtersOf } from "./query.ts";
+import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
+import { wordsOf } from "./tokenize.ts";
+import { ToolSearch } from "./tool-search.ts";
+
+/** `id` is `server.tool` with the original names, or `skills/report.topCustomers`. A skill's server is the path of its file. */
+export const toolKeys = { id: text, server: text, name: text };
+
+export const foundShape = named(
+  "FoundTool",
+  record({
+    ...toolKeys,
+    kind: oneOf("tool", "skill"),
+    description: text,
+    signature: text,
+    example: text,
+    "exampleTells?": about("Whether the example tells more than the signature, such as the form of an id", yesOrNo),
+    score: number,
+    "also?": about("Ids of the same tool on other servers", texts),
+    "accounts?": about(
+      "The accounts of these servers and of the tool's own, by the names of the servers",
+      byName(text),
+    ),
+  }),
+);
+export type FoundTool = ValueOf<typeof foundShape>;
+
+/** The keys of a result beside the tools. */
+export const resultKeys = {
+  query: text,
+  searched: about("Total number of tools and skills", number),
+  notIndexed: about("Servers whose tools are not known yet", texts),
+  outdated: about("Servers whose config entry has changed since they were listed", texts),
+  "noServerFor?": about("Services that the query names, such as jira, and no tool or server does", texts),
+};
+
+const resultShape = record({ ...resultKeys, tools: list(foundShape) });
+export type SearchResult = ValueOf<typeof resultShape>;
+
+interface Prepared {
+  tools: ToolSearch;
+  skills: Map<RegistryTool, Skill>;
+  /** Identifies the skills, which may change at any time. */
+  stamp: string;
+}
+
+const searches = new WeakMap<object, Prepared>();
+
+/**
+ * Finds tools of configured servers only. A query may have filters: `server:github`, `category:ui`. With `servers` only these are
+ * searched; an empty query then finds all of their tools. Throws REGISTRY_INVALID, and SERVER_NOT_FOUND for a filter with an
+ * unknown server.
+ */
+export function search(
+  query: string,
+  limit: number,
+  catalog: ToolCatalog,
+  servers: readonly string[] = [],
+): SearchResult {
+  const { tools, skills } = prepared(catalog);
+  const indexed = new Set(catalog.index.servers.map((server) => server.name));
+  const unknown = catalog.missingServers().filter((name) => !catalog.find(name));
+  const notIndexed = unknown.filter((name) => !indexed.has(name));
+  const services = servers.length > 0 ? [] : tools.missingServices(withoutMark(query));
+  const configured = new Set([...catalog.config.servers.keys()].flatMap(wordsOf));
+  const noServerFor = services.filter((service) => !configured.has(service));
+  return {
+    query,
+    tools: foundIn(tools, withoutMark(query), limit, servers, namesOf(notIndexed, catalog)).map(
+      ({ id, server, tool, score, also }): FoundTool => {
+        const skill = skills.get(tool);
+        if (skill) return { ...foundSkill(skill), score };
+        const twins = also.map((each) => serverIn(each, tool.name));
+        const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
+        return {
+          kind: "tool",
+          id,
+          server: server.name,
+          name: tool.name,
+          description: tellingSentences(tool.description || tool.title || ""),
+          signature: signature(server, tool),
+          ...exampleOf(server, tool),
+          score,
+          ...(also.length > 0 ? { also } : {}),
+          ...(accounts ? { accounts } : {}),
+        };
+      },
+    ),
+    searched: tools.size,
+    notIndexed,
+    outdated: unknown.filter((name) => indexed.has(name)),
+    ...(noServerFor.length > 0 ? { noServerFor } : {}),
+  };
+}
+
+/** A filter by a server whose tools are not known yet finds nothing there. `notIndexed` are its names, in lower case. */
+function foundIn(
+  tools: ToolSearch,
+  query: string,
+  limit: number,
+  servers: readonly string[],
+  notIndexed: ReadonlySet<string>,
+): ReturnType<ToolSearch["search"]> {
+  const { servers: filters, categories, rest } = filtersOf(query);
+  const all = [...filters, ...servers.map((name) => name.toLowerCase())];
+  const others = all.filter((name) => !notIndexed.has(name));
+  if (others.length === all.length) return tools.search(query, limit, servers);
+  if (others.length === 0) return [];
+  return tools.search([rest, ...categories.map((name) => `category:"${name}"`)].join(" "), limit, others);
+}
+
+/** The names of servers in the config and in code, in lower case. */
+function namesOf(servers: readonly string[], catalog: ToolCatalog): Set<string> {
+  return new Set(servers.flatMap((name) => [name, catalog.jsNameOf(name) ?? name]).map((name) => name.toLowerCase()));
+}
+
+/** How many tools `search` would find without a limit. The same tool on several servers counts once. */
+export function countFound(query: string, catalog: ToolCatalog, servers: readonly string[] = []): number {
+  const { tools } = prepared(catalog);
+  return tools.search(withoutMark(query), tools.size, servers).length;
+}
+
+/** The server in the id of a tool. */
+export function serverIn(id: string, tool: string): string {
+  return id.slice(0, -tool.length - 1);
+}
+
+/** A tool with its score. */
+export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
+
+/** All tools that match any of the words, best first. The same tool on several servers is listed for each. */
+export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
+  const { tools, skills } = prepared(catalog);
+  return tools
+    .rank(words)
+    .filter(({ tool }) => !skills.has(tool))
+    .flatMap(({ server, tool, score, also }) => {
+      const twins = also.map((id) => serverIn(id, tool.name));
+      return [server.name, ...twins].map((each) => ({ server: each, name: tool.name, score }));
+    });
+}
+
+/** Builds the index for the next search. With many tools that takes seconds, in a worker thread, so that other work can go on. */
+export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
+  if (catalog.index.servers.length === 0) return;
+  await catalog.observer.settleAll();
+  const wanted = wantedIn(catalog);
+  if (known(wanted)) return;
+  if (isLittle(wanted)) return void prepared(catalog);
+  const servers: string[] = [];
+  for (const server of wanted.servers) {
+    servers.push(indexedPart(server));
+    await eventLoopTurn();
+  }
+  const job = { work: "search", folder: catalog.config.folders.registry, servers } as const;
+  const json = await runJobInTime(job, prepareLimitMs);
+  if (json === undefined) return;
+  const tools = JSON.parse(json) as PreparedTools;
+  await eventLoopTurn();
+  make(wanted, tools);
+}
+
+/** Whether the index exists or can be built at once. */
+export function isSearchQuick(catalog: ToolCatalog): boolean {
+  const wanted = wantedIn(catalog);
+  return known(wanted) !== undefined || isLittle(wanted);
+}
+
+/** Descriptions of all tools that are indexed within a few milliseconds. */
+const maxDescriptionChars = 100_000;
+
+function isLittle({ servers }: Wanted): boolean {
+  const tools = servers.flatMap((server) => server.tools);
+  if (tools.length >= minTools) return false;
+  return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionChars;
+}
+
+/** Enough for 100,000 tools on a slow machine. */
+const prepareLimitMs = 60_000;
+
+/** The parts of a server that are searched. */
+function indexedPart({ tools, ...server }: RegistryServer): string {
+  const indexed = tools.map(({ name, title, description, inputSchema }) => {
+    return { name, title, description, inputSchema: { properties: inputSchema["properties"] } };
+  });
+  return JSON.stringify({ ...server, tools: indexed });
+}
+
+interface Wanted extends Pick<Prepared, "skills" | "stamp"> {
+  index: RegistryIndex;
+  servers: RegistryServer[];
+}
+
+function wantedIn(catalog: ToolCatalog): Wanted {
+  const { index, config } = catalog;
+  const found = listSkills(config.folders);
+  const stamp = JSON.stringify(found);
+  const skills = new Map(
+    found.map((skill) => [
+      { name: `${skill.from} ${skill.name}`, description: skill.description, inputSchema: {} },
+      skill,
+    ]),
+  );
+  const servers = configured(catalog);
+  if (skills.size > 0) servers.push(skillServer([...skills.keys()]));
+  return { index, servers, skills, stamp };
+}
+
+function known({ index, stamp }: Wanted): Prepared | undefined {
+  const made = searches.get(index);
+  return made?.stamp === stamp ? made : undefined;
+}
+
+/** Throws REGISTRY_INVALID. */
+function prepared(catalog: ToolCatalog): Prepared {
+  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
+  catalog.observer.settle();
+  const wanted = wantedIn(catalog);
+  return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
+}
+
+function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): Prepared {
+  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
+  searches.set(index, made);
+  return made;
+}
+
+/** In the index, skills are the tools of one more server, whose name is not possible in a config. */
+function skillServer(tools: RegistryTool[]): RegistryServer {
+  return { name: "./skills", category: "", description: "", folder: "", fingerprint: "", tools };
+}
+
+function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
+  return {
+    kind: "skill",
+    id: skillId(skill),
+    server: skill.from,
+    name: skill.name,
+    description: firstSentence(skill.description),
+    signature: skill.signature,
+    example: importOf(skill),
+    exampleTells: true,
+  };
+}
+
+/** The visible servers with their current names in code. */
+function configured({ visibleServers, names }: ToolCatalog): RegistryServer[] {
+  const byName = new Map(visibleServers.map((server) => [server.name, server]));
+  return names.flatMap(({ name, jsName }) => {
+    const server = byName.get(name);
+    return server ? [{ ...server, jsName }] : [];
+  });
+}

@@ -1,0 +1,290 @@
+/** The catalog of well-known servers: finds them by name, and recognises them in config entries. Loaded only when needed. */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { servers } from "../../registry/index.ts";
+import { results as demoResults } from "../../registry/testing/demo/results.ts";
+import type { CatalogResult, CatalogResults, CatalogServer } from "../../registry/types.ts";
+import { nearNames } from "../base/near-names.ts";
+
+export type { CatalogResult, CatalogResults, CatalogServer };
+
+/** How a server is started, in a config or in the catalog. */
+export interface Way {
+  command?: string | undefined;
+  args?: readonly string[] | undefined;
+  url?: string | undefined;
+  /** The folder of relative paths. */
+  cwd?: string | undefined;
+  /** The variables of the entry: a program may be found by its own PATH. */
+  env?: Readonly<Record<string, string>> | undefined;
+}
+
+export type CatalogAnswer =
+  | { server: CatalogServer }
+  /** Similar names in the catalog; may be empty. */
+  | { server?: undefined; near: string[] };
+
+export function catalogServers(): readonly CatalogServer[] {
+  return servers;
+}
+
+/** Finds a server by name, alias, package (with or without a version), program, image or address; else similar names. */
+export function findInCatalog(name: string): CatalogAnswer {
+  const wanted = name.trim().toLowerCase();
+  const server = byName().get(wanted) ?? byWay().get(withoutVersion(wanted)) ?? byHost().get(hostOf(wanted) ?? wanted);
+  if (server) return { server };
+  // A misspelled alias suggests the server's name.
+  const near = nearNames(wanted, byName().keys(), 8).map((each) => byName().get(each)!.name);
+  return { near: [...new Set(near)].slice(0, 3) };
+}
+
+/** The server that an entry starts or reaches, whatever its key; undefined if it is not in the catalog. */
+export function recognise(way: Way): CatalogServer | undefined {
+  for (const url of addressesOf(way)) {
+    const found = byHost().get(hostOf(url) ?? "");
+    if (found) return found;
+  }
+  for (const program of programsOf(way)) {
+    const found = byWay().get(program);
+    if (found) return found;
+  }
+  return byWay().get(packageStarted(way) ?? "");
+}
+
+/** What the tools of an entry return. Undefined for servers whose package was not run. */
+export function resultsOf(way: Way): CatalogResults | undefined {
+  if (isDemo(way)) return demoResults;
+  const results = recognise(way)?.results;
+  const isSame = results && [...programsOf(way), packageStarted(way)].includes(results.package.toLowerCase());
+  return isSame ? results : undefined;
+}
+
+/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
+const fewestTools = 4;
+
+/**
+ * The server that has these tools, whatever starts it: an image, a script, or a copy of the package. All tools whose results are known must
+ * be there, and few others.
+ */
+export function recogniseByTools(tools: readonly string[]): CatalogServer | undefined {
+  const listed = new Set(tools);
+  return servers.find(({ results }) => {
+    const known = Object.keys(results?.tools ?? {});
+    const isWhole = known.length >= fewestTools && known.every((name) => listed.has(name));
+    return isWhole && listed.size <= known.length * 1.3 + 2;
+  });
+}
+
+/** Whether the entry starts the demo server of the executable. */
+function isDemo({ command = "", args = [] }: Way): boolean {
+  return programName(command) === "claudikins" && args[0] === "demo";
+}
+
+/** The package of the first path in the entry, for servers that run from a local folder. */
+function packageStarted(way: Way): string | undefined {
+  const { command, args = [], cwd, env } = unwrapped(way);
+  if (command === undefined) return undefined;
+  const program = programName(command);
+  // `uv --directory <path> run server`.
+  const directory = args.find((_, at) => program === "uv" && args[at - 1] === "--directory");
+  const isInterpreter = /^(?:node|bun|deno|tsx|python[\d.]*|uv|npx)$/.test(program);
+  const script = isInterpreter
+    ? (directory ?? args.find((arg) => !arg.startsWith("-") && /[\\/.]/.test(arg)))
+    : command;
+  if (script === undefined) return undefined;
+  // A package that is installed globally is a program on the PATH.
+  const isBare = script === command && !/[\\/]/.test(command) && !isRunner(program);
+  const path = isBare ? Bun.which(command, env?.["PATH"] === undefined ? {} : { PATH: env["PATH"] }) : script;
+  return path === null ? undefined : packageOf(path, cwd);
+}
+
+/** Programs that start the rest of their arguments, and the options of theirs that take a value. */
+const wrappers: Record<string, RegExp> = {
+  cmd: /^$/,
+  env: /^-[uC]$/,
+  nice: /^-n$/,
+  nohup: /^$/,
+  exec: /^$/,
+  time: /^$/,
+};
+
+/** The program behind the wrappers: `program …` for `env NAME=value program …` and for `sh -c "program …"`. */
+function unwrapped(way: Way): Way {
+  const { command = "", args = [] } = way;
+  const program = programName(command);
+  if (/^(?:ba|z|da|k|fi)?sh$/.test(program)) {
+    const at = args.findIndex((arg) => /^-\w*c$/.test(arg));
+    // Several commands, or variables, are not read.
+    const script = at === -1 ? undefined : args[at + 1];
+    const words = script !== undefined && !/[;&|<>`$\n]/.test(script) ? wordsOf(script) : [];
+    return words.length === 0 ? way : unwrapped({ ...way, command: words[0], args: words.slice(1) });
+  }
+  const options = Object.hasOwn(wrappers, program) ? wrappers[program] : undefined;
+  if (!options) return way;
+  const isOption = (arg: string) => /^(?:-|\w+=|\/\w$)/.test(arg);
+  const first = args.findIndex((arg, at) => !isOption(arg) && !options.test(args[at - 1] ?? "none"));
+  return first === -1 ? way : unwrapped({ ...way, command: args[first], args: args.slice(first + 1) });
+}
+
+/** The words of a command line, without their quotes. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain!,
+  );
+}
+
+const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));
+const byWay = once(() => indexed((server) => waysOf(server).flatMap(programsOf)));
+const byHost = once(() =>
+  indexed((server) =>
+    waysOf(server)
+      .flatMap(addressesOf)
+      .flatMap((url) => hostOf(url) ?? []),
+  ),
+);
+
+function waysOf({ server, alternatives = [] }: CatalogServer): Way[] {
+  return [server, ...alternatives.map((alternative) => alternative.server)];
+}
+
+/** Servers by key. A test checks that no two servers share a key. */
+function indexed(keysOf: (server: CatalogServer) => string[]): Map<string, CatalogServer> {
+  const index = new Map<string, CatalogServer>();
+  for (const server of servers) for (const key of keysOf(server)) index.set(key, server);
+  return index;
+}
+
+/** Programs that run other programs, with the words before the name of the other program. */
+const runners: Record<string, readonly string[]> = {
+  npx: [],
+  bunx: [],
+  bun: ["x", "run"],
+  npm: ["exec", "x"],
+  pnpm: ["dlx"],
+  pnpx: [],
+  yarn: ["dlx"],
+  uvx: [],
+  uv: ["tool", "run"],
+  pipx: ["run"],
+  deno: ["run"],
+};
+
+function isRunner(program: string): boolean {
+  return Object.hasOwn(runners, program) || isContainerProgram(program);
+}
+
+function isContainerProgram(program: string): boolean {
+  return program === "docker" || program === "podman";
+}
+
+/** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
+function programsOf(way: Way): string[] {
+  const { command, args = [] } = unwrapped(way);
+  if (command === undefined) return [];
+  const program = programName(command);
+  if (isContainerProgram(program)) return args.map(withoutVersion).filter((arg) => arg.includes("/"));
+  const words = isRunner(program) ? runners[program] : undefined;
+  const first = args.find((arg, at) => !arg.startsWith("-") && !words?.includes(arg) && !takesPackage(args[at - 1]));
+  if (!words) return [installedPackage(command) ?? installedPackage(first ?? "") ?? program];
+  const packages = args.flatMap((arg, at) => packageOption.exec(arg)?.[1] ?? (takesPackage(args[at - 1]) ? arg : []));
+  const named = first === undefined ? [] : [installedPackage(first) ?? first.replace(/^npm:/, "")];
+  return [...packages, ...named].map(withoutVersion);
+}
+
+const packageOption = /^--(?:from|package|spec)=(.+)$/;
+
+function takesPackage(option: string | undefined): boolean {
+  return option !== undefined && ["--from", "--package", "--spec", "-p"].includes(option);
+}
+
+/** `/opt/homebrew/bin/npx` and `npx.cmd` are npx. */
+function programName(command: string): string {
+  return (command.split(/[\\/]/).at(-1) ?? "").toLowerCase().replace(/\.(?:exe|cmd|ps1)$/, "");
+}
+
+/** `…/node_modules/@playwright/mcp/cli.js` → `@playwright/mcp`. */
+function installedPackage(path: string): string | undefined {
+  return /[\\/]node_modules[\\/](?!\.bin\b)((?:@[^\\/]+[\\/])?[^\\/]+)(?:[\\/](?!.*node_modules)|$)/
+    .exec(path)?.[1]
+    ?.replace("\\", "/")
+    .toLowerCase();
+}
+
+/** Removes what follows the name in `@a/b@1.2`, `b==1.2`, `b[extra]>=1`, `ghcr.io/a/b:latest` and `git+https://…/b.git@main`. */
+function withoutVersion(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/(?<=.)@[^/]*$/, "")
+    .replace(/(?:\[[^\]]*\])?(?:[=<>~!]=?.*)?$/, "")
+    .replace(/(?<=\/[^/]*):[\w.-]+$/, "")
+    .replace(/\.git$/, "");
+}
+
+/** The addresses in an entry: its own, and those in arguments of programs such as `mcp-remote`. */
+function addressesOf({ url, args = [] }: Way): string[] {
+  if (url !== undefined) return [url];
+  return args.some((arg) => withoutVersion(arg) === "mcp-remote") ? args.filter((arg) => /^https?:\/\//.test(arg)) : [];
+}
+
+function hostOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).hostname.replace(/^www\./, "") || undefined : undefined;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+/** Maximum number of folders above the program that are searched. */
+const maxLevels = 6;
+const maxBytes = 262_144;
+
+/** The package of a program on disk: the name in the nearest `package.json` or `pyproject.toml`. Undefined if there is none. */
+function packageOf(path: string, cwd: string | undefined): string | undefined {
+  if (!/[\\/]/.test(path) || !(isAbsolute(path) || cwd !== undefined)) return undefined;
+  try {
+    const file = realpathSync(resolve(cwd ?? "/", path));
+    const launched = launchedPackage(file);
+    if (launched !== undefined) return launched;
+    let folder = statSync(file).isDirectory() ? file : dirname(file);
+    for (let level = 0; level < maxLevels; level++) {
+      const name = nameIn(folder);
+      if (name !== undefined) return name.toLowerCase();
+      const above = dirname(folder);
+      if (above === folder) return undefined;
+      folder = above;
+    }
+  } catch {
+    // A missing or unreadable file belongs to no known package.
+  }
+  return undefined;
+}
+
+/** Launchers that package managers write are shorter. */
+const maxLauncherBytes = 8_192;
+
+/** The package that a launcher in a folder of programs starts. npm writes one on Windows, pnpm everywhere. */
+function launchedPackage(file: string): string | undefined {
+  const found = statSync(file);
+  if (!found.isFile() || found.size > maxLauncherBytes || /\.[cm]?[jt]s$|\.py$/.test(file)) return undefined;
+  const path = /node_modules[\\/](?:@[\w.-]+[\\/])?[\w.-]+[\\/][\w@.\\/-]+\.[cm]?js/.exec(
+    readFileSync(file, "utf8"),
+  )?.[0];
+  return path && installedPackage(`/${path}`);
+}
+
+function nameIn(folder: string): string | undefined {
+  const manifest = textOf(join(folder, "package.json"));
+  if (manifest !== undefined) {
+    // A package.json without a name only sets options, such as the module type.
+    const { name } = JSON.parse(manifest) as { name?: unknown };
+    if (typeof name === "string" && name !== "") return name;
+  }
+  return /^\s*name\s*=\s*["']([^"']+)["']/m.exec(textOf(join(folder, "pyproject.toml")) ?? "")?.[1];
+}
+
+/** Undefined if the file is missing or too large for a manifest. */
+function textOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() && found.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
+}

@@ -1,0 +1,120 @@
+/** Makes the signature of a tool: how to call it, with exact names and types. */
+import type { JsonObject } from "../base/json-object.ts";
+import { requiredArguments } from "./json-schema.ts";
+import type { RegistryServer, RegistryTool } from "./model.ts";
+import { shallow } from "./observed/shape.ts";
+import { sampleArguments } from "./sample.ts";
+import { shortened } from "./types/documentation.ts";
+import { typeText } from "./types/one-line.ts";
+
+type ServerNames = Pick<RegistryServer, "name" | "jsName">;
+
+/** `demo.get_order`, or with brackets if a name is not an identifier: `servers["fs"].read`. */
+export function callPath(server: ServerNames, tool: Pick<RegistryTool, "name" | "jsName">): string {
+  const object = server.jsName ?? `servers[${JSON.stringify(server.name)}]`;
+  return tool.jsName ? `${object}.${tool.jsName}` : `${object}[${JSON.stringify(tool.name)}]`;
+}
+
+/** `demo.get_order(args: { order_id: string }): Promise<unknown>`. */
+export function signature(server: ServerNames, tool: RegistryTool): string {
+  const { inputSchema } = tool;
+  const args = typeText(inputSchema, "arguments");
+  const none =
+    args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
+  const optional = needsNoArguments(inputSchema);
+  return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
+}
+
+/** If an observed type is longer, its deep parts are left out. */
+const maxObservedChars = 400;
+
+/** The type of the result, and the format of a text. */
+function resultText(tool: RegistryTool): string {
+  const format = tool.known?.text;
+  return `${resultType(tool)}${format === undefined ? "" : ` /* ${format} */`}`;
+}
+
+/** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
+function resultType({ outputSchema, observed, known }: RegistryTool): string {
+  if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
+  if (observed) return `Promise<${observedType(observed)}> /* observed */`;
+  return `Promise<${known?.type ?? "unknown"}>`;
+}
+
+/** The type of an observed shape. Data keys beside fields are not shown. */
+export function observedType(observed: JsonObject): string {
+  for (const depth of [6, 4, 3, 2]) {
+    const text = typeText(shallow(observed, depth, true));
+    if (text.length <= maxObservedChars) return text;
+  }
+  return typeText(shallow(observed, 1, true));
+}
+
+/** Whether the schema accepts a call without arguments. */
+export function needsNoArguments(schema: JsonObject): boolean {
+  const combined = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => key in schema);
+  return !combined && requiredArguments(schema, schema).size === 0;
+}
+
+/** `await demo.get_order({ order_id: "ord_00042" })`. */
+export function exampleCall(server: ServerNames, tool: RegistryTool): string {
+  return exampleOf(server, tool).example;
+}
+
+/** The example call, and whether it tells more than the signature, such as the form of an id. */
+export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
+  const { text, isTelling } = sampleArguments(tool.inputSchema);
+  return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };
+}
+
+/** The first sentence of a text, on one line, at most `limit` characters. Headings are skipped. */
+export function firstSentence(text: string, limit = 160): string {
+  return shortened(sentencesOf(text)[0] ?? "", limit);
+}
+
+/** Words of sentences that a model needs to choose a tool. */
+const caveat = /\b(?:deprecated|instead)\b|(?<![-\w])(?:only|must)\b/iu;
+
+/** The first sentence of a description, and the first one with a caveat. */
+export function tellingSentences(text: string): string {
+  const [first = "", ...others] = sentencesOf(text);
+  const warning = caveat.test(first) ? undefined : others.find((sentence) => caveat.test(sentence));
+  return [first, warning ?? ""]
+    .filter(Boolean)
+    .map((sentence) => shortened(sentence, 160))
+    .join(" ");
+}
+
+/** Only this much of a description is read. */
+const maxDescription = 4_000;
+
+/** The sentences of a text, without headings, list marks and emphasis. If a heading names the purpose, it begins there. */
+function sentencesOf(text: string): string[] {
+  const parts: string[] = [];
+  let purpose = 0;
+  for (const line of text.slice(0, maxDescription).split("\n")) {
+    const plain = line.replace(/^\s*(?:[#>*•-]+\s+|\d+[.)]\s+|(?:\p{Extended_Pictographic}\uFE0F?)+\s*)+/u, "").trim();
+    const isMarked = /^\s*(?:#|\p{Extended_Pictographic})/u.test(line);
+    const isShort = plain.split(" ").length <= 3 && !/[.!?]/u.test(plain);
+    const isHeading = /^\s*#/u.test(line) || (isShort && (isMarked || plain.endsWith(":")));
+    if (/^(?:purpose|summary|description)\b/iu.test(plain) && plain.length < 20) purpose = parts.length;
+    const continues = plain === line.trim() && (parts.at(-1) ?? "") !== "";
+    if (isHeading || plain === "") parts.push("");
+    else if (continues) parts[parts.length - 1] += ` ${plain}`;
+    else parts.push(plain);
+  }
+  const prose = parts.slice(purpose).filter(Boolean);
+  // A text that is only headings is better than none.
+  const all = prose.length > 0 ? prose : [text.replace(/^[\s#]+/u, "").slice(0, maxDescription)];
+  return all.flatMap((part) => splitSentences(part.replace(/\s+/g, " ").trim()));
+}
+
+function splitSentences(line: string): string[] {
+  const sentences: string[] = [];
+  let from = 0;
+  for (const { index } of line.matchAll(/(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?= [^\p{Ll}]|$)/gu)) {
+    sentences.push(line.slice(from, index + 1).trim());
+    from = index + 1;
+  }
+  return [...sentences, line.slice(from).trim()].filter(Boolean);
+}

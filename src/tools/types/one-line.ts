@@ -1,0 +1,121 @@
+/** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
+import { isObject } from "../../base/json-object.ts";
+import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
+import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
+import type { Role } from "./read-schema.ts";
+
+/** Depths of nested objects and lists to try, until the text is short enough. */
+const depths = [6, 4, 3, 2, 1];
+const maxLength = 3_000;
+const maxEnumValues = 24;
+/** Maximum depth of references. */
+const maxWithin = 64;
+
+/**
+ * The type of the schema's values. References are followed; recursion and too deep parts become `unknown`. A required
+ * argument with a default is optional and shows it. Further keys of any type are not shown.
+ */
+export function typeText(schema: unknown, role: Role = "results"): string {
+  const line = new OneLine(schema, role);
+  for (const depth of depths) {
+    const text = line.write(schema, depth, depth === 1 ? Number.POSITIVE_INFINITY : maxLength);
+    if (text !== undefined) return text;
+  }
+  return "unknown";
+}
+
+interface Place {
+  left: number;
+  /** The schemas around it. */
+  within: readonly object[];
+}
+
+class OneLine extends Printer<Place> {
+  readonly #role: Role;
+
+  constructor(schema: unknown, role: Role) {
+    super(schema, role);
+    this.#role = role;
+  }
+
+  /** Undefined if the text would be too long. */
+  write(schema: unknown, depth: number, maxLength: number): string | undefined {
+    const within = typeof schema === "object" && schema !== null ? [schema] : [];
+    return this.attempt(maxLength, () => this.text(this.reader.typeOf(schema), { left: depth, within }));
+  }
+
+  protected objectText(node: ObjectNode, _: Place, textOf: TextOf): string {
+    const record = recordText(node, textOf);
+    if (record !== undefined) return record;
+    const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
+      const key = this.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
+      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : "";
+      return key + textOf(type) + this.counted(facts);
+    });
+    const further = node.others
+      .map(({ key, type }) => ({ key, text: textOf(type) }))
+      .filter(({ text }) => text !== "unknown");
+    return `{ ${[...named, ...further.map(({ key, text }) => `[key: ${key}]: ${text}`)].join("; ")} }`;
+  }
+
+  /** Shows some of many values, with a mark for the others. */
+  protected unionText(options: TypeNode[], place: Place): string {
+    const literals = options.filter(({ kind }) => kind === "literal");
+    const hidden = new Set(literals.slice(maxEnumValues));
+    const kinds = [...hidden].map((node) => typeof (node as { value: unknown }).value);
+    const shown = options.filter((option) => !hidden.has(option)).map((option) => this.text(option, place));
+    return joinedByOr([...shown, ...kinds]);
+  }
+
+  protected intersectionText(parts: TypeNode[], place: Place): string {
+    return joinedByAnd(this.#resolved(parts, place).map(([part, where]) => this.text(part, where)));
+  }
+
+  protected referenceText(node: ReferenceNode, place: Place): string {
+    const [[target, where] = []] = this.#resolved([node], place);
+    return target && where ? this.text(target, where) : "unknown";
+  }
+
+  /** Follows references, except those that are being written already, and merges objects. */
+  #resolved(nodes: TypeNode[], place: Place): [TypeNode, Place][] {
+    const found = nodes.flatMap((node): [TypeNode, Place][] => {
+      if (node.kind !== "reference") return [[node, place]];
+      this.step();
+      if (place.within.length > maxWithin || place.within.includes(node.schema)) return [];
+      const where = { ...place, within: [...place.within, node.schema] };
+      const target = this.reader.typeOf(node.schema);
+      return target.kind === "intersection" ? this.#resolved(target.of, where) : [[target, where]];
+    });
+    const places = new Map(found);
+    const all = found.flatMap(([, { within }]) => within);
+    return mergeObjects(found.map(([node]) => node)).map((node) => {
+      const own = places.get(node);
+      // A merged object is inside all schemas of its parts.
+      return [node, own ?? { ...place, within: [...new Set(all)] }];
+    });
+  }
+}
+
+const maxUsualChars = 60;
+
+/** Defaults that a reader expects. */
+const usualDefaults = new Set(["null", "false", '""', "[]", "{}"]);
+
+/** ` /* 1-1000, default 100 *\/`: what a caller needs to know of an argument beside its type. Empty if there is nothing. */
+function factsText(schema: unknown, usual: unknown): string {
+  if (!isObject(schema)) return "";
+  const { minimum, maximum, format, default: own } = schema;
+  const written = JSON.stringify(usual ?? own) ?? "";
+  const isTold = usual !== undefined || !usualDefaults.has(written);
+  const facts = [
+    ...(typeof format === "string" && format.length < maxUsualChars ? [format] : []),
+    ...(isBound(maximum) ? [isBound(minimum) ? `${minimum}-${maximum}` : `at most ${maximum}`] : []),
+    ...(written !== "" && written.length <= maxUsualChars && isTold ? [`default ${written}`] : []),
+  ];
+  return facts.length === 0 ? "" : ` /* ${facts.join(", ").replaceAll("*/", "*\\/")} */`;
+}
+
+/** Some generators write the bounds of the integer type. */
+function isBound(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) < 2 ** 31 - 1;
+}

@@ -1,0 +1,64 @@
+/** The owner of a connection is found by both of its ends, in the tables of IPv4 and IPv6, and never guessed. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type End, problemOfPeer } from "../../src/base/peer-owner.ts";
+
+setDefaultTimeout(60_000);
+
+const isLinux = process.platform === "linux";
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+afterAll(() => {
+  for (const each of sockets) each.destroy();
+  for (const each of servers) each.close();
+});
+
+/** Both ends of a new connection to this process. */
+async function connected(listening: string, to: string, from: string): Promise<{ peer: End; own: End }> {
+  const accepted = Promise.withResolvers<Socket>();
+  const server = createServer(accepted.resolve);
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, listening, done));
+  const { port } = server.address() as { port: number };
+  sockets.push(connect({ host: to, port, localAddress: from }));
+  const socket = await accepted.promise;
+  sockets.push(socket);
+  return {
+    peer: { address: socket.remoteAddress!, port: socket.remotePort! },
+    own: { address: socket.localAddress!, port: socket.localPort! },
+  };
+}
+
+describe.skipIf(!isLinux)("on Linux, a connection of this user is known", () => {
+  test.each([
+    ["127.0.0.1", "127.0.0.1", "127.0.0.1"],
+    ["127.0.0.1", "127.0.0.1", "127.200.3.4"],
+    ["127.0.0.1", "::ffff:127.0.0.1", "::ffff:127.0.0.2"],
+    ["127.0.0.3", "127.0.0.3", "127.0.0.1"],
+    ["::1", "::1", "::1"],
+    ["::", "127.0.0.1", "127.0.0.5"],
+  ])("to %s at %s, from %s", async (listening, to, from) => {
+    const { peer, own } = await connected(listening, to, from);
+    expect(await problemOfPeer(peer, own)).toBeUndefined();
+  });
+});
+
+describe.skipIf(!isLinux)("on Linux, a connection is refused", () => {
+  let known: { peer: End; own: End };
+  beforeAll(async () => {
+    known = await connected("127.0.0.1", "127.0.0.1", "127.0.0.2");
+  });
+
+  test.each([
+    ["if its peer is not told", () => null, () => known.own],
+    ["from another port", ({ address, port }: End) => ({ address, port: port ^ 1 }), () => known.own],
+    ["from another address", ({ port }: End) => ({ address: "127.0.0.1", port }), () => known.own],
+    ["to another port", (peer: End) => peer, ({ address, port }: End) => ({ address, port: port ^ 1 })],
+    ["to another address", (peer: End) => peer, ({ port }: End) => ({ address: "127.0.0.9", port })],
+    ["from our own end", () => known.own, () => known.own],
+  ])("%s", async (_, peer, own) => {
+    const problem = await problemOfPeer(peer(known.peer), own(known.own));
+    expect(problem?.message).toBe("No program of this machine owns this connection, so its user is not known");
+  });
+});

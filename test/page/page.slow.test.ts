@@ -1,0 +1,601 @@
+/** The page in a real browser: every action, two browsers at once, hostile texts, the keyboard, and every width. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { auditFolder } from "../../src/config/locations.ts";
+import { fileNames } from "../../src/policy/audit/files.ts";
+import { breakIn, ground, isHacked, scrollWidth, tooFaint } from "../programs/trace/in-browser.js";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { allHostile, obeyed } from "../support/hostile-text.ts";
+import { oauthFixture } from "../support/oauth.ts";
+import { redirectOf } from "../support/sign-in.ts";
+import { Scene, type SceneServer } from "./scene.ts";
+
+setDefaultTimeout(60_000);
+
+const github: SceneServer = {
+  entry: { command: "github-mcp" },
+  tools: [
+    { name: "list_issues", description: "List the issues.", annotations: { readOnlyHint: true } },
+    { name: "merge", description: "Merge a pull request.", annotations: { destructiveHint: true } },
+  ],
+};
+
+/** The lines of the audit log. */
+function auditLines(env: Record<string, string>): object[] {
+  const folder = auditFolder(env);
+  return fileNames(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  );
+}
+
+describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`, () => {
+  let browser: Browser;
+  let scene: Scene;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    scene = await Scene.open({ github });
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  async function open(options: BrowserContextOptions = {}, url = scene.url): Promise<WatchedPage> {
+    const opened = await openPage(browser, url, { reducedMotion: "reduce", ...options });
+    // A failure is reported while the browser is still open.
+    opened.page.setDefaultTimeout(15_000);
+    await opened.page.locator("main").waitFor();
+    return opened;
+  }
+
+  const cards = (page: Page) => page.locator(".card");
+  const notice = (page: Page) => page.locator(".notice p").innerText();
+  const until = async (what: () => Promise<boolean>) => {
+    for (const deadline = performance.now() + 15_000; !(await what()); await Bun.sleep(20)) {
+      if (performance.now() > deadline) throw new Error(`it did not happen: ${what}`);
+    }
+  };
+
+  describe("opening", () => {
+    test("keeps the token out of the address, the history, the document and what it stores; nothing is loaded from elsewhere", async () => {
+      const { url } = scene;
+      await using opened = await open({}, url);
+      const { page, said, requests } = opened;
+      const token = new URL(url).hash.slice(1);
+      expect(page.url()).toBe(url.split("#")[0]!);
+      const seen = await page.evaluate(
+        "JSON.stringify([history.length, document.cookie, document.documentElement.outerHTML, {...localStorage}, {...sessionStorage}])",
+      );
+      expect(seen).not.toContain(token);
+      expect(JSON.parse(seen as string).slice(0, 2)).toEqual([2, ""]);
+      expect(requests.filter((each) => !each.startsWith(url.split("#")[0]!))).toEqual([]);
+      expect(requests.some((each) => each.includes(token))).toBe(false);
+      expect(said).toEqual([]);
+    });
+
+    test("lasts over a reload, in this browser only", async () => {
+      await using opened = await open();
+      await opened.page.reload();
+      await opened.page.getByRole("heading", { name: "Waiting for approval" }).waitFor();
+      await using other = await open({}, opened.page.url());
+      expect(await other.page.locator("main").innerText()).toBe("claudikins\n\nOpen this page with:\n\nclaudikins ui");
+      expect(await other.page.locator(".card, nav").count()).toBe(0);
+    });
+
+    test("with a used token closes both pages and says so", async () => {
+      const { url } = scene;
+      await using first = await open({}, url);
+      await using second = await open({}, url);
+      expect(await second.page.locator("main").innerText()).toContain("This address was already used");
+      await first.page.getByText("The session of this page has ended").waitFor();
+    });
+
+    test("gives injected code nothing: no script runs and no request leaves", async () => {
+      await using opened = await open();
+      const before = opened.requests.length;
+      const caught = await opened.page
+        .evaluate(breakIn, "https://evil.example/")
+        .catch((error: Error) => `refused: ${error.message.split("\n")[0]}`);
+      expect(caught).toMatch(/TrustedScript|Failed to fetch/);
+      expect(await opened.page.evaluate(isHacked)).toBe(false);
+      expect(opened.requests.slice(before).filter((each) => each.includes("evil"))).toEqual([]);
+    });
+  });
+
+  describe("an approval", () => {
+    test("shows server, tool, the reason, the line of the code and all arguments", async () => {
+      await scene.ask({
+        changed: ["its description", "its arguments"],
+        args: { id: 412, how: { squash: true } },
+        execution: "0tqbch4mza",
+      });
+      await using opened = await open();
+      const card = cards(opened.page);
+      expect(await card.locator("h3").innerText()).toBe("github.merge");
+      expect(await card.locator(".code").innerText()).toBe("3\nawait github.merge({ id: 1 })");
+      expect(await card.locator(".arguments").innerText()).toBe(
+        '{\n  "id": 412,\n  "how": {\n    "squash": true\n  }\n}',
+      );
+      const text = await card.innerText();
+      expect(text).toContain('You are asked because policy.confirm says "always".');
+      expect(text).toContain(
+        "The tool has changed since you allowed it: its description, its arguments. Your earlier approval no longer applies.",
+      );
+      expect(text).toMatch(/asked just now · expires in 60 min · execution 0tqbch4mza/);
+      expect(await opened.page.title()).toBe("(1) claudikins");
+    });
+
+    const decisions = [
+      ["Approve once", { state: "approved", scope: "once", decidedBy: "page" }, "Approved once: github.merge"],
+      [
+        "For the session",
+        { state: "approved", scope: "session", decidedBy: "page" },
+        "Approved for the session: github.merge",
+      ],
+      ["Deny", { state: "denied", scope: null, decidedBy: "page" }, "Denied: github.merge"],
+    ] as const;
+    test.each(decisions)("is decided with the button %p", async (name, row, says) => {
+      const id = await scene.ask();
+      await using opened = await open();
+      await opened.page.getByRole("button", { name, exact: true }).click();
+      await cards(opened.page).waitFor({ state: "detached" });
+      expect((await scene.rows(id))[0]).toMatchObject(row);
+      expect(auditLines(scene.env)).toMatchObject([{ decision: row.state, approval: id, by: { place: "page" } }]);
+      expect(await notice(opened.page)).toBe(says);
+      expect(await opened.page.locator(".decided").textContent()).toContain(row.state);
+      expect(await opened.page.title()).toBe("claudikins");
+    });
+
+    test("can be denied with everything else that its execution asks", async () => {
+      const [one, other, foreign] = [
+        await scene.ask(),
+        await scene.ask({ tool: "list", call: 2 }),
+        await scene.ask({ execution: "e2" }),
+      ];
+      await using opened = await open();
+      await cards(opened.page).first().getByRole("button", { name: "Deny all of this execution" }).click();
+      await until(async () => (await cards(opened.page).count()) === 1);
+      expect((await scene.rows(one, other, foreign)).map((row) => row.state)).toEqual(["denied", "denied", "open"]);
+    });
+
+    test("appears without a reload, and disappears when it is decided elsewhere", async () => {
+      await using opened = await open();
+      expect(await cards(opened.page).count()).toBe(0);
+      const id = await scene.ask();
+      await cards(opened.page).waitFor();
+      await scene.approvals.decide(id, { state: "denied", by: "command" });
+      await cards(opened.page).waitFor({ state: "detached" });
+      await opened.page.locator(".decided summary").click();
+      expect(await opened.page.locator(".decided").innerText()).toContain("by command");
+    });
+
+    test("decided in one browser disappears in the other, and a second decision is refused with the reason", async () => {
+      const id = await scene.ask();
+      await using first = await open();
+      await using second = await open();
+      // The second page does not hear of the decision in time.
+      await second.page.route("**/api/events", (route) => route.abort());
+      await second.page.route("**/api/state", (route) => route.abort());
+      await first.page.getByRole("button", { name: "Approve once" }).click();
+      await cards(first.page).waitFor({ state: "detached" });
+      await second.page.evaluate(
+        `window.answer = fetch("api/approvals/${id}", { method: "POST", headers: { "content-type": "application/json", "claudikins-ui": "1" }, body: '{"decision":"deny"}' }).then(async (answer) => [answer.status, (await answer.json()).error])`,
+      );
+      expect(await second.page.evaluate("window.answer")).toEqual([
+        409,
+        "Nothing was changed: this approval was already approved on a page",
+      ]);
+      expect((await scene.rows(id))[0]).toMatchObject({ state: "approved", scope: "once" });
+      await second.page.unrouteAll();
+      await cards(second.page).waitFor({ state: "detached" });
+    });
+
+    test("under the pointer for a moment only is not decided by a click that was meant for another", async () => {
+      const [first, second] = [await scene.ask(), await scene.ask({ call: 2 })];
+      await using opened = await open();
+      await until(async () => (await cards(opened.page).count()) === 2);
+      const button = cards(opened.page).last().getByRole("button", { name: "Approve once" });
+      await button.waitFor();
+      // Both happen before the person can see it.
+      await opened.page.evaluate(
+        `new MutationObserver((_, observer) => {
+          if (document.querySelectorAll(".card").length > 1) return;
+          observer.disconnect();
+          document.querySelector(".card .primary").click();
+        }).observe(document.body, { childList: true, subtree: true })`,
+      );
+      await scene.approvals.decide(first, { state: "approved", scope: "once", by: "command" });
+      await opened.page.getByText("The list has just moved. Press again.").waitFor();
+      expect((await scene.rows(second))[0]?.state).toBe("open");
+    });
+
+    test("with arguments of a megabyte shows all of them", async () => {
+      const args = { first: 1, long: "x".repeat(1_000_000), last: "the end" };
+      await scene.ask({ args });
+      await using opened = await open();
+      const whole = JSON.stringify(args, null, 2);
+      await opened.page.getByText(`All ${whole.length.toLocaleString("en")} characters are shown`).waitFor();
+      expect(await opened.page.locator(".arguments").textContent()).toBe(whole);
+    });
+
+    test("is no longer offered when it expires", async () => {
+      const id = await scene.ask();
+      await using opened = await open();
+      await cards(opened.page).waitFor();
+      await scene.expire(id);
+      await cards(opened.page).waitFor({ state: "detached" });
+    });
+  });
+
+  test("an execution is listed when it ends, with a link to its timeline", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByText("Nothing has run yet").waitFor();
+    const id = await scene.record({ ok: false, reason: "timeout", calls: 3, failures: 1, door: "serve" });
+    const row = page.locator(".rows a");
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/timed out · 3 calls, 1 failed\s+serve · 9,800 characters kept out/);
+    const [timeline] = await Promise.all([page.context().waitForEvent("page"), row.click()]);
+    await timeline.waitForLoadState();
+    expect(timeline.url()).toBe(`${page.url()}trace/${id}`);
+    expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins trace");
+    // Its script runs, and without an origin it can do nothing here.
+    expect(await timeline.locator("#theme").isVisible()).toBe(true);
+    expect(await timeline.evaluate("self.origin")).toBe("null");
+  });
+
+  test("executions that run, sleep or wait for approval come first, and can be cancelled", async () => {
+    const now = Date.now();
+    const source = (id: string) => `await step("${id}");\nreturn 1`;
+    await scene.keep("runs", source("runs"), { startedAt: now - 1_000 });
+    await scene.keep("sleeps", source("sleeps"), { startedAt: now - 2_000, wakeAt: Date.UTC(2030, 1, 1) });
+    await scene.keep("asks", source("asks"), { startedAt: now - 3_000 });
+    await scene.keep("ended", source("ended"), { startedAt: now - 4_000 });
+    scene.executions!.ended("ended", JSON.stringify({ ok: false }), false);
+    await scene.ask({ execution: "asks" });
+    await scene.record({ at: now - 10_000 });
+    await using opened = await open();
+    const { page } = opened;
+    const rows = page.locator("section[aria-labelledby=executions] .row");
+    await until(async () => (await rows.count()) === 5);
+    const words = async () =>
+      (await page.locator("section[aria-labelledby=executions] .outcome").allInnerTexts()).map(
+        (text) => text.split(/ until| \w{8}$/)[0]!,
+      );
+    expect(await words()).toEqual(["running", "sleeps", "waits for approval", "failed", "ok"]);
+    expect(await rows.first().locator(".snippet").textContent()).toBe('await step("runs");\\u000areturn 1');
+    const cancel = rows.first().getByRole("button");
+    await cancel.click();
+    expect(await cancel.innerText()).toBe("Really cancel?");
+    expect(scene.executions!.get("runs")?.isCancelled).toBe(false);
+    await cancel.click();
+    await page.getByText("Cancelled the execution runs").waitFor();
+    // Its process cancels it.
+    expect(scene.executions!.get("runs")?.isCancelled).toBe(true);
+  });
+
+  describe("the policy of a tool", () => {
+    const text = `{
+  // My servers.
+  "mcpServers": {
+    "github": { "command": "github-mcp" }, // the main one
+  },
+}
+`;
+    const config = () => readFileSync(scene.config, "utf8");
+    beforeEach(async () => {
+      await scene[Symbol.asyncDispose]();
+      scene = await Scene.open({ github }, text);
+    });
+
+    test("is written to the config, which keeps its comments and formatting", async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("2");
+      const allowed = page.getByRole("switch", { name: "merge may be called" });
+      await allowed.click();
+      await page.getByText("Saved in the config: github.merge is denied").waitFor();
+      expect(auditLines(scene.env).at(-1)).toMatchObject({
+        decision: "policy",
+        config: scene.config,
+        changes: [{ at: "mcpServers.github.deny", after: '["merge"]' }],
+        by: { place: "page" },
+      });
+      expect(await allowed.getAttribute("aria-checked")).toBe("false");
+      expect(config()).toBe(text.replace('"github-mcp" }', '"github-mcp", "deny": ["merge"] }'));
+      await allowed.click();
+      await page.getByText("Saved in the config: github.merge may be called").waitFor();
+      expect(config()).toBe(text);
+      await page.getByLabel("When you are asked about merge").selectOption("always");
+      await page.getByText("Saved in the config: github.merge will always ask").waitFor();
+      expect(config()).toBe(text.replace('"github-mcp" }', '"github-mcp", "confirm": {"merge":"always"} }'));
+      await page.getByLabel("When you are asked about list_issues").selectOption("destructive");
+      await until(async () => /"merge":"always", ?"list_issues": ?"destructive"/.test(config()));
+    });
+
+    test("is shown without a reload when it is changed elsewhere", async () => {
+      await using one = await open();
+      await using other = await open();
+      for (const { page } of [one, other]) await page.keyboard.press("2");
+      await one.page.getByLabel("When you are asked about merge").selectOption("always");
+      await until(
+        async () => (await other.page.getByLabel("When you are asked about merge").inputValue()) === "always",
+      );
+    });
+
+    test("is not written if another line of the config has precedence, and the page says which", async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("2");
+      const allowed = page.getByRole("switch", { name: "merge may be called" });
+      await allowed.click();
+      await page.getByText("Saved in the config: github.merge is denied").waitFor();
+      const stricter = config().replace("},\n}", '},\n  "policy": { "deny": ["github.m*"] },\n}');
+      scene.folder.write(".config/claudikins/claudikins.json", stricter);
+      await page.getByText('It is denied in the config by mcpServers.github.deny[0], "merge"').waitFor();
+      await allowed.click();
+      await page.locator(".notice.failure").waitFor();
+      expect(await notice(page)).toContain(
+        'github.merge stays switched off: it is denied in the config by policy.deny[0], "github.m*"',
+      );
+      expect(config()).toBe(stricter);
+    });
+
+    test("is written to the new file if the file was changed meanwhile", async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("2");
+      const changed = text.replace("My servers", "Our servers");
+      scene.folder.write(".config/claudikins/claudikins.json", changed);
+      await page.getByRole("switch", { name: "merge may be called" }).click();
+      await page.getByText("Saved in the config").waitFor();
+      expect(config()).toBe(changed.replace('"github-mcp" }', '"github-mcp", "deny": ["merge"] }'));
+    });
+
+    test("can be changed too if the entry denies the tool and nobody has listed it", async () => {
+      const withPolicy = text.replace("},\n}", '},\n  "policy": { "deny": ["*.drop_*"] },\n}');
+      scene.folder.write(
+        ".config/claudikins/claudikins.json",
+        withPolicy.replace('"github-mcp" }', '"github-mcp", "deny": ["delete_*"] }'),
+      );
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("2");
+      await page.locator(".patterns").waitFor();
+      expect(await page.locator(".patterns li").allInnerTexts()).toEqual([
+        'delete_* mcpServers.github.deny[0], "delete_*"\nAllow',
+        'drop_* policy.deny[0], "*.drop_*"',
+      ]);
+      await page.locator(".patterns").getByRole("button", { name: "Allow" }).click();
+      await page.getByRole("button", { name: "Allow", exact: true }).waitFor({ state: "detached" });
+      expect(config()).toBe(withPolicy);
+    });
+  });
+
+  describe("a sign-in", () => {
+    test("leads to the authorization page in another tab, and the page shows when it is done", async () => {
+      await using oauth = await oauthFixture();
+      await using signed = await Scene.open({ tracker: { entry: { url: oauth.url }, tools: [] } });
+      await using opened = await open({}, signed.url);
+      const { page } = opened;
+      await page.keyboard.press("2");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const link = page.getByRole("link", { name: /Continue at/ });
+      await link.waitFor();
+      expect(await link.textContent()).toBe(`Continue at ${new URL(oauth.issuer).host}`);
+      const [tab] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
+      await tab.getByText("You can close this").or(tab.getByRole("heading")).first().waitFor();
+      await page.getByText("You are signed in.").waitFor();
+      expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
+      const all = (await page.evaluate("document.documentElement.outerHTML")) as string;
+      for (const secret of await oauth.secrets()) expect(all).not.toContain(secret);
+    });
+
+    test("can be finished with the address that a browser on another machine could not load", async () => {
+      await using oauth = await oauthFixture();
+      await using signed = await Scene.open({ tracker: { entry: { url: oauth.url }, tools: [] } });
+      await using opened = await open({}, signed.url);
+      const { page } = opened;
+      await page.keyboard.press("2");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const to = await page.getByRole("link", { name: /Continue at/ }).getAttribute("href");
+      await page.getByText("The browser could not load the last page?").click();
+      const field = page.getByLabel("Paste its address");
+      await field.fill("http://127.0.0.1:1/callback?code=x&state=y");
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.locator(".notice.failure").waitFor();
+      expect(await notice(page)).toContain("That is a different address.");
+      await field.fill(await redirectOf(to!));
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByText("You are signed in.").waitFor();
+    });
+
+    test("to a server that cannot be reached fails with the reason", async () => {
+      await using signed = await Scene.open({ tracker: { entry: { url: "http://127.0.0.1:1/mcp" }, tools: [] } });
+      await using opened = await open({}, signed.url);
+      const { page } = opened;
+      await page.keyboard.press("2");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.locator(".notice.failure").waitFor();
+      expect(await notice(page)).toContain("tracker");
+    });
+  });
+
+  test("10,000 tools are filtered, and shown in portions", async () => {
+    const tools = Array.from({ length: 10_000 }, (_, place) => ({
+      name: `tool_${place}`,
+      description: `Does ${place}.`,
+    }));
+    await using many = await Scene.open({ big: { entry: { command: "big" }, tools } });
+    await using opened = await open({}, many.url);
+    const { page } = opened;
+    await page.keyboard.press("2");
+    const rows = page.locator(".tool");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(100);
+    await page.getByRole("button", { name: "Show more: 100 of 10,000 are shown" }).click();
+    expect(await rows.count()).toBe(200);
+    await page.keyboard.press("/");
+    await page.keyboard.type("9999");
+    expect(await rows.allInnerTexts()).toEqual([expect.stringContaining("tool_9999")]);
+    await page.getByRole("switch").click();
+    await page.getByText("Saved in the config: big.tool_9999 is denied").waitFor();
+  });
+
+  test("hostile names, arguments and descriptions are texts, and what is invisible in them is shown", async () => {
+    const html = `<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>&lt;`;
+    const name = `${html}${allHostile}`;
+    await using hostile = await Scene.open({
+      [name]: {
+        entry: { command: "x", description: name },
+        tools: [{ name, description: name, annotations: { destructiveHint: true } }],
+      },
+    });
+    await hostile.ask({ server: name, tool: name, args: { [name]: name }, why: name, code: name, changed: [name] });
+    hostile.count((counts) =>
+      counts.addUse(name, name, {
+        calls: 1,
+        failures: 0,
+        durationMs: 1,
+        resultChars: 1,
+        takenChars: 1,
+        argumentChars: 1,
+      }),
+    );
+    await using opened = await open({}, hostile.url);
+    const { page } = opened;
+    for (const view of ["1", "2", "3"]) {
+      await page.keyboard.press(view);
+      await page.getByText("<img src=x", { exact: false }).first().waitFor();
+      const text = (await page.locator("body").textContent()) ?? "";
+      expect(text).toContain("\\u202e");
+      expect(obeyed(text)).toEqual([]);
+      expect(await page.locator("img").count()).toBe(0);
+    }
+    expect(await page.evaluate(isHacked)).toBe(false);
+    expect(opened.said).toEqual([]);
+    await page.keyboard.press("1");
+    await page.getByRole("button", { name: "Approve once" }).click();
+    await cards(page).waitFor({ state: "detached" });
+    await page.keyboard.press("2");
+    await page.getByRole("switch").click();
+    await page.getByText("Saved in the config", { exact: false }).waitFor();
+    const { mcpServers } = JSON.parse(readFileSync(hostile.config, "utf8"));
+    expect(mcpServers[name].deny).toEqual([name]);
+  });
+
+  describe("the keyboard", () => {
+    const focused = (page: Page) => page.evaluate("document.activeElement.textContent.slice(0, 40)");
+
+    test("is enough to approve and deny: Tab to the list, arrows within it, A, S and D for the focused call only", async () => {
+      const one = await scene.ask({ tool: "one", call: 1 });
+      const two = await scene.ask({ tool: "two", call: 2 });
+      const three = await scene.ask({ tool: "three", call: 3 });
+      await using opened = await open();
+      const { page } = opened;
+      await until(async () => (await cards(page).count()) === 3);
+      // Without focus on a call, the keys do nothing.
+      for (const key of ["a", "s", "d"]) await page.keyboard.press(key);
+      for (let press = 0; press < 5; press += 1) await page.keyboard.press("Tab");
+      expect(await focused(page)).toStartWith("github.one");
+      await page.keyboard.press("ArrowDown");
+      expect(await focused(page)).toStartWith("github.two");
+      await page.keyboard.press("d");
+      await until(async () => (await cards(page).count()) === 2);
+      expect((await scene.rows(one, two, three)).map((row) => row.state)).toEqual(["open", "denied", "open"]);
+      // The focus is on the heading, so that the same key again decides nothing.
+      expect(await focused(page)).toStartWith("Waiting for approval");
+      await page.keyboard.press("d");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("End");
+      expect(await focused(page)).toStartWith("github.three");
+      await page.keyboard.press("s");
+      await until(async () => (await cards(page).count()) === 1);
+      expect((await scene.rows(one, three)).map((row) => row.scope)).toEqual([null, "session"]);
+    });
+
+    test("changes a policy, and each list has one Tab stop", async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("2");
+      await page.locator(".tool").first().waitFor();
+      await page.keyboard.press("/");
+      expect(await page.evaluate("document.activeElement.id")).toBe("filter");
+      await page.keyboard.press("Tab");
+      expect(await focused(page)).toStartWith("list_issues");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Space");
+      await page.getByText("Saved in the config: github.merge is denied").waitFor();
+    });
+
+    test("has its keys shown with ?, and they can be turned off", async () => {
+      const id = await scene.ask();
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("?");
+      const dialog = page.getByRole("dialog");
+      expect(await dialog.innerText()).toContain("Approve the focused call once");
+      await dialog.getByRole("checkbox").uncheck();
+      await page.keyboard.press("Escape");
+      await cards(page).focus();
+      for (const key of ["a", "2"]) await page.keyboard.press(key);
+      expect(await page.locator("nav [aria-current]").innerText()).toStartWith("Now");
+      expect((await scene.rows(id))[0]?.state).toBe("open");
+      expect(await page.locator(".key").count()).toBe(3);
+    });
+  });
+
+  const looks = ["light", "dark"].flatMap((colorScheme) => [360, 1280].map((width) => [colorScheme, width] as const));
+  test.each(looks)(
+    "in %s colours and %i pixels nothing is cut off, and every text has enough contrast",
+    async (colorScheme, width) => {
+      await scene.ask({ args: { path: "/a/very/long/path/".repeat(20) }, tool: "a_tool_with_a_long_name_".repeat(4) });
+      await scene.record();
+      await using opened = await open({
+        viewport: { width, height: 800 },
+        colorScheme: colorScheme as "light" | "dark",
+      });
+      const { page } = opened;
+      await cards(page).waitFor();
+      expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
+      for (const view of ["1", "2", "3"]) {
+        await page.keyboard.press(view);
+        await page.waitForTimeout(100);
+        expect([view, await page.evaluate(scrollWidth), await page.evaluate(tooFaint)]).toEqual([view, width, []]);
+      }
+    },
+  );
+
+  test("the page says that the daemon has ended, and offers nothing any more", async () => {
+    await scene.ask();
+    await using opened = await open();
+    const { page } = opened;
+    await cards(page).waitFor();
+    await scene.server.close();
+    await page.getByText("The daemon has ended. What you see is no longer current.").waitFor();
+    expect(await page.getByRole("button", { name: "Approve once" }).isEnabled()).toBe(false);
+  });
+
+  test("a hidden page keeps no stream open, and is current when it is seen again", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const answered = page.waitForResponse((response) => response.url().endsWith("api/state"));
+    await page.evaluate(
+      'Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true }); document.dispatchEvent(new Event("visibilitychange"))',
+    );
+    await (await answered).finished();
+    await scene.ask();
+    await Bun.sleep(600);
+    expect(await cards(page).count()).toBe(0);
+    await page.evaluate(
+      'Object.defineProperty(document, "visibilityState", { value: "visible", configurable: true }); document.dispatchEvent(new Event("visibilitychange"))',
+    );
+    await cards(page).waitFor();
+  });
+});

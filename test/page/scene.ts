@@ -1,0 +1,155 @@
+/** A page with made-up data, served by this process: approvals, executions, servers with tools, and a ledger. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { silentLog } from "../../src/base/log.ts";
+import { openPage } from "../../src/cli/page-server.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { executionsFolder, ledgerFolder, ownersFolder, storeFile } from "../../src/config/locations.ts";
+import type { PageServer } from "../../src/page/page-server.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { Counts } from "../../src/programs/ledger/counts.ts";
+import { appendCounts } from "../../src/programs/ledger/store.ts";
+import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
+import { writeRecord } from "../../src/programs/trace/store.ts";
+import type { Approval } from "../../src/store/approval.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ExecutionStore } from "../../src/store/executions.ts";
+import { Owner } from "../../src/store/owner.ts";
+import { fingerprintOf, rulesOf } from "../../src/tools/catalog/config-entry.ts";
+import type { RegistryServer, RegistryTool } from "../../src/tools/model.ts";
+import { assignNames, sandboxGlobals } from "../../src/tools/names.ts";
+import { updateIndex } from "../../src/tools/registry/store.ts";
+import { testIo } from "../cli/in-memory.ts";
+import { recordOf } from "../programs/trace/records.ts";
+import { type AskingChanges, asking } from "../store/approvals.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+export interface SceneServer {
+  entry: object;
+  tools: (Partial<RegistryTool> & { name: string })[];
+  description?: string;
+}
+
+export class Scene implements AsyncDisposable {
+  readonly folder: TemporaryFolder;
+  readonly config: string;
+  readonly env: Record<string, string>;
+  /** What other processes would ask and decide. */
+  readonly approvals: Approvals;
+  readonly server: PageServer;
+  executions: ExecutionStore | undefined;
+  #owner: Owner | undefined;
+
+  private constructor(
+    folder: TemporaryFolder,
+    config: string,
+    env: Record<string, string>,
+    approvals: Approvals,
+    server: PageServer,
+  ) {
+    this.folder = folder;
+    this.config = config;
+    this.env = env;
+    this.approvals = approvals;
+    this.server = server;
+  }
+
+  /** The config is the text, or else has the servers. Their tools are listed already. */
+  static async open(servers: Record<string, SceneServer> = {}, text?: string): Promise<Scene> {
+    const folder = temporaryFolder();
+    const env = { HOME: folder.path, PATH: process.env["PATH"] ?? "" };
+    const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { entry }]) => [name, entry]));
+    mkdirSync(join(folder.path, ".config", "claudikins"), { recursive: true });
+    const file = folder.write(".config/claudikins/claudikins.json", text ?? { mcpServers });
+    const config = await loadConfig({ flag: file, cwd: folder.path, env });
+    const { names } = assignNames([...config.servers.keys()], sandboxGlobals);
+    const listed = Object.entries(servers).flatMap(([name, { tools, description = "" }], place): RegistryServer[] => {
+      const own = config.servers.get(name);
+      const jsName = names.find((each) => each.name === name)?.jsName;
+      if (!own || tools.length === 0) return [];
+      return [
+        {
+          name,
+          jsName,
+          category: "other",
+          description,
+          folder: `other/server-${place}`,
+          fingerprint: fingerprintOf(own, jsName, rulesOf(own)),
+          protocol: "2026-07-28",
+          version: "1.4.0",
+          tools: tools.map((tool) => ({
+            description: "",
+            inputSchema: { type: "object" },
+            jsName: tool.name,
+            ...tool,
+          })),
+        },
+      ];
+    });
+    mkdirSync(config.folders.registry, { recursive: true });
+    updateIndex(config.folders.registry, Object.keys(servers), listed);
+    const io = testIo({ cwd: folder.path, env });
+    const server = await openPage({ file, trust: true, cwd: folder.path, log: silentLog }, io);
+    return new Scene(folder, file, env, new Approvals({ env }), server);
+  }
+
+  /** An open approval that expires in an hour. */
+  async ask(changes: AskingChanges = {}): Promise<string> {
+    const now = Date.now();
+    const row = { config: this.config, askedAt: now, expiresAt: now + 3_600_000, ...changes };
+    return (await this.approvals.ask(asking(row))).id;
+  }
+
+  /** Lets the time of an open approval be over. */
+  async expire(id: string): Promise<void> {
+    const database = await openDatabase(storeFile(this.env));
+    database.run("UPDATE approvals SET expiresAt = ? WHERE id = ?", [Date.now(), id]);
+    database.close();
+  }
+
+  /** The rows with these ids. */
+  async rows(...ids: string[]): Promise<Approval[]> {
+    const all = await this.approvals.list();
+    return ids.map((id) => all.find((each) => each.id === id)!);
+  }
+
+  async record(changes: Partial<ExecutionRecord> = {}): Promise<string> {
+    const record = recordOf({ config: this.config, ...changes });
+    await writeRecord(executionsFolder(this.env), record);
+    return record.id;
+  }
+
+  /** An execution that this process runs, as others see it. */
+  async keep(
+    id: string,
+    source: string,
+    { startedAt = Date.now(), wakeAt }: { startedAt?: number; wakeAt?: number } = {},
+  ) {
+    this.#owner ??= await Owner.take(ownersFolder(this.env));
+    this.executions ??= new ExecutionStore(await openDatabase(storeFile(this.env)));
+    const { name: owner } = this.#owner;
+    this.executions.add({ id, config: this.config, startedAt, owner, request: JSON.stringify({ source }) });
+    if (wakeAt === undefined) return;
+    this.executions.save(id, { program: undefined, unsaved: undefined, engine: "e", calls: [], wakeAt });
+  }
+
+  count(fill: (counts: Counts) => void, at = new Date()): void {
+    const counts = new Counts();
+    fill(counts);
+    mkdirSync(ledgerFolder(this.env), { recursive: true });
+    appendCounts(ledgerFolder(this.env), counts, at);
+  }
+
+  /** A new address of the page. */
+  get url(): string {
+    const { port, path, token } = this.server.invite();
+    return `http://127.0.0.1:${port}${path}#${token}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.close();
+    await this.approvals[Symbol.asyncDispose]();
+    this.#owner?.[Symbol.dispose]();
+    this.folder[Symbol.dispose]();
+  }
+}

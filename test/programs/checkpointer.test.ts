@@ -1,0 +1,203 @@
+/** The store at each moment of an execution: no crash may make a call twice. */
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { silentLog } from "../../src/base/log.ts";
+import { ExecutionCheckpointer, type StoreAccess } from "../../src/programs/checkpointer.ts";
+import { CopyTurns } from "../../src/programs/copy-turns.ts";
+import type { OpenCall, SavedExecution } from "../../src/sandbox/checkpointer.ts";
+import type { Outcome } from "../../src/sandbox/contract.ts";
+import { Pages } from "../../src/sandbox/image.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ExecutionStore } from "../../src/store/executions.ts";
+import { StoreWriter } from "../../src/store/writer.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+let folder: TemporaryFolder;
+let database: Database;
+let store: ExecutionStore;
+let writer: StoreWriter;
+let opened: PromiseWithResolvers<StoreAccess>;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  const file = join(folder.path, "store.sqlite");
+  database = await openDatabase(file);
+  store = new ExecutionStore(database);
+  writer = new StoreWriter(file);
+  opened = Promise.withResolvers();
+});
+afterEach(async () => {
+  await writer.close();
+  database.close();
+  folder[Symbol.dispose]();
+});
+
+const access = () => ({ writer, owner: "owner", engine: "engine" });
+
+function checkpointerOf({ fromStart = false, maxBytes = 1e6, roomBytes = 1e9 } = {}): ExecutionCheckpointer {
+  const told = { id: "one", config: null, startedAt: 1, request: "{}", maxBytes, roomBytes };
+  const around = { log: silentLog, turns: new CopyTurns(), open: () => opened.promise };
+  return new ExecutionCheckpointer({ ...told, ...around, fromStart });
+}
+
+/** A program that waits, whose memory has these pages. */
+function savedOf(pages: Pages, contents: Record<number, string>, isWhole = true): SavedExecution {
+  const next = pages.next(isWhole);
+  for (const [page, text] of Object.entries(contents))
+    next.add(Number(page), Buffer.from(text), () => Buffer.from(text));
+  const image = { ...next.end(), isWhole, now: 1, at: 1, isAsleep: false };
+  const recorder = {
+    startedAt: 1,
+    tools: new Map(),
+    open: new Set<number>(),
+    failures: new Map(),
+    registry: undefined,
+    charsIn: 0,
+  };
+  return { image, recorder, recorded: [], restMs: 1, wakeAt: undefined };
+}
+
+const saved = () => savedOf(new Pages(), { 0: "memory" });
+const callOf = (call: number): OpenCall => ({ message: { type: "call", call } as OpenCall["message"] });
+const answer = { type: "settle", call: 1, json: "1" } as const;
+
+/** Makes this change fail, as if the process had been killed before it. */
+function killBefore(change: "UPDATE OF program" | "UPDATE OF outcome"): void {
+  for (const [name, each] of Object.entries({ change, removal: "DELETE" })) {
+    database.run(`CREATE TRIGGER ${name} BEFORE ${each} ON executions BEGIN SELECT RAISE(ABORT, 'killed'); END`);
+  }
+}
+
+async function nextIsWhole(checkpointer: ExecutionCheckpointer): Promise<boolean> {
+  const turn = await checkpointer.turn(1);
+  turn.end();
+  return turn.isWhole;
+}
+
+const pageCount = () => database.query<{ count: number }, []>("SELECT count(*) AS count FROM pages").get()?.count;
+
+/** Waits until the store's thread has deleted what nobody needs. */
+async function untilPages(count: number): Promise<void> {
+  while (pageCount() !== count) await Bun.sleep(1);
+}
+
+test("an answer that comes while the store is opened is stored with its call", async () => {
+  const checkpointer = checkpointerOf();
+  const call = callOf(1);
+  await checkpointer.sending(1, false);
+  const saving = checkpointer.save(saved(), [call]);
+  call.answer = answer;
+  await checkpointer.answered(answer);
+  opened.resolve(access());
+  expect(await saving).toBe(true);
+  expect(store.calls("one")).toMatchObject([{ call: 1, state: "answered", answer: JSON.stringify(answer) }]);
+});
+
+test("an answered call whose answer nobody has any more counts as sent", async () => {
+  const checkpointer = checkpointerOf();
+  await checkpointer.sending(1, false);
+  await checkpointer.answered(answer);
+  opened.resolve(access());
+  await checkpointer.save(saved(), [callOf(1)]);
+  expect(store.calls("one")).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
+});
+
+test("an execution that has begun is stored with its program, or not at all", async () => {
+  const checkpointer = checkpointerOf();
+  opened.resolve(access());
+  await checkpointer.sending(1, false);
+  killBefore("UPDATE OF program");
+  expect(await checkpointer.save(saved(), [callOf(1)])).toBe(false);
+  expect(store.get("one")).toBeUndefined();
+});
+
+test("an execution that has ended is stored with its outcome, or not at all", async () => {
+  const checkpointer = checkpointerOf();
+  opened.resolve(access());
+  checkpointer.want();
+  killBefore("UPDATE OF outcome");
+  await checkpointer.ended({ ok: true, logs: [], display: [] } as unknown as Outcome);
+  expect(store.get("one")).toBeUndefined();
+});
+
+test("no call leaves after the execution was given up", async () => {
+  const checkpointer = checkpointerOf({ fromStart: true });
+  opened.resolve(access());
+  await checkpointer.begun;
+  await checkpointer.save(saved(), [callOf(1)]);
+  checkpointer.release();
+  await expect(checkpointer.sending(1, false)).rejects.toThrow("The call was not made");
+  expect(store.calls("one")).toMatchObject([{ call: 1, state: "made" }]);
+});
+
+test("a call does not leave if it cannot be noted", async () => {
+  const checkpointer = checkpointerOf({ fromStart: true });
+  opened.resolve(access());
+  await checkpointer.begun;
+  await checkpointer.save(saved(), [callOf(1)]);
+  database.run("CREATE TRIGGER noRoom BEFORE UPDATE OF state ON calls BEGIN SELECT RAISE(ABORT, 'disk full'); END");
+  const error = await checkpointer.sending(1, false).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "FILE_NOT_WRITABLE" });
+});
+
+test("only pages that have changed are written again, and earlier ones are deleted", async () => {
+  const checkpointer = checkpointerOf();
+  opened.resolve(access());
+  const pages = new Pages();
+  expect(await nextIsWhole(checkpointer)).toBe(true);
+  await checkpointer.save(savedOf(pages, { 0: "same", 1: "first" }), [callOf(1)]);
+  expect(await nextIsWhole(checkpointer)).toBe(false);
+  const second = savedOf(pages, { 0: "same", 1: "second" }, false);
+  expect(second.image.batches.flatMap((batch) => [...batch.pages])).toEqual([1]);
+  await checkpointer.save(second, [callOf(2)]);
+  await untilPages(2);
+  const { batches, manifest } = await checkpointer.load();
+  expect(batches.flatMap((batch) => [...batch.pages])).toEqual([0, 1]);
+  expect([...manifest.versions]).toEqual([1, 2]);
+});
+
+test("a program that is too large is not saved, and after it became smaller, all of it is", async () => {
+  const checkpointer = checkpointerOf({ maxBytes: 60 });
+  opened.resolve(access());
+  const pages = new Pages();
+  await checkpointer.save(savedOf(pages, { 0: "small" }), [callOf(1)]);
+  const large = { 0: "small", 1: crypto.randomUUID().repeat(3), 2: crypto.randomUUID() };
+  expect(await checkpointer.save(savedOf(pages, large, false), [callOf(2)])).toBe(false);
+  expect(store.get("one")).toMatchObject({ isSaved: false, unsaved: "it is too large" });
+  await untilPages(0);
+  expect(await nextIsWhole(checkpointer)).toBe(true);
+  expect(await checkpointer.save(savedOf(pages, { 0: "small" }), [callOf(3)])).toBe(true);
+  expect(store.get("one")).toMatchObject({ isSaved: true, unsaved: null });
+  expect((await checkpointer.load()).batches).toHaveLength(1);
+});
+
+test("a program for which the store has no room is not saved, and says so; what others have stored stays", async () => {
+  const checkpointer = checkpointerOf({ roomBytes: 1_000 });
+  opened.resolve(access());
+  store.add({ id: "other", config: null, startedAt: 1, request: "{}", owner: "other" });
+  expect(await checkpointer.save(saved(), [callOf(1)])).toBe(false);
+  expect(store.get("one")?.unsaved).toContain("executions.totalMb");
+  expect(store.get("other")).toBeDefined();
+});
+
+test("an execution in the background does not begin if the store has no room", async () => {
+  const checkpointer = checkpointerOf({ fromStart: true, roomBytes: 1_000 });
+  opened.resolve(access());
+  await expect(checkpointer.begun).rejects.toMatchObject({
+    code: "FILE_NOT_WRITABLE",
+    hint: expect.stringContaining("claudikins executions list"),
+  });
+  expect(store.get("one")).toBeUndefined();
+});
+
+test("pages of a first save that was interrupted are deleted once their process has ended", async () => {
+  await writer.do("begin", "one", { owner: "alive" });
+  await writer.do("begin", "two", { owner: "dead" });
+  for (const id of ["one", "two"]) {
+    const batch = { pages: Float64Array.of(1), sizes: Float64Array.of(1), bytes: new ArrayBuffer(1) };
+    await writer.do("pages", id, { ...batch, version: 1, roomBytes: 1e9 });
+  }
+  await writer.deleteOrphans(async (owner) => owner === "alive");
+  await untilPages(1);
+  expect(database.query("SELECT execution FROM pages").all()).toEqual([{ execution: "one" }]);
+});

@@ -1,0 +1,213 @@
+/** Executions that are kept: their outcome can be asked for later, and another process continues them when theirs has died. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Toolbox } from "../../src/app/toolbox.ts";
+import { storeFile } from "../../src/config/locations.ts";
+import type { Outcome } from "../../src/sandbox/contract.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ExecutionStore } from "../../src/store/executions.ts";
+import { fixture } from "../support/servers.ts";
+import { type Project, project } from "../tools/generation/project.ts";
+
+// Many processes run at once on a small machine.
+setDefaultTimeout(120_000);
+
+let folder: Project;
+let counts: string;
+beforeEach(() => {
+  folder = project();
+  counts = join(folder.path, "counts");
+  folder.configure({ counting: fixture("counting", counts) });
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const env = () => ({ PATH: process.env["PATH"], HOME: folder.path, CI: "true" });
+
+/** The calls that the server has received: tool and name. */
+const called = (): string[] =>
+  existsSync(counts)
+    ? readFileSync(counts, "utf8")
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => (JSON.parse(line) as string[]).join(" "))
+    : [];
+
+async function untilCalled(count: number): Promise<void> {
+  while (called().length < count) await Bun.sleep(10);
+}
+
+async function stored(id: string) {
+  const database = await openDatabase(storeFile(env()));
+  try {
+    const store = new ExecutionStore(database);
+    return { row: store.get(id), calls: store.calls(id) };
+  } finally {
+    database.close();
+  }
+}
+
+function valueIn(outcome: Outcome): unknown {
+  if (!outcome.ok) throw new Error(`${outcome.reason}: ${outcome.error.message}`);
+  return outcome.value;
+}
+
+/** Runs a program in another process, kills that process once `ready` resolves, and returns the id. */
+async function killed(code: string, ready: () => Promise<unknown>): Promise<string> {
+  const script = join(import.meta.dir, "stored", "run.ts");
+  const child = Bun.spawn([process.execPath, script, code], { cwd: folder.path, env: env(), stdout: "pipe" });
+  const { value } = await child.stdout.getReader().read();
+  await ready();
+  child.kill("SIGKILL");
+  await child.exited;
+  return Buffer.from(value ?? [])
+    .toString()
+    .trim();
+}
+
+async function continued(id: string, toolbox: Toolbox): Promise<Outcome> {
+  return (await (await toolbox.executions()).follow(id, toolbox)).outcome;
+}
+
+describe("in the same process", () => {
+  test("the outcome of a program in the background stays", async () => {
+    await using toolbox = await folder.open();
+    const executions = await toolbox.executions();
+    const { id, outcome } = executions.start({ source: "return 6 * 7" }, toolbox, { isBackground: true });
+    expect(valueIn(await outcome)).toBe(42);
+    expect(valueIn(await continued(id, toolbox))).toBe(42);
+    expect((await stored(id)).row).toMatchObject({ state: "ended", owner: null, isSaved: false });
+  });
+
+  test("nothing is stored of a program whose id nobody has", async () => {
+    await using toolbox = await folder.open();
+    const executions = await toolbox.executions();
+    const { id, outcome } = executions.start({ source: "return (await counting.act()).count" }, toolbox);
+    expect(valueIn(await outcome)).toBe(1);
+    expect(existsSync(storeFile(env()))).toBe(false);
+    await expect(executions.follow(id, toolbox)).rejects.toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+  });
+
+  test("a program that runs already is kept once its id is handed out", async () => {
+    await using toolbox = await folder.open();
+    const executions = await toolbox.executions();
+    const until = join(folder.path, "go");
+    const source = `const a = await counting.wait({ until: ${JSON.stringify(until)} }); return [a, await counting.act()]`;
+    const execution = executions.start({ source }, toolbox);
+    await untilCalled(1);
+    await execution.handOut();
+    expect((await stored(execution.id)).calls).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
+    await Bun.write(until, "");
+    expect(valueIn(await execution.outcome)).toEqual([{ count: 1 }, { count: 2 }]);
+  });
+
+  test("another process's wish to cancel is heard", async () => {
+    await using toolbox = await folder.open();
+    const executions = await toolbox.executions();
+    const source = 'await sleep("3h")';
+    const { id, outcome } = executions.start({ source }, toolbox, { isBackground: true });
+    while ((await stored(id)).row?.wakeAt == null) await Bun.sleep(10);
+    const database = await openDatabase(storeFile(env()));
+    new ExecutionStore(database).askToCancel(id);
+    database.close();
+    expect(await outcome).toMatchObject({ ok: false, reason: "cancelled" });
+  });
+});
+
+describe("after the process was killed", () => {
+  test("a call that may be repeated is made again, and the program continues where it was", async () => {
+    const until = join(folder.path, "go");
+    const code = `let sum = 0; const box = new Map([["a", [1, 2]]]); console.log("before");
+      sum += (await counting.act({ name: "first" })).count;
+      sum += (await counting.read_wait({ name: "second", until: ${JSON.stringify(until)} })).count;
+      sum += (await counting.act({ name: "third" })).count;
+      return { sum, box: box.get("a") };`;
+    const id = await killed(code, () => untilCalled(2));
+    await Bun.write(until, "");
+    await using toolbox = await folder.open();
+    const outcome = await continued(id, toolbox);
+    expect(valueIn(outcome)).toEqual({ sum: 1 + 3 + 4, box: [1, 2] });
+    expect(outcome.logs).toEqual([{ level: "log", text: "before" }]);
+    expect(outcome.receipt).toMatchObject({ id, calls: 3, failures: 0 });
+    expect(called()).toEqual(["act first", "read_wait second", "read_wait second", "act third"]);
+  });
+
+  test("a call that may have taken effect is not repeated: the program is told, and may catch it", async () => {
+    const code = `const error = await counting.wait({ until: "/nowhere/at-all" }).catch((e) => e);
+      return [error.name, error.code, (await counting.act({ name: "after" })).count];`;
+    const id = await killed(code, () => untilCalled(1));
+    await using toolbox = await folder.open();
+    const outcome = await continued(id, toolbox);
+    expect(valueIn(outcome)).toEqual(["ToolError", "CALL_OUTCOME_UNKNOWN", 2]);
+    expect(outcome.receipt).toMatchObject({ calls: 2, failures: 1 });
+    expect(called()).toEqual(["wait ", "act after"]);
+  });
+
+  test("a program that sleeps sleeps on until the same time", async () => {
+    const code = 'await sleep("2h")';
+    const id = await killed(code, () => untilStored(({ wakeAt }) => wakeAt !== null));
+    await using toolbox = await folder.open();
+    const execution = await (await toolbox.executions()).follow(id, toolbox);
+    let progress = await execution.progress();
+    for (; progress.state !== "asleep"; progress = await execution.progress()) await Bun.sleep(10);
+    expect(progress.until).toBe((await stored(id)).row?.wakeAt ?? 0);
+    expect(progress.until).toBeGreaterThan(Date.now() + 7_000_000);
+    execution.cancel();
+    expect(await execution.outcome).toMatchObject({ ok: false, reason: "cancelled" });
+  });
+
+  test("a program that has not started yet starts", async () => {
+    folder.configure({ counting: fixture("never-starts") });
+    const id = await killed("return await counting.act()", () => Bun.sleep(0));
+    folder.configure({ counting: fixture("counting", counts) });
+    await using toolbox = await folder.open();
+    expect(valueIn(await continued(id, toolbox))).toEqual({ count: 1 });
+  });
+
+  test("a program of another build is refused, and stays", async () => {
+    const id = await killed("await counting.read_wait({ until: '/nowhere' })", () => untilCalled(1));
+    const database = await openDatabase(storeFile(env()));
+    database.run("UPDATE executions SET engine = '0.0.1 another'");
+    database.close();
+    await using toolbox = await folder.open();
+    await expect(continued(id, toolbox)).rejects.toMatchObject({
+      code: "EXECUTION_LOST",
+      hint: "Continue it with that build, of version 0.0.1.",
+    });
+    expect((await stored(id)).row).toMatchObject({ state: "open", isSaved: true });
+  });
+
+  test("a program of another config is refused", async () => {
+    const id = await killed("await counting.read_wait({ until: '/nowhere' })", () => untilCalled(1));
+    const database = await openDatabase(storeFile(env()));
+    database.run("UPDATE executions SET config = '/elsewhere/claudikins.json'");
+    database.close();
+    await using toolbox = await folder.open();
+    await expect(continued(id, toolbox)).rejects.toMatchObject({
+      code: "EXECUTION_NOT_FOUND",
+      hint: "Add --config /elsewhere/claudikins.json",
+    });
+  });
+
+  test("only one of two processes continues a program", async () => {
+    const until = join(folder.path, "go");
+    const code = `await counting.read_wait({ until: ${JSON.stringify(until)} }); return (await counting.act()).count`;
+    const id = await killed(code, () => untilCalled(1));
+    await using one = await folder.open();
+    await using other = await folder.open();
+    const outcomes = Promise.all([continued(id, one), continued(id, other)]);
+    await Bun.write(until, "");
+    expect((await outcomes).map(valueIn)).toEqual([3, 3]);
+    expect(called()).toEqual(["read_wait ", "read_wait ", "act "]);
+  });
+});
+
+async function untilStored(isReady: (row: { wakeAt: number | null }) => boolean): Promise<void> {
+  for (;;) {
+    const database = await openDatabase(storeFile(env()));
+    const rows = new ExecutionStore(database).list();
+    database.close();
+    if (rows.some(isReady)) return;
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,90 @@
+/** Hosts that answer late or never, and what ends with `serve`: programs, their calls, and the servers' processes. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Toolbox } from "../../../src/app/toolbox.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { ModernRequests } from "../../../src/serve/http/modern-requests.ts";
+import { eventsOf } from "../../support/http-serve.ts";
+import { envelope, modernVersion } from "../../support/modern-host.ts";
+import { processesLeft } from "../../support/process.ts";
+import { fixture } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+let toolbox: Toolbox;
+let sandbox: Sandbox;
+let requests: ModernRequests;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { newer: fixture("modern", "reject", folder.path) } });
+  const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
+  const config = await loadConfig({ cwd: folder.path, env });
+  sandbox = new Sandbox({ parkAfterMs: 0 });
+  toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
+});
+
+function open(answerMs: number): void {
+  const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs };
+  requests = new ModernRequests(toolbox, limits, silentLog, () => false);
+}
+
+afterEach(async () => {
+  await requests.close();
+  await toolbox[Symbol.asyncDispose]();
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+async function execute(code: string, more: object = {}): Promise<string> {
+  const params = {
+    name: "execute_code",
+    arguments: { code },
+    ...more,
+    _meta: envelope({ elicitation: { form: {} } }),
+  };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": modernVersion,
+    "mcp-method": "tools/call",
+    "mcp-name": "execute_code",
+  };
+  const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
+  const response = await requests.answer(request, { jsonrpc: "2.0", id: 1, method: "tools/call", params }, "");
+  if (response.headers.get("content-type") === "application/json") return response.text();
+  for await (const { data, message } of eventsOf(response)) if (message?.id !== undefined) return data;
+  throw new Error("no answer");
+}
+
+test("a late answer reaches the program, which has left its worker meanwhile", async () => {
+  open(60_000);
+  const code = "const list = [1]; list.push(await newer.greet({})); return list";
+  const { result } = JSON.parse(await execute(code));
+  while (sandbox.parkedPrograms === 0) await Bun.sleep(5);
+  const [key = ""] = Object.keys(result.inputRequests);
+  const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } } };
+  expect(await execute(code, { requestState: result.requestState, inputResponses })).toContain("hello Ada");
+  expect(sandbox.parkedPrograms).toBe(0);
+});
+
+test("without an answer the program is cancelled, its servers are told, and its state is refused afterwards", async () => {
+  open(200);
+  const code = "return await Promise.all([newer.wait({}), newer.greet({})])";
+  const first = await execute(code);
+  const { result } = JSON.parse(first);
+  expect(result.resultType).toBe("input_required");
+  while (!(await execute("return await newer.waiting({})")).includes('"0\\n')) await Bun.sleep(20);
+  const { requestState } = result;
+  expect(await execute(code, { requestState })).toMatch(/the request that asked has ended|it has expired/);
+});
+
+test("closing ends parked programs", async () => {
+  open(60_000);
+  const code = "return await newer.greet({})";
+  expect(await execute(code)).toContain("input_required");
+  await requests.close();
+  expect(requests.running).toBe(0);
+});

@@ -1,0 +1,208 @@
+/** The stdio transport: lines in and out, and how a process ended. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { NotWritten, StdioTransport } from "../../src/servers/stdio.ts";
+import { processesLeft } from "../support/process.ts";
+
+// Processes start slowly on a small machine.
+setDefaultTimeout(60_000);
+
+const ping = { jsonrpc: "2.0", method: "ping" } as const;
+
+let open: StdioTransport[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((transport) => transport.close()));
+  open = [];
+});
+
+/** Starts a shell script; returns its messages and its end. */
+async function start(script: string, maxMessageBytes?: number) {
+  const transport = new StdioTransport({
+    command: "sh",
+    args: ["-c", script],
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "" },
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+  });
+  open.push(transport);
+  const [closed, first] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const heard: unknown[] = [];
+  const hear = (what: unknown) => {
+    heard.push(what);
+    first.resolve();
+  };
+  transport.onmessage = hear;
+  transport.onerror = (error) => hear(error.message);
+  transport.onclose = () => closed.resolve();
+  await transport.start();
+  return { transport, heard, first: first.promise, closed: closed.promise };
+}
+
+describe("the output of a server", () => {
+  test("has one message per line, in any chunks; other lines are reported", async () => {
+    const { heard, closed } = await start(String.raw`
+      printf '{"jsonrpc":"2.0","method":"a"}\n\n  \r\nINFO: x\n{"jsonrpc":"2.0","method":"b"}\r\n{"no":"rpc"}\n{"jsonrpc":"2.0","meth'
+      sleep 0.05
+      printf 'od":"\303'
+      sleep 0.05
+      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"}'`);
+    await closed;
+    expect(heard).toEqual([
+      { jsonrpc: "2.0", method: "a" },
+      "not a JSON-RPC message: INFO: x",
+      { jsonrpc: "2.0", method: "b" },
+      'not a JSON-RPC message: {"no":"rpc"}',
+      { jsonrpc: "2.0", method: "é" },
+    ]);
+  });
+
+  test("on stderr is kept for the last five lines", async () => {
+    const { transport, closed } = await start("seq 1 3000 >&2; printf '\\n\\nlast\\n\\n' >&2; exit 3");
+    expect(transport.ended).toBe("");
+    await closed;
+    expect(transport.lastLines()).toEqual(["2997", "2998", "2999", "3000", "last"]);
+    expect(transport.ended).toBe("exited with code 3");
+  });
+});
+
+describe("the last words", () => {
+  test("are lines of stdout if stderr is empty and no message was sent", async () => {
+    const silent = await start("echo 'usage: x'; echo; echo 'error: no port'; exit 2");
+    const spoken = await start(`echo 'usage: x'; echo '${JSON.stringify(ping)}'; echo 'data'; exit 2`);
+    await Promise.all([silent.closed, spoken.closed]);
+    expect([silent.transport.lastLines(), spoken.transport.lastLines()]).toEqual([["usage: x", "error: no port"], []]);
+  });
+
+  test("leave out stack traces", async () => {
+    const script = "console.error('warming up'); null.x";
+    for (const program of ["node", "bun"]) {
+      const { transport, closed } = await start(`exec ${program} -e "${script}"`);
+      await closed;
+      const lines = transport.lastLines();
+      expect(lines.join("\n")).toMatch(/^TypeError: .*null/m);
+      expect(lines.filter((line) => /^\s+at /.test(line))).toEqual([]);
+    }
+  });
+
+  test("are shown without colours and overwritten text, and cut if they are long", async () => {
+    const { transport, closed } = await start(
+      String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
+    );
+    await closed;
+    expect(transport.lastLines()).toEqual(["100%", "red", `${"x".repeat(300)}…`]);
+  });
+});
+
+test("a server that writes without pause does not block others, and is reported at most a hundred times", async () => {
+  const { heard, first, transport } = await start("yes");
+  await first;
+  for (const _ of [1, 2, 3]) await new Promise((resolve) => setTimeout(resolve, 1));
+  await transport.close();
+  expect(heard).toHaveLength(101);
+  expect(heard.at(-1)).toBe("further lines like this are not logged");
+});
+
+test("an invalid answer fails its request", async () => {
+  const answers = ['"result":null', '"result":"x"', '"x":1', '"error":{}', '"error":"x"', '"result":{}'];
+  const lines = answers.map((answer, id) => `{"jsonrpc":"2.0","id":${id},${answer}}`);
+  const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
+  const { heard, closed } = await start(`cat <<'END'\n${text}\nEND`);
+  await closed;
+  const error = { code: -32_700, message: "its answer is not MCP: it has no result or error" };
+  expect(heard).toEqual([
+    ...[0, 1, 2, 3, 4].map((id) => ({ jsonrpc: "2.0", id, error })),
+    { jsonrpc: "2.0", id: 5, result: {} },
+    'not a JSON-RPC message: {"jsonrpc":"2.0","id":null,"result":{}}',
+  ]);
+});
+
+describe("an endless line", () => {
+  const most = 1_048_576;
+
+  test("ends the process with this reason", async () => {
+    const { transport, heard, closed } = await start(
+      String.raw`printf '{"jsonrpc":"2.0","method":"a"}\n{"'; tr '\0' x </dev/zero`,
+      most,
+    );
+    await closed;
+    expect(heard).toEqual([{ jsonrpc: "2.0", method: "a" }]);
+    expect(transport.ended).toBe("sent more than 1 MB in one message");
+  });
+
+  test("is measured per line: many large messages are allowed, and so is one of exactly the maximum", async () => {
+    // Three messages of half a megabyte, and other text of exactly the maximum.
+    const { transport, heard, closed } = await start(
+      `for i in 1 2 3; do printf '{"jsonrpc":"2.0","method":"'; head -c ${most / 2} /dev/zero | tr '\\0' x; printf '"}\\n'; done
+      head -c ${most} /dev/zero | tr '\\0' x; printf '\\n{"jsonrpc":"2.0","method":"last"}\\n'`,
+      most,
+    );
+    await closed;
+    const large = { jsonrpc: "2.0", method: "x".repeat(most / 2) };
+    expect(heard).toEqual([
+      ...Array(3).fill(large),
+      `not a JSON-RPC message: ${"x".repeat(200)}`,
+      { jsonrpc: "2.0", method: "last" },
+    ]);
+    expect(transport.ended).toBe("exited with code 0");
+  });
+});
+
+describe("send", () => {
+  test("writes one line of JSON", async () => {
+    const { transport, heard, first } = await start("cat");
+    await transport.send({ ...ping, params: { text: "a\nb\u2028" } });
+    await first;
+    expect(heard).toEqual([{ ...ping, params: { text: "a\nb\u2028" } }]);
+  });
+
+  test("fails after the process that stopped reading has ended, so that its end can be reported", async () => {
+    const { transport, first } = await start("exec 0<&-; echo ready; sleep 0.2; echo 'last words' >&2; exit 9");
+    await first;
+    await expect(transport.send(ping)).rejects.toThrow(NotWritten);
+    await expect(transport.send(ping)).rejects.toThrow(NotWritten);
+    expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 9", ["last words"]]);
+  });
+
+  test("knows for each message whether it was read when the process ends", async () => {
+    const { transport } = await start(`exec head -n 2`);
+    const large = { ...ping, params: { text: "x".repeat(3_000_000) } };
+    const all = await Promise.allSettled([ping, ping, large, ping].map((each) => transport.send(each)));
+    const said = (each: PromiseSettledResult<void>) => (each.status === "rejected" ? each.reason.name : "written");
+    expect(all.map(said)).toEqual(["written", "written", "NotWritten", "NotWritten"]);
+  });
+
+  test("does not call messages unread that were written together with others", async () => {
+    // The pipe is full before they are written, and accepts some when the process reads.
+    const { transport, first } = await start("echo ready; sleep 0.2; head -c 3100000 >/dev/null");
+    await first;
+    const sized = (size: number) => ({ ...ping, params: { text: "x".repeat(size) } });
+    const sending = [sized(3_000_000), ...Array(12).fill(sized(30_000))].map((each) => transport.send(each));
+    const names = (await Promise.allSettled(sending)).map((each) =>
+      each.status === "rejected" ? each.reason.name : "written",
+    );
+    // The last message of the failed write, and all later ones, are certainly unread.
+    expect(names.map((name) => name[0]).join("")).toMatch(/^w+E*N+$/);
+  });
+
+  test("fails before the start", async () => {
+    const transport = new StdioTransport({ command: "true", args: [], cwd: "/", env: {} });
+    await expect(transport.send(ping)).rejects.toThrow("not started");
+    await transport.close();
+  });
+});
+
+describe("the end", () => {
+  test("is reported although a child keeps the pipes open, and the child is ended", async () => {
+    // A unique number, by which the process is found.
+    const child = `sleep ${1_000 + process.pid}.${Date.now()}`;
+    const { transport, closed } = await start(`${child} & echo 'going' >&2; exit 4`);
+    await closed;
+    expect(await processesLeft(child)).toEqual([]);
+    expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 4", ["going"]]);
+  });
+
+  test("by a signal has the name of the signal", async () => {
+    const { transport, closed } = await start("kill -9 $$");
+    await closed;
+    expect(transport.ended).toBe("was ended by SIGKILL");
+  });
+});

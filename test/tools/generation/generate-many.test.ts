@@ -1,0 +1,153 @@
+/** gen and search with very many servers and tools: few run concurrently, none is left, and the first search is fast. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
+import { ListingQueue, listedAtOnce } from "../../../src/tools/catalog/listing-queue.ts";
+import { generate } from "../../../src/tools/generate.ts";
+import { search } from "../../../src/tools/search/search.ts";
+import { processesLeft, processesWith } from "../../support/process.ts";
+import { fixture, tiny } from "../../support/servers.ts";
+import { type Project, project } from "./project.ts";
+
+// Processes start slowly on a small machine.
+setDefaultTimeout(60_000);
+
+let folder: Project;
+beforeEach(() => {
+  folder = project();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const never = new AbortController().signal;
+
+/** This many servers with one tool each, such as `tool-7` of `s7`. */
+function configureMany(count: number): void {
+  const names = Array.from({ length: count }, (_, index) => `s${index}`);
+  const lists = names.map((name, index) => {
+    const tools = [{ name: `tool-${index}`, inputSchema: { type: "object" } }];
+    return [name, tiny(folder.write(`lists/${name}.json`, `${JSON.stringify(tools)}\n`))] as const;
+  });
+  folder.configure(Object.fromEntries(lists));
+}
+
+describe("many servers", () => {
+  const count = 5 * listedAtOnce;
+
+  test("are asked by gen a few at a time, and ended before gen ends", async () => {
+    configureMany(count);
+    await using toolbox = await folder.open();
+    const running: number[] = [];
+    const { servers } = await generate(toolbox, {
+      onServer: () => void running.push(processesWith(join(folder.path, "lists")).length),
+    });
+    expect(servers.filter(({ tools, problem }) => tools === 1 && !problem).length).toBe(count);
+    expect(Math.max(...running)).toBeWithin(1, listedAtOnce + 1);
+    expect(await processesLeft(join(folder.path, "lists"))).toEqual([]);
+    expect(JSON.parse(readFileSync(join(folder.registry, "index.json"), "utf8")).servers.length).toBe(count);
+  });
+
+  test("are all asked by the first search, and those above the limit are stopped", async () => {
+    configureMany(count);
+    await using toolbox = await folder.open();
+    const { content } = await callSearchTools({ query: "tool-7" }, toolbox, never);
+    expect(content).toMatchObject([{ text: expect.stringContaining("tool_7") }]);
+    expect(toolbox.catalog.missingServers()).toEqual([]);
+    const ready = [...toolbox.pool.states().values()].filter(({ state }) => state === "ready");
+    expect(ready.length).toBeWithin(1, listedAtOnce + 1);
+    await using next = await folder.open();
+    expect(next.catalog.missingServers()).toEqual([]);
+  });
+
+  test("are asked even if some never answer", async () => {
+    configureMany(2 * listedAtOnce);
+    const { mcpServers } = JSON.parse(readFileSync(join(folder.path, "claudikins.json"), "utf8"));
+    const hanging = Object.fromEntries(
+      Array.from({ length: listedAtOnce }, (_, index) => [`a${index}`, fixture("lists", "silent", folder.path)]),
+    );
+    folder.configure({ ...hanging, ...mcpServers });
+    await using toolbox = await folder.open();
+    const controller = new AbortController();
+    const searching = callSearchTools({ query: "tool" }, toolbox, controller.signal);
+    while (toolbox.catalog.missingServers().length > listedAtOnce) await Bun.sleep(10);
+    expect(toolbox.catalog.missingServers()).toEqual(Object.keys(hanging));
+    controller.abort();
+    await searching;
+  });
+});
+
+describe("ListingQueue", () => {
+  test("limits concurrent listings, and shares them between callers", async () => {
+    const open: PromiseWithResolvers<void>[] = [];
+    using asking = new ListingQueue(() => {
+      open.push(Promise.withResolvers());
+      return open.at(-1)!.promise;
+    });
+    const all = Array.from({ length: listedAtOnce + 2 }, (_, index) => asking.add(`s${index}`));
+    expect(asking.add("s0")).toBe(all[0]!);
+    await Bun.sleep(0);
+    expect([open.length, asking.size]).toEqual([listedAtOnce, listedAtOnce + 2]);
+    open[0]?.resolve();
+    open[1]?.reject(new Error("no"));
+    await all[0];
+    await expect(all[1]).rejects.toThrow("no");
+    await Bun.sleep(0);
+    expect([open.length, asking.size]).toEqual([listedAtOnce + 2, listedAtOnce]);
+    expect([asking.waitedMs("s0"), asking.waitedMs("s3") > 0]).toEqual([0, true]);
+  });
+
+  test("rejects waiting callers when it is disposed", async () => {
+    let asked = 0;
+    const asking = new ListingQueue(() => {
+      asked += 1;
+      return new Promise(() => {});
+    });
+    const last = Array.from({ length: listedAtOnce + 1 }, (_, index) => asking.add(`s${index}`)).at(-1);
+    await Bun.sleep(0);
+    asking[Symbol.dispose]();
+    await last;
+    expect(asked).toBe(listedAtOnce);
+  });
+});
+
+describe("a registry with many tools", () => {
+  const kept = () => join(folder.registry, "search.json");
+  const many = () => Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`tool-${index}`, {}]));
+  const genned = async () => {
+    await using toolbox = await folder.open();
+    await generate(toolbox);
+  };
+
+  test("has a search index that gen writes and the next search reads", async () => {
+    folder.configure({ shop: folder.offering("shop", many()) });
+    await genned();
+    const made = statSync(kept());
+    folder.offering("shop", { ...many(), archive_parcels: {} });
+    await genned();
+    expect(statSync(kept()).ino).not.toBe(made.ino);
+    const { ino, mtimeMs } = statSync(kept());
+    await using toolbox = await folder.open();
+    expect(search("archive parcels", 1, toolbox.catalog).tools.map(({ id }) => id)).toEqual(["shop.archive_parcels"]);
+    expect(statSync(kept())).toMatchObject({ ino, mtimeMs });
+  });
+
+  test("in a repository gets a .gitignore for the index, but keeps the user's own", async () => {
+    const ignore = join(folder.registry, ".gitignore");
+    folder.configure({ shop: folder.offering("shop", many()) });
+    await genned();
+    expect(existsSync(ignore)).toBe(false);
+    mkdirSync(join(folder.path, ".git"));
+    await genned();
+    expect(readFileSync(ignore, "utf8")).toBe("# claudikins regenerates these files.\nsearch.json\n.observed.lock\n");
+    folder.write(".claudikins/registry/.gitignore", "mine\n");
+    await genned();
+    expect(readFileSync(ignore, "utf8")).toBe("mine\n");
+  });
+
+  test("gets no .gitignore if it has few tools", async () => {
+    mkdirSync(join(folder.path, ".git"));
+    folder.configure({ shop: folder.offering("shop", { a: {} }) });
+    await genned();
+    expect(existsSync(join(folder.registry, ".gitignore"))).toBe(false);
+  });
+});
