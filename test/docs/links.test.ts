@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { root } from "../support/claudikins.ts";
-import { allPages, anchorsOf, docsPages, linksOf, type Page, pageAt } from "./pages.ts";
+import { allPages, anchorsOf, codeSpansOf, docsPages, linksOf, type Page, pageAt } from "./pages.ts";
 
 /** Describes a broken link. Returns undefined for a link that resolves or leaves the repository. */
 function problemOf(page: Page, target: string): string | undefined {
@@ -26,6 +26,23 @@ describe.each(allPages)("$path", (page) => {
     });
     expect(problems).toEqual([]);
   });
+
+  test("names only files and folders of the repository that exist", () => {
+    expect(
+      pathsIn(page).filter((path) => ![root, join(root, "src")].some((from) => existsSync(join(from, path)))),
+    ).toEqual([]);
+  });
+});
+
+/** Paths in inline code: those that begin at a folder of the repository, and those of sources below src. */
+function pathsIn(page: Page): string[] {
+  const ours = /^(?:(?:src|test|scripts|docs|deploy|\.ci|\.github)\/[\w./-]*|(?:[\w-]+\/)+[\w.-]+\.tsx?)$/;
+  return codeSpansOf(page).filter((code) => ours.test(code));
+}
+
+test("a path that does not exist is found", () => {
+  const page = { path: "docs/some.md", text: "`src/cli/run.ts`, `cli/run.ts`, `src/no/where.ts` and `cli/nowhere.ts`" };
+  expect(pathsIn(page)).toEqual(["src/cli/run.ts", "cli/run.ts", "src/no/where.ts", "cli/nowhere.ts"]);
 });
 
 describe.each(docsPages)("$path", ({ text }) => {
