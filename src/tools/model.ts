@@ -46,7 +46,10 @@ export interface RegistryServer {
   rules?: ToolRules;
 }
 
-/** The hashes of patterns, which may name denied tools. A tool must match one pattern of each list in `allow`, and none of `deny`. */
+/**
+ * The rules as hashes of their patterns, because a pattern may name a denied tool. A tool is allowed if it matches each list of `allow`,
+ * and nothing in `deny`.
+ */
 export interface ToolRules {
   allow: string[][];
   deny: string[];

@@ -13,8 +13,8 @@ import { runJob } from "../work/run.ts";
 import { visibleTools } from "./config-entry.ts";
 import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";
 
-/** Below both limits, the index is written on the main thread, which takes a few milliseconds. */
-const manyTools = 500;
+/** Files of fewer tools are written on the main thread, which takes a few milliseconds. */
+export const manyTools = 500;
 const largeBytes = 500_000;
 
 const writeLimitMs = 60_000;

@@ -20,6 +20,7 @@ import {
 } from "../observed/store.ts";
 import { rewriteTools } from "../registry/store.ts";
 import { runJob, runJobInTime } from "../work/run.ts";
+import { manyTools } from "./index-store.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
 
@@ -42,7 +43,6 @@ const lookLimitMs = 10_000;
 const writeAfterMs = 1_000;
 const lockWaitMs = 5_000;
 
-const manyTools = 500;
 const rewriteLimitMs = 60_000;
 
 interface Seen {

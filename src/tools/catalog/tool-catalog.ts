@@ -167,8 +167,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   /** Configured servers that are not stored or outdated, without closed ones. */
   missingServers(): string[] {
-    const missing: Freshness[] = ["outdated", "unknown"];
-    return this.openServers().filter((server) => missing.includes(this.freshness(server)));
+    return this.openServers().filter((server) => this.#isMissing(server));
   }
 
   /** Configured servers that may be started, in the order of the config. */
@@ -343,6 +342,12 @@ export class ToolCatalog implements AsyncDisposable {
     this.#names = assignNames([...this.config.servers.keys()], sandboxGlobals).names;
   }
 
+  /** Whether the server must be asked before its files are up to date. */
+  #isMissing(server: string): boolean {
+    const freshness = this.freshness(server);
+    return freshness === "unknown" || freshness === "outdated";
+  }
+
   /** Whether all tools that the config allows are stored. */
   #isComplete(server: RegistryServer): boolean {
     if (this.#isCurrent(server)) return true;
@@ -386,7 +391,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   async #fetchQueued(server: string): Promise<void> {
     // A program may have been quicker.
-    if (!this.missingServers().includes(server)) return;
+    if (!this.#isMissing(server)) return;
     const { pool, config } = this.#options;
     const wasIdle = pool.state(server).state === "idle";
     const areMany = this.#queue.size > listedAtOnce;

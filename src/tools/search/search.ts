@@ -89,26 +89,24 @@ export function search(
   const noServerFor = services.filter((service) => !configured.has(service));
   return {
     query,
-    tools: foundIn(tools, withoutMark(query), limit, servers, namesOf(notIndexed, catalog)).map(
-      ({ id, server, tool, score, also }): FoundTool => {
-        const skill = skills.get(tool);
-        if (skill) return { ...foundSkill(skill), score };
-        const twins = also.map((each) => serverIn(each, tool.name));
-        const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
-        return {
-          kind: "tool",
-          id,
-          server: server.name,
-          name: tool.name,
-          description: tellingSentences(tool.description || tool.title || ""),
-          signature: signature(server, tool),
-          ...exampleOf(server, tool),
-          score,
-          ...(also.length > 0 ? { also } : {}),
-          ...(accounts ? { accounts } : {}),
-        };
-      },
-    ),
+    tools: foundIn(catalog, query, limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
+      const skill = skills.get(tool);
+      if (skill) return { ...foundSkill(skill), score };
+      const twins = also.map((each) => serverIn(each, tool.name));
+      const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
+      return {
+        kind: "tool",
+        id,
+        server: server.name,
+        name: tool.name,
+        description: tellingSentences(tool.description || tool.title || ""),
+        signature: signature(server, tool),
+        ...exampleOf(server, tool),
+        score,
+        ...(also.length > 0 ? { also } : {}),
+        ...(accounts ? { accounts } : {}),
+      };
+    }),
     searched: tools.size,
     notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
@@ -116,31 +114,32 @@ export function search(
   };
 }
 
-/** A filter by a server whose tools are not known yet finds nothing there. `notIndexed` are its names, in lower case. */
+/** The best matches. A filter by a server whose tools are not known yet finds nothing there. */
 function foundIn(
-  tools: ToolSearch,
+  catalog: ToolCatalog,
   query: string,
   limit: number,
   servers: readonly string[],
-  notIndexed: ReadonlySet<string>,
 ): ReturnType<ToolSearch["search"]> {
-  const { servers: filters, categories, rest } = filtersOf(query);
+  const { tools } = prepared(catalog);
+  const text = withoutMark(query);
+  const { servers: filters, categories, rest } = filtersOf(text);
   const all = [...filters, ...servers.map((name) => name.toLowerCase())];
+  if (all.length === 0) return tools.search(text, limit);
+  const notIndexed = new Set(
+    catalog.names
+      .filter(({ name }) => catalog.freshness(name) === "unknown" && !catalog.isClosed(name))
+      .flatMap(({ name, jsName = name }) => [name.toLowerCase(), jsName.toLowerCase()]),
+  );
   const others = all.filter((name) => !notIndexed.has(name));
-  if (others.length === all.length) return tools.search(query, limit, servers);
+  if (others.length === all.length) return tools.search(text, limit, servers);
   if (others.length === 0) return [];
   return tools.search([rest, ...categories.map((name) => `category:"${name}"`)].join(" "), limit, others);
 }
 
-/** The names of servers in the config and in code, in lower case. */
-function namesOf(servers: readonly string[], catalog: ToolCatalog): Set<string> {
-  return new Set(servers.flatMap((name) => [name, catalog.jsNameOf(name) ?? name]).map((name) => name.toLowerCase()));
-}
-
 /** How many tools `search` would find without a limit. The same tool on several servers counts once. */
 export function countFound(query: string, catalog: ToolCatalog, servers: readonly string[] = []): number {
-  const { tools } = prepared(catalog);
-  return tools.search(withoutMark(query), tools.size, servers).length;
+  return foundIn(catalog, query, prepared(catalog).tools.size, servers).length;
 }
 
 /** The server in the id of a tool. */
