@@ -134,6 +134,8 @@ export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusabl
 }
 
 export type FromWorker =
+  /** The worker has done what `prepare` asks for. */
+  | { type: "prepared" }
   | ParkedMessage
   | CheckpointMessage
   /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */

@@ -134,8 +134,13 @@ export class ProgramWorker {
 
   async #enter(message: () => RunMessage | ResumeMessage, transfer: ArrayBuffer[] = []): Promise<void> {
     const { workers, memoryBytes, received, failed } = this.#options;
-    this.#worker = workers.take(memoryBytes);
-    const { worker, prepared } = this.#worker;
+    const taken = await workers.take(memoryBytes);
+    if (this.#hasEnded) {
+      workers.giveBack(taken, true);
+      return;
+    }
+    this.#worker = taken;
+    const { worker, prepared } = taken;
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => received(data);
     worker.onerror = failed;
     await prepared;

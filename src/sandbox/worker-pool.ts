@@ -1,11 +1,19 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
+import { availableParallelism } from "node:os";
 import { startWorker } from "../base/off-thread.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import { atMost } from "../base/time-limit.ts";
 import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
-import type { ToWorker } from "./messages.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
 
 /** Time for terminated workers to end. */
 const endingMs = 1_000;
+
+/**
+ * How many workers start at the same time. Each needs a core for 40 ms. The main thread needs one too: when 12 programs started
+ * together on two cores, it answered nothing for 110 ms.
+ */
+const startingAtOnce = Math.max(1, availableParallelism() - 1);
 
 export interface ReadyWorker {
   worker: Worker;
@@ -20,6 +28,7 @@ export class WorkerPool implements Disposable {
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
+  readonly #starts = new Semaphore(startingAtOnce);
 
   /** `guest` is the guest's script. */
   constructor(guest: string, keptWorkers: number) {
@@ -29,7 +38,9 @@ export class WorkerPool implements Disposable {
 
   /** Starts a worker early, if none is idle. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push(this.#start(memoryBytes));
+    if (this.#idle.length > 0) return;
+    this.#starts.take();
+    this.#idle.push(this.#start(memoryBytes));
   }
 
   /** Number of workers that run a program. */
@@ -37,10 +48,9 @@ export class WorkerPool implements Disposable {
     return this.#busy.size;
   }
 
-  take(memoryBytes: number): ReadyWorker {
-    const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
-    const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
-    const taken = idle ?? this.#start(memoryBytes);
+  /** Resolves with an idle worker, or with a new one as soon as it may start. */
+  async take(memoryBytes: number): Promise<ReadyWorker> {
+    const taken = this.#takeIdle(memoryBytes) ?? (await this.#startInTurn(memoryBytes));
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -82,8 +92,32 @@ export class WorkerPool implements Disposable {
     this.#busy.clear();
   }
 
+  #takeIdle(memoryBytes: number): ReadyWorker | undefined {
+    const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
+    return index === -1 ? undefined : this.#idle.splice(index, 1)[0];
+  }
+
+  async #startInTurn(memoryBytes: number): Promise<ReadyWorker> {
+    await this.#starts.acquire(undefined);
+    const idle = this.#takeIdle(memoryBytes);
+    if (!idle) return this.#start(memoryBytes);
+    this.#starts.release();
+    return idle;
+  }
+
+  /** Starts a worker, and releases `#starts` when it has started or ended. */
   #start(memoryBytes: number): ReadyWorker {
     const worker = startWorker("./sandbox/worker.ts");
+    const started = () => {
+      worker.removeEventListener("message", hear);
+      worker.removeEventListener("close", started);
+      this.#starts.release();
+    };
+    const hear = ({ data }: MessageEvent<FromWorker>) => {
+      if (data.type === "prepared") started();
+    };
+    worker.addEventListener("message", hear);
+    worker.addEventListener("close", started);
     return { worker, memoryBytes, prepared: this.#prepare(worker, memoryBytes) };
   }
 

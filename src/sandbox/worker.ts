@@ -39,8 +39,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       settings = data;
       context = createContext(data);
       // Every program needs them, so they are loaded while the main thread prepares the first one.
-      void import("./code/transpile.ts");
-      void import("./code/check.ts");
+      void Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(() =>
+        send({ type: "prepared" }),
+      );
       break;
     case "renew":
       current = undefined;
