@@ -1,11 +1,11 @@
 /**
  * Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path] [--runtime path] [--released]
- * [--version 1.2.3] [--engine text]`.
+ * [--version 1.2.3] [--format 2]`.
  *
  * The runtime is the Bun that the executable contains; without one, Bun takes itself, or downloads the one of the target.
  * A released executable is one that others download: it must not depend on the folder in which it was built. Any other executable knows
- * the checkout that built it. Tests choose another version than that of package.json, and an engine that
- * differs from every other one.
+ * the checkout that built it. Tests choose another version than that of package.json, and another
+ * format of saved programs.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +13,9 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import type { BuiltIn } from "../src/base/built-in.ts";
+import { programFormat } from "../src/base/program-format.ts";
 import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
 import { madeFile } from "../src/sandbox/engine/made-files.ts";
-import { programSourcesDigest } from "../src/sandbox/engine/program-sources.ts";
 import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     runtime: { type: "string" },
     released: { type: "boolean", default: false },
     version: { type: "string", default: manifest.version },
-    engine: { type: "string", default: "" },
+    format: { type: "string", default: String(programFormat) },
   },
 });
 const outfile = resolve(values.outfile);
@@ -38,7 +38,7 @@ const platform = platformFor(values.target);
 const builtIn: BuiltIn = {
   version: values.version,
   platform: platform.name,
-  programSources: programSourcesDigest() + values.engine,
+  programFormat: Number(values.format),
   checkout: values.released ? null : root,
 };
 mkdirSync(dirname(outfile), { recursive: true });
@@ -65,17 +65,6 @@ function keep(path: string | undefined, bytes: Uint8Array): void {
   renameSync(temporary, path);
 }
 
-/** The engine takes its first random numbers from the clock, and they stay in its memory. */
-function atFixedTime<Args extends unknown[], Result>(work: (...args: Args) => Result, ...args: Args): Result {
-  const now = Date.now;
-  Date.now = () => 0;
-  try {
-    return work(...args);
-  } finally {
-    Date.now = now;
-  }
-}
-
 /**
  * The runtime writes its bytecode in the order of addresses. With addresses that are the same in each process, two builds of a commit give
  * the same bytes. Some containers forbid that; the executable then differs in its bytecode only.
@@ -100,7 +89,7 @@ async function build(folder: string, besides: string): Promise<void> {
   const engine = await compiledEngine();
   const endAddress = await findEndAddress(engine);
   const guest = guestScript();
-  const snapshot = atFixedTime(takeSnapshot, await createEngine(engine, 64 * 1_048_576), endAddress, guest);
+  const snapshot = takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guest);
   writeFileSync(made.snapshot, snapshot);
   keep(madeFile("engine"), program);
   keep(madeFile("guest", guest), snapshot);

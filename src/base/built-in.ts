@@ -4,8 +4,8 @@ export interface BuiltIn {
   version: string;
   /** A name of `setup/upgrade/platforms.ts`. */
   platform: string;
-  /** Digest of the sources that a saved program depends on, see `sandbox/engine/program-sources.ts`. */
-  programSources: string;
+  /** The number in `program-format.ts`, or another one for tests. */
+  programFormat: number;
   /** The folder of the checkout that built it. Null in a released executable. */
   checkout: string | null;
 }

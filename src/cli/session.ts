@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Toolbox, type ToolboxOptions as ToolboxSettings } from "../app/toolbox.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { type Log, openLog } from "../base/log.ts";
+import { formatOf } from "../base/program-format.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
@@ -14,13 +15,7 @@ import { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { LogFiles } from "../servers/logs/log-file.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import {
-  digestOf,
-  isKept,
-  keepOwnExecutable,
-  keptExecutable,
-  removeUnneeded,
-} from "../setup/upgrade/kept-executables.ts";
+import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 
@@ -94,25 +89,25 @@ export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = ne
   return new Toolbox(config, sandbox, { ...usual, ...ways });
 }
 
-/** Executables that earlier upgrades have kept. Each runs as a daemon of its own. */
+/** Executables that were kept because they have another format of saved programs. Each runs as a daemon of its own. */
 function otherBuildsOf(origin: ConfigOrigin, env: Io["env"]): OtherBuilds {
   const config = origin.kind === "demo" ? undefined : origin.file;
   const failed = new Set<string>();
-  // A kept executable runs the programs of its own build only, and leaves the others to the daemon that has started it.
+  // A kept executable runs the programs of its own format only, and leaves the others to the daemon that has started it.
   const isAble = () => usesDaemon({}, env) && !isKept(env);
   return {
-    has: (engine) => isAble() && keptExecutable(env, engine) !== undefined && !failed.has(engine),
-    keepOwn: (engine) => void keepOwnExecutable(env, engine),
-    removeAllBut: (engines) => removeUnneeded(env, new Set(engines)),
-    async continue(engine, id) {
-      const command = isAble() ? keptExecutable(env, engine) : undefined;
+    has: (mark) => isAble() && keptExecutable(env, mark) !== undefined && !failed.has(mark),
+    keepOwn: () => void keepOwnExecutable(env),
+    removeAllBut: (marks) => removeUnneeded(env, new Set(marks)),
+    async continue(mark, id) {
+      const command = isAble() ? keptExecutable(env, mark) : undefined;
       if (command === undefined) return false;
       const { continueInOlderDaemon } = await import("../daemon/older-daemon.ts");
       try {
-        return await continueInOlderDaemon(id, { engine: digestOf(engine), command, config, env });
+        return await continueInOlderDaemon(id, { format: formatOf(mark), command, config, env });
       } catch (error) {
         // A daemon looks for such programs every few seconds.
-        failed.add(engine);
+        failed.add(mark);
         throw error;
       }
     },

@@ -1,5 +1,5 @@
 /**
- * Continues a program that an earlier build of claudikins has saved. The executable of that build was kept by an upgrade. It runs as a
+ * Continues a program that a build of claudikins with another format has saved. The executable of that build was kept. It runs as a
  * daemon of the same config at a place of its own, and ends when no program needs it any more.
  */
 import type { Environment } from "../config/environment.ts";
@@ -8,8 +8,8 @@ import { adoptAt, statusOf } from "./peers.ts";
 import { besides, placeOf } from "./place.ts";
 
 interface OlderBuild {
-  /** The digest of its engine. */
-  engine: string;
+  /** Its format of saved programs: a number, or a hash. */
+  format: string;
   /** The path of its executable. */
   command: string;
   /** The config file; undefined for the demo. */
@@ -17,15 +17,16 @@ interface OlderBuild {
   env: Environment;
 }
 
-/** Characters of a digest that are enough for the name of a socket. */
+/** Characters of a hash that are enough for the name of a socket. */
 const nameLength = 8;
 
 /** Returns whether the execution runs there. Throws what `startDaemon` throws. */
 export async function continueInOlderDaemon(
   id: string,
-  { engine, command, config, env }: OlderBuild,
+  { format, command, config, env }: OlderBuild,
 ): Promise<boolean> {
-  const place = besides(placeOf(config, env), engine.slice(0, nameLength));
+  // A number alone would be a process id, see `besides`.
+  const place = besides(placeOf(config, env), `f${format}`.slice(0, nameLength));
   const status = () => statusOf(place.socket);
   if (!(await status())) await startDaemon({ place, config, env, command: [command], status });
   return (await adoptAt(place.socket, [id])).includes(id);

@@ -4,6 +4,7 @@
  */
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { buildMark } from "../base/program-format.ts";
 import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { bytesOf, type ProgramImage } from "../sandbox/image.ts";
@@ -21,8 +22,6 @@ export interface StoreAccess {
   writer: StoreWriter;
   /** The name of this process, see store/owner.ts. */
   owner: string;
-  /** The build that saves programs. */
-  engine: string;
   /** Keeps this build for programs that it has saved, and that somebody may ask for. */
   keepBuild?: () => void;
 }
@@ -235,13 +234,13 @@ export class ExecutionCheckpointer implements Checkpointer {
     access: StoreAccess,
   ): Promise<void> {
     const { id } = this.#options;
-    const { writer, owner, engine } = access;
+    const { writer, owner } = access;
     const { manifest, isWhole } = copy?.image ?? { manifest: undefined, isWhole: true };
     const version = manifest?.version ?? 0;
     const program = copy?.head(copy.records);
     const saved = {
       owner,
-      engine,
+      engine: buildMark,
       program,
       unsaved,
       wakeAt: open.length === 0 ? copy?.wakeAt : undefined,

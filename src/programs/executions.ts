@@ -88,14 +88,13 @@ export class Executions implements AsyncDisposable {
     const access = await this.stored.open(parts);
     const row = this.stored.rowOf(id, access.store, asker);
     if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, access, parts);
-    if (await this.#isContinuedElsewhere(row, parts)) return this.#followStored(row, access, parts);
+    if (await this.#isContinuedElsewhere(row)) return this.#followStored(row, access, parts);
     return (await this.#take(row, parts)) ?? this.follow(id, parts, asker);
   }
 
   /** Whether another build has saved the program, and its executable runs it now. */
-  async #isContinuedElsewhere(row: StoredExecution, parts: ExecutionParts): Promise<boolean> {
-    const { engine } = await this.stored.open(parts);
-    if (row.engine === null || !isOfOtherBuild(row, engine)) return false;
+  async #isContinuedElsewhere(row: StoredExecution): Promise<boolean> {
+    if (row.engine === null || !isOfOtherBuild(row)) return false;
     return (await this.#options.otherBuilds?.continue(row.engine, row.id)) === true;
   }
 
@@ -134,7 +133,7 @@ export class Executions implements AsyncDisposable {
     if (running) return running.progress();
     if (row.state === "ended") return { state: "ended", ok: row.isOk, reason: row.reason as FailureReason | undefined };
     if (!(await this.stored.isAlive(row))) {
-      if (await this.stored.isOfLostBuild(row)) return { state: "lost", why: otherBuild };
+      if (this.stored.isOfLostBuild(row)) return { state: "lost", why: otherBuild };
       return row.unsaved === null ? { state: "stopped" } : { state: "lost", why: whyLost(row.unsaved) };
     }
     return row.wakeAt === null ? { state: "running", calls: [] } : { state: "asleep", until: row.wakeAt };
@@ -177,13 +176,13 @@ export class Executions implements AsyncDisposable {
     asked: readonly string[] = [],
   ): Promise<void> {
     if (!this.stored.exist) return;
-    const { store, engine } = await this.stored.open(parts);
+    const { store } = await this.stored.open(parts);
     for (const row of store.open(this.#options.config)) {
       const isFit = row.isWanted || asked.includes(row.id);
       // Another request may take it over at this moment.
       if (isFit) await this.#taking.get(row.id)?.catch(() => {});
       if (!isFit || this.#running.has(row.id) || (await this.stored.isAlive(row))) continue;
-      if (isOfOtherBuild(row, engine)) {
+      if (isOfOtherBuild(row)) {
         await this.#leaveToOtherBuild(row);
         continue;
       }
@@ -247,10 +246,10 @@ export class Executions implements AsyncDisposable {
 
   async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
     const access = await this.stored.open(parts);
-    const { store, writer, owner, engine } = access;
+    const { store, writer, owner } = access;
     const { id, startedAt } = row;
     if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
-    if (isOfOtherBuild(row, engine)) {
+    if (isOfOtherBuild(row)) {
       const [version] = row.engine?.split(" ") ?? [];
       throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }

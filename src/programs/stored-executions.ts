@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { buildMark, formatOf } from "../base/program-format.ts";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
 import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
@@ -24,23 +25,20 @@ export interface ExecutionsOptions {
   otherBuilds?: OtherBuilds | undefined;
 }
 
-/** Executables of other builds, which continue the programs that they have saved. `engine` is the mark of a build. */
+/** Executables with other formats of saved programs, which continue the programs that they have saved. `mark` is that of a program. */
 export interface OtherBuilds {
-  has(engine: string): boolean;
+  has(mark: string): boolean;
   /** Starts a process of that build, which continues the execution. False if it does not. Throws what starting throws. */
-  continue(engine: string, id: string): Promise<boolean>;
+  continue(mark: string, id: string): Promise<boolean>;
   /** Keeps the executable of this process. It never throws. */
-  keepOwn(engine: string): void;
-  /** Removes executables that none of these builds has. */
-  removeAllBut(engines: readonly string[]): void;
+  keepOwn(): void;
+  /** Removes executables that no program with one of these marks needs. */
+  removeAllBut(marks: readonly string[]): void;
 }
 
-/** Whether a build has saved the program that cannot continue in this engine. The versions in the marks do not matter. */
-export function isOfOtherBuild(
-  { isSaved, engine: savedBy }: Pick<StoredExecution, "isSaved" | "engine">,
-  engine: string,
-): boolean {
-  return isSaved && savedBy?.split(" ").at(-1) !== engine.split(" ").at(-1);
+/** Whether the program was saved in a format that this build cannot continue. */
+export function isOfOtherBuild({ isSaved, engine }: Pick<StoredExecution, "isSaved" | "engine">): boolean {
+  return isSaved && formatOf(engine ?? "") !== formatOf(buildMark);
 }
 
 /** What it takes to continue an execution, and to list it: the stored JSON. */
@@ -156,9 +154,8 @@ export class StoredExecutions {
   }
 
   /** Whether only another build can continue the program, and its executable is gone. */
-  async isOfLostBuild(row: Pick<StoredExecution, "isSaved" | "engine">): Promise<boolean> {
-    const access = await this.#access;
-    if (row.engine === null || !access || !isOfOtherBuild(row, access.engine)) return false;
+  isOfLostBuild(row: Pick<StoredExecution, "isSaved" | "engine">): boolean {
+    if (row.engine === null || !isOfOtherBuild(row)) return false;
     return this.#options.otherBuilds?.has(row.engine) !== true;
   }
 
@@ -170,9 +167,9 @@ export class StoredExecutions {
     return this.#access;
   }
 
-  async #openStore({ sandbox, config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
+  async #openStore({ config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
     const { env } = this.#options;
-    const [database, engine] = await Promise.all([openDatabase(storeFile(env)), sandbox.buildMark()]);
+    const database = await openDatabase(storeFile(env));
     const owner = await Owner.take(ownersFolder(env));
     const store = new ExecutionStore(database);
     const writer = new StoreWriter(storeFile(env));
@@ -185,8 +182,8 @@ export class StoredExecutions {
       owner[Symbol.dispose]();
       database.close();
     };
-    const keepBuild = () => this.#options.otherBuilds?.keepOwn(engine);
-    return { store, writer, owner: owner.name, engine, keepBuild, end };
+    const keepBuild = () => this.#options.otherBuilds?.keepOwn();
+    return { store, writer, owner: owner.name, keepBuild, end };
   }
 
   /** Removes what nobody asks for any more, and pages that no execution has. */

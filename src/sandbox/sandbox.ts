@@ -1,7 +1,6 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { randomBytes } from "node:crypto";
 import type { Outcome } from "./contract.ts";
-import { buildMark } from "./engine/build-mark.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
 import { Places } from "./places.ts";
@@ -17,7 +16,6 @@ const guest: string = guestScript();
 export class Sandbox implements Disposable {
   readonly #shared: Shared;
   readonly #running = new Map<string, ProgramRun>();
-  #mark: Promise<string> | undefined;
 
   /**
    * `keptWorkers` are kept for the next execution; it is 0 for a process that runs one program. At most `atOnce` executions run
@@ -53,12 +51,6 @@ export class Sandbox implements Disposable {
     // The time limit starts when the execution gets its turn.
     const result = (await this.#shared.places.inTurn(signal, run)) ?? stoppedProgram("cancelled", limits);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
-  }
-
-  /** Names the build. A program that another build has saved cannot be continued. */
-  buildMark(): Promise<string> {
-    this.#mark ??= buildMark(guest);
-    return this.#mark;
   }
 
   /** Undefined if no execution with that id runs here. */

@@ -1,9 +1,8 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../base/collect-soon.ts";
 import { textOf } from "./binding-value.ts";
-import { snapshotFor } from "./engine/build-mark.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
-import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
+import { endAddressOf, restoreSnapshot, runGuest, snapshotFor } from "./engine/snapshot.ts";
 import { buffersOf } from "./image.ts";
 import { Job } from "./job.ts";
 import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";

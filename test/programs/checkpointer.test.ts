@@ -32,7 +32,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-const access = () => ({ writer, owner: "owner", engine: "engine" });
+const access = () => ({ writer, owner: "owner" });
 
 function checkpointerOf({ fromStart = false, maxBytes = 1e6, roomBytes = 1e9 } = {}): ExecutionCheckpointer {
   const told = { id: "one", config: null, startedAt: 1, request: "{}", maxBytes, roomBytes };

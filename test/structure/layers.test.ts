@@ -48,6 +48,7 @@ const base: Record<string, string[]> = {
   "token-estimate.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],
+  "program-format.ts": ["built-in.ts", "version.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
   "counted.ts": [],

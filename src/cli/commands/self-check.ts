@@ -2,6 +2,7 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { record, text, texts } from "../../base/json-shape.ts";
+import { buildMark } from "../../base/program-format.ts";
 import { version } from "../../base/version.ts";
 import { inEmptyHome } from "../../setup/upgrade/proof.ts";
 import { command } from "../command.ts";
@@ -30,7 +31,7 @@ export default command({
       if (JSON.stringify(outcome.value) !== "[2,4,6]") {
         throw new ClaudikinsError("UNEXPECTED", "The program returned something else");
       }
-      const json = { version, engine: await toolbox.sandbox.buildMark(), unreadable };
+      const json = { version, engine: buildMark, unreadable };
       return { json, text: `claudikins ${version} works\n` };
     });
   },

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { buildMark, formatOf } from "../../base/program-format.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { repository, version } from "../../base/version.ts";
 import { storeFile } from "../../config/locations.ts";
 import type { Peer } from "../../daemon/peers.ts";
 import { noteLatest } from "../../setup/upgrade/hint.ts";
 import { type Installation, ownInstallation } from "../../setup/upgrade/installation.ts";
-import { digestOf } from "../../setup/upgrade/kept-executables.ts";
 import { installCommand, projectCommand } from "../../setup/upgrade/packages.ts";
 import { ownPlatform } from "../../setup/upgrade/platforms.ts";
 import { runningServes } from "../../setup/upgrade/processes.ts";
@@ -154,16 +154,14 @@ async function replace(
   io: Io,
 ): Promise<Answer> {
   const { env, interrupted: signal, stderr } = io;
-  const { Sandbox } = await import("../../sandbox/sandbox.ts");
-  const engine = await new Sandbox({ keptWorkers: 0 }).buildMark();
   const agents = await runningServes(installation.path, env, signal);
   const onStep = (step: string) => void (stderr.isTerminal && stderr.write(`${step}\n`));
   const { findPeers } = await import("../../daemon/peers.ts");
   const peers = await findPeers(env);
-  const { kept } = await upgrade({ installation, from: version, to, engine, env, signal, onStep });
+  const { kept } = await upgrade({ installation, from: version, to, env, signal, onStep });
   const daemons = peers.length;
   const waiting = await handOver(peers, io);
-  const own = waiting.filter((each) => each.engine !== null && digestOf(each.engine) === digestOf(engine));
+  const own = waiting.filter((each) => each.engine !== null && formatOf(each.engine) === formatOf(buildMark));
   const count = own.reduce((sum, each) => sum + each.count, 0);
   const notes = [
     ...(agents

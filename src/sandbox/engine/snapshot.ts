@@ -6,8 +6,10 @@
  * addresses are the same. If they are not, the snapshot is not used.
  */
 import type { QuickJSContext } from "quickjs-emscripten-core";
+import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
 import { ReusableContext } from "../reusable-context.ts";
 import type { Engine } from "./engine.ts";
+import { madeFile } from "./made-files.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./memory-runs.ts";
 
 /** A value that is the same for every fresh engine, and differs if anything before went another way. */
@@ -24,21 +26,40 @@ export function runGuest(context: QuickJSContext, guestScript: string): void {
 /** The head before the runs: the mark, the engine's end address, and the number of runs. */
 const headWords = 3;
 
+/** The engine takes its first random numbers from the clock, and they stay in its memory. */
+function atFixedTime<Result>(work: () => Result): Result {
+  const now = Date.now;
+  Date.now = () => 0;
+  try {
+    return work();
+  } finally {
+    Date.now = now;
+  }
+}
+
 /**
  * Runs the guest's script in a fresh engine, for the build. The snapshot consists of 32-bit numbers (the head, then start and
- * length of each run), followed by the runs.
+ * length of each run), followed by the runs. The same engine and script always give the same bytes.
  */
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
   let snapshot: Uint8Array = new Uint8Array();
   const memory = new Uint8Array(engine.memory.buffer);
-  new ReusableContext(engine, endAddress, (context) => {
+  const take = (context: QuickJSContext) => {
     const mark = allocationMark(context);
     const before = memory.slice();
     runGuest(context, guestScript);
     const runs = changedRuns(before, memory);
     snapshot = writeRuns([mark, endAddress, runs.length], runs, memory);
-  });
+  };
+  atFixedTime(() => new ReusableContext(engine, endAddress, take));
   return snapshot;
+}
+
+/** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
+export async function snapshotFor(guest: string): Promise<Uint8Array> {
+  const made = madeFile("guest", guest);
+  const kept = made === undefined ? undefined : Bun.file(made);
+  return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
 }
 
 /** The engine's end address: see `findEndAddress`. */

@@ -1,61 +1,76 @@
 /**
- * Earlier executables. A program that waits is the memory of one build of the engine, which a build with another engine cannot continue.
- * So an upgrade keeps the executable of the earlier engine, for as long as a stored program needs it.
+ * Earlier executables. A program that waits can only be continued by a build with the same format of saved programs. So the newest executable
+ * of an earlier format is kept, for as long as a stored program needs it.
  */
 import { constants, existsSync, rmSync, statSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { builtIn } from "../../base/built-in.ts";
-import { namesIn } from "../../base/files.ts";
+import { namesIn, readIfThere } from "../../base/files.ts";
+import { buildMark, formatOf } from "../../base/program-format.ts";
 import type { Environment } from "../../config/environment.ts";
 import { keptExecutablesFolder, realOf } from "../../config/locations.ts";
 import { ownBytes, ownInstallation } from "./installation.ts";
+import { compareVersions, isVersion } from "./versions.ts";
 
 const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
+
+/** Has the version of the executable beside it. */
+const versionName = "version";
 
 /** An agent that still runs the earlier version may store programs until it ends. */
 const keptMs = 30 * 86_400_000;
 
-/** The digest in the mark of an engine. Versions with the same digest continue each other's programs. */
-export function digestOf(engine: string): string {
-  return /[0-9a-f]+$/.exec(engine)?.[0] ?? "unknown";
-}
+const folderOf = (env: Environment, mark: string) => join(keptExecutablesFolder(env), formatOf(mark));
 
-const folderOf = (env: Environment, engine: string) => join(keptExecutablesFolder(env), digestOf(engine));
-
-/** The executable of this engine, if it was kept. */
-export function keptExecutable(env: Environment, engine: string): string | undefined {
-  const file = join(folderOf(env, engine), fileName);
+/** The executable that continues programs with this mark, if it was kept. */
+export function keptExecutable(env: Environment, mark: string): string | undefined {
+  const file = join(folderOf(env, mark), fileName);
   return existsSync(file) ? file : undefined;
 }
 
-const keeping = new Map<string, Promise<void>>();
+/**
+ * The executable that is kept for this mark's format, if it is as new as the build with the mark. An older one may not be able to read what
+ * newer ones have stored.
+ */
+function keptAsNew(env: Environment, mark: string): string | undefined {
+  const [version] = mark.split(" ");
+  const kept = readIfThere(join(folderOf(env, mark), versionName));
+  return isVersion(version) && isVersion(kept) && compareVersions(kept, version) >= 0
+    ? keptExecutable(env, mark)
+    : undefined;
+}
+
+let keeping: Promise<void> | undefined;
 
 /**
  * Keeps the executable of this process, because it has stored a program: it may be replaced without `claudikins upgrade`, for example by
  * npm. Never rejects: the program can be continued as long as the executable is not replaced.
  */
-export function keepOwnExecutable(env: Environment, engine: string): Promise<void> {
-  if (builtIn === undefined || keptExecutable(env, engine) !== undefined) return Promise.resolve();
-  const known = keeping.get(engine);
-  if (known) return known;
-  const started = copyOwn(env, engine)
+export function keepOwnExecutable(env: Environment): Promise<void> {
+  if (builtIn === undefined) return Promise.resolve();
+  keeping ??= copyOwn(env)
     .catch(() => {})
-    .finally(() => keeping.delete(engine));
-  keeping.set(engine, started);
-  return started;
+    .finally(() => {
+      keeping = undefined;
+    });
+  return keeping;
 }
 
-async function copyOwn(env: Environment, engine: string): Promise<void> {
+async function copyOwn(env: Environment): Promise<void> {
   const path = ownBytes();
-  if (path !== undefined) await keepExecutable(env, engine, path);
+  if (path !== undefined) await keepExecutable(env, buildMark, path);
 }
 
-/** Keeps the executable, unless one with this engine was kept before. Returns its path. Rejects with the system's errors. */
-export async function keepExecutable(env: Environment, engine: string, path: string): Promise<string> {
-  const folder = folderOf(env, engine);
+/**
+ * Keeps the executable of the build with this mark, in the place of an older one with the same format. Returns its path. Rejects with the
+ * system's errors.
+ */
+export async function keepExecutable(env: Environment, mark: string, path: string): Promise<string> {
+  const known = keptAsNew(env, mark);
+  if (known !== undefined) return known;
+  const folder = folderOf(env, mark);
   const file = join(folder, fileName);
-  if (existsSync(file)) return file;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = join(folder, `${process.pid}.tmp`);
   await rm(temporary, { force: true });
@@ -63,13 +78,14 @@ export async function keepExecutable(env: Environment, engine: string, path: str
   await link(path, temporary).catch(() => copyFile(path, temporary, constants.COPYFILE_FICLONE));
   await chmod(temporary, 0o755).catch(() => {});
   await rename(temporary, file);
+  await Bun.write(join(folder, versionName), mark.split(" ")[0] ?? "");
   await utimes(folder, new Date(), new Date());
   return file;
 }
 
-/** Removes executables that no stored program needs. `needed` are the marks of programs that are not ended. */
+/** Removes executables that no stored program needs. `needed` are the marks of programs that have not ended. */
 export function removeUnneeded(env: Environment, needed: ReadonlySet<string>, now = Date.now()): void {
-  const folders = new Set([...needed].map((engine) => folderOf(env, engine)));
+  const folders = new Set([...needed].map((mark) => folderOf(env, mark)));
   for (const name of namesIn(keptExecutablesFolder(env))) {
     const folder = join(keptExecutablesFolder(env), name);
     const age = now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now);

@@ -12,7 +12,7 @@ import { isVersion } from "./versions.ts";
 /** What `claudikins self-check` prints. */
 export interface SelfCheck {
   version: string;
-  /** The mark of its engine: programs that were saved with the same mark can be continued by it. */
+  /** Its mark, see `base/program-format.ts`: it can continue programs whose mark has the same format. */
   engine: string;
   /** Parts of the data folder that a newer version has written, so that it cannot read them. */
   unreadable: string[];

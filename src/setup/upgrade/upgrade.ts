@@ -6,11 +6,12 @@ import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { takeLock } from "../../base/lock.ts";
+import { buildMark, formatOf } from "../../base/program-format.ts";
 import type { Environment } from "../../config/environment.ts";
 import { upgradeFolder } from "../../config/locations.ts";
 import { Checkout } from "./checkout.ts";
 import type { Installation } from "./installation.ts";
-import { digestOf, keepExecutable, keptExecutable } from "./kept-executables.ts";
+import { keepExecutable, keptExecutable } from "./kept-executables.ts";
 import { findPackage, installedCommand, installPackage } from "./packages.ts";
 import { ownPlatform } from "./platforms.ts";
 import { prove, type SelfCheck } from "./proof.ts";
@@ -24,8 +25,6 @@ export interface Upgrade {
   installation: Replaceable;
   from: string;
   to: string;
-  /** The mark of the running engine. */
-  engine: string;
   env: Environment;
   signal: AbortSignal;
   limits?: Limits;
@@ -112,7 +111,7 @@ async function replaceBy(staged: Staged, options: Of<"script">): Promise<Upgrade
   const { installation, to, env, signal } = options;
   const checked = await prove([staged.path], to, env, signal);
   refuseUnreadable(checked);
-  const before = keptExecutable(env, options.engine);
+  const before = keptExecutable(env, buildMark);
   const kept = await keptFor(checked, options);
   try {
     // In its final place, where rules of the system may differ.
@@ -132,11 +131,11 @@ function refuseUnreadable({ version, unreadable }: SelfCheck): void {
   });
 }
 
-/** Keeps the old executable if its engine is another one. */
-async function keptFor(checked: SelfCheck, { engine, env, installation }: Upgrade): Promise<string | undefined> {
-  if (digestOf(checked.engine) === digestOf(engine)) return undefined;
+/** Keeps the old executable if the new one has another format of saved programs. */
+async function keptFor(checked: SelfCheck, { env, installation }: Upgrade): Promise<string | undefined> {
+  if (formatOf(checked.engine) === formatOf(buildMark)) return undefined;
   try {
-    return await keepExecutable(env, engine, installation.path);
+    return await keepExecutable(env, buildMark, installation.path);
   } catch (error) {
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot keep the old executable: ${messageOf(error)}`, {
       hint: "Nothing was changed. Programs that wait need it. Check the space on the disk of the data folder.",

@@ -36,7 +36,7 @@ const writer = new StoreWriter(file);
 const owner = `process ${process.pid}`;
 const sandbox = new Sandbox();
 const turns = new CopyTurns();
-const access = { writer, owner, engine: await sandbox.buildMark() };
+const access = { writer, owner };
 
 async function step({ id, source }: Step): Promise<Stepped> {
   const program = store.program(id);

@@ -10,8 +10,8 @@ import { type ReleaseServer, releaseServer } from "./release-server.ts";
 /** The version that is installed. */
 export const old = "0.1.0";
 
-export const released = (version: string, engine = "") =>
-  executable("--released", "--version", version, ...(engine === "" ? [] : ["--engine", engine]));
+export const released = (version: string, format?: number) =>
+  executable("--released", "--version", version, ...(format === undefined ? [] : ["--format", String(format)]));
 
 export interface InstalledMachine extends AsyncDisposable {
   folder: string;

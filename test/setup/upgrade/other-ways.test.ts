@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { programFormat } from "../../../src/base/program-format.ts";
 import { Checkout } from "../../../src/setup/upgrade/checkout.ts";
 import { findVersion, type Replaceable, type Upgrade, upgrade } from "../../../src/setup/upgrade/upgrade.ts";
 import { testEnvironment } from "../../support/process.ts";
@@ -19,11 +20,13 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
+/** What the self-check of a version does. */
+const passes = (version: string, format = programFormat) =>
+  `echo '{"version":"${version}","engine":"${version} ${format}","unreadable":[]}'`;
+
 /** A program that answers like claudikins of this version. */
-const program = (
-  version: string,
-  selfCheck = `echo '{"version":"${version}","engine":"${version} abc","unreadable":[]}'`,
-) => `#!/bin/sh\ncase $1 in --version) echo ${version} ;; self-check) ${selfCheck} ;; esac\n`;
+const program = (version: string, selfCheck = passes(version)) =>
+  `#!/bin/sh\ncase $1 in --version) echo ${version} ;; self-check) ${selfCheck} ;; esac\n`;
 
 function write(name: string, text: string): string {
   const path = folder.write(name, text);
@@ -33,7 +36,7 @@ function write(name: string, text: string): string {
 
 const signal = new AbortController().signal;
 const upgradeTo = (to: string, installation: Replaceable, more: Partial<Upgrade> = {}) =>
-  upgrade({ installation, from: "0.1.0", to, engine: "0.1.0 abc", env, signal, onStep() {}, ...more });
+  upgrade({ installation, from: "0.1.0", to, env, signal, onStep() {}, ...more });
 const versionAt = (path: string) => Bun.spawnSync([path, "--version"]).stdout.toString().trim();
 
 describe("a global package of npm", () => {
@@ -44,10 +47,11 @@ describe("a global package of npm", () => {
     const own = "prefix/lib/node_modules/claudikins/node_modules/@claudikins/linux-x64/bin/claudikins";
     const path = write(own, program("0.1.0"));
     calls = join(folder.path, "calls");
-    // Its registry has 0.1.0, 0.2.0 and 0.3.0, and 0.3.0 does not work. It removes a package before it unpacks the next one.
+    // 0.3.0 does not work, and 0.4.0 has another format of saved programs. It removes a package before it unpacks the next one.
     write("versions/0.1.0", program("0.1.0"));
     write("versions/0.2.0", program("0.2.0"));
     write("versions/0.3.0", program("0.3.0", "exit 9"));
+    write("versions/0.4.0", program("0.4.0", passes("0.4.0", programFormat + 1)));
     write(
       "prefix/bin/npm",
       `#!/bin/sh
@@ -78,8 +82,8 @@ esac
     );
   });
 
-  test("keeps the old executable for programs of another engine", async () => {
-    const { kept } = await upgradeTo("0.2.0", installation, { engine: "0.1.0 def" });
+  test("keeps the old executable if the new one cannot continue its programs", async () => {
+    const { kept } = await upgradeTo("0.4.0", installation);
     expect(versionAt(kept!)).toBe("0.1.0");
   });
 

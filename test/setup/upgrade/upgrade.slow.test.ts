@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { programFormat } from "../../../src/base/program-format.ts";
 import { hasEnded } from "../../../src/daemon/peers.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
 import { processesLeft, runProgram } from "../../support/process.ts";
@@ -74,9 +75,12 @@ test("a program that waits is continued by the new version, and its call is made
   expect(await daemons(machine)).toEqual(["0.2.0"]);
 });
 
-test("a program of another engine is continued by the old executable, which is kept for it", async () => {
+/** A format of saved programs that only the new version has. */
+const otherFormat = programFormat + 1;
+
+test("a program of another format is continued by the old executable, which is kept for it", async () => {
   await using machine = await installedMachine();
-  await machine.releases.release("0.3.0", released("0.3.0", "other"));
+  await machine.releases.release("0.3.0", released("0.3.0", otherFormat));
   const { id, approval } = await parked(machine);
 
   const [{ pid }] = JSON.parse(await machine.text("daemon", "status", "--json")).daemons;
@@ -103,7 +107,7 @@ test("a program is continued after the executable was replaced without `claudiki
   await hasEnded(daemon.pid, AbortSignal.timeout(10_000));
   // As npm does it: the old file is removed, and a new one is written.
   rmSync(machine.program);
-  copyFileSync(released("0.3.0", "other"), machine.program);
+  copyFileSync(released("0.3.0", otherFormat), machine.program);
   await approve(machine, approval);
   expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
   expect(readFileSync(machine.calls, "utf8")).toBe('["read","before"]\n["act","after"]\n');

@@ -1,0 +1,29 @@
+/** The format of saved programs, which decides whether this build can continue a program that another build has saved. */
+import { builtIn } from "./built-in.ts";
+import { version } from "./version.ts";
+
+/**
+ * Raise the number by one when programs that earlier builds have saved can no longer be continued:
+ *
+ * - The engine or the guest's script has changed in any way, even by a newer version of Bun that bundles it. A saved program is only the
+ *   memory that differs from a fresh engine's, so every byte of the fresh memory must be the same.
+ * - The host's part of a program, or the way in which memory is written, has changed so that this build does not understand what others wrote.
+ *
+ * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for as
+ * long as a program waits that it has saved. The cost of a number that was not raised: such programs are lost.
+ */
+const sourceFormat = 1;
+
+/** The build can choose another one for tests. */
+export const programFormat: number = builtIn?.programFormat ?? sourceFormat;
+
+/** Names this build: the version, for people, and the format. Stored with each program. */
+export const buildMark = `${version} ${programFormat}`;
+
+/**
+ * The format in a mark. The first builds had a hash of their sources in its place, which is a format that only the same build has. The
+ * result is safe as a file name, whatever the mark is.
+ */
+export function formatOf(mark: string): string {
+  return /[0-9a-f]+$/.exec(mark)?.[0] ?? "unknown";
+}

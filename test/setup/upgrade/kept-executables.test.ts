@@ -1,0 +1,43 @@
+/** The newest executable of each format of saved programs is kept. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { formatOf } from "../../../src/base/program-format.ts";
+import { keepExecutable, keptExecutable, removeUnneeded } from "../../../src/setup/upgrade/kept-executables.ts";
+import { testEnvironment } from "../../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+
+let folder: TemporaryFolder;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = temporaryFolder();
+  env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: folder.path });
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const keep = (mark: string) => keepExecutable(env, mark, folder.write(`bin/${mark}`, mark));
+const kept = (mark: string) => {
+  const path = keptExecutable(env, mark);
+  return path && readFileSync(path, "utf8");
+};
+
+test("a newer version replaces an older one of the same format, and not the reverse", async () => {
+  for (const mark of ["0.2.0 1", "0.10.0 1", "0.3.0 1"]) await keep(mark);
+  expect([kept("0.2.0 1"), kept("0.4.0 2")]).toEqual(["0.10.0 1", undefined]);
+  await keep("0.11.0 2");
+  expect([kept("0.2.0 1"), kept("0.4.0 2")]).toEqual(["0.10.0 1", "0.11.0 2"]);
+});
+
+test("an executable that an earlier build has kept by its hash continues programs with that hash only", async () => {
+  const hash = "4f0c6f58c4ba7c7d1fbdd9ea42aa1d31";
+  folder.write(`claudikins/executables/${hash}/claudikins`, "the earlier build");
+  expect([kept(`0.1.0 ${hash}`), kept("0.1.0 1")]).toEqual(["the earlier build", undefined]);
+  const later = Date.now() + 31 * 86_400_000;
+  removeUnneeded(env, new Set([`0.1.0 ${hash}`]), later);
+  expect(kept(`0.1.0 ${hash}`)).toBe("the earlier build");
+  removeUnneeded(env, new Set(["0.1.0 1"]), later);
+  expect(kept(`0.1.0 ${hash}`)).toBeUndefined();
+});
+
+test("the format in a mark is a safe name for a folder", () => {
+  expect(["0.1.0 12", "0.1.0 ../..", ""].map(formatOf)).toEqual(["12", "unknown", "unknown"]);
+});
