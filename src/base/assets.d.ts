@@ -11,6 +11,10 @@ declare module "*.tiktoken" {
   const path: string;
   export default path;
 }
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}
 declare module "*.bash" {
   const text: string;
   export default text;

@@ -1,9 +1,8 @@
 /** Words: how names and requests are split, and which words match. */
 import { describe, expect, test } from "bun:test";
-import { chineseTable } from "../../src/tools/search/chinese.ts";
-import { everydayTable } from "../../src/tools/search/everyday.ts";
 import { stemOf, wordsOf } from "../../src/tools/search/tokenize.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
+import { chineseGroups, everydayMeanings } from "../../src/tools/search/vocabulary.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
 
 const searchOf = (tools: Record<string, string | ToolDraft>) =>
@@ -121,11 +120,11 @@ describe("other languages", () => {
   });
 });
 
-test("each line of the tables has words on both sides, and Chinese words are found in running text", () => {
-  expect(everydayTable.filter(({ asked, meant }) => asked.length === 0 || meant.length === 0)).toEqual([]);
-  const chinese = chineseTable.flatMap(([, ...words]) => words);
+test("each line of the vocabulary has words on both sides, and Chinese words are found in running text", () => {
+  expect(everydayMeanings().filter(({ asked, meant }) => asked.length === 0 || meant.length === 0)).toEqual([]);
+  const chinese = chineseGroups().flatMap(([, ...words]) => words);
   expect(chinese.filter((word) => !/^\p{Script=Han}{2}$/u.test(word))).toEqual([]);
-  expect(chineseTable.filter((group) => group.length < 2)).toEqual([]);
+  expect(chineseGroups().filter((group) => group.length < 2)).toEqual([]);
 });
 
 describe("synonyms", () => {

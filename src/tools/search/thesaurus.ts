@@ -1,19 +1,16 @@
 /** Looks up the synonyms, topics and kind of act of a stem. */
-import { chineseTable } from "./chinese.ts";
-import { everydayTable } from "./everyday.ts";
-import { synonymTable } from "./synonyms.ts";
 import { stemOf, stemsOfEntry } from "./tokenize.ts";
-import { topicTable } from "./topics.ts";
+import { chineseGroups, everydayMeanings, synonymGroups, topicGroups } from "./vocabulary.ts";
 
 /** The synonyms of one stem, or of two with a space between them, and the more general words for what it means. */
 export function synonymsOf(stem: string): ReadonlySet<string> {
-  synonyms ??= synonymsFromTables();
+  synonyms ??= allSynonyms();
   return synonyms.get(stem) ?? none;
 }
 
 /** The topic terms of a stem. They start with a sign that no word has. */
 export function topicsOf(stem: string): readonly string[] {
-  topics ??= topicsFrom(topicTable);
+  topics ??= allTopics();
   return topics.get(stem) ?? noTopics;
 }
 
@@ -50,31 +47,31 @@ let endings: Set<string> | undefined;
 let changes: Set<string> | undefined;
 let asking: Set<string> | undefined;
 
-function synonymsFromTables(): Map<string, Set<string>> {
+function allSynonyms(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   const add = (stem: string, others: readonly string[]) => {
     const known = found.get(stem) ?? new Set();
     for (const other of others) if (other !== stem && !other.includes(" ")) known.add(other);
     found.set(stem, known);
   };
-  for (const group of synonymTable) {
+  for (const group of synonymGroups()) {
     const stems = group.map(stemsOfEntry);
     for (const stem of stems) add(stem, stems);
   }
-  for (const { asked, meant } of everydayTable) {
+  for (const { asked, meant } of everydayMeanings()) {
     const stems = meant.map(stemsOfEntry);
     for (const stem of asked.map(stemsOfEntry)) add(stem, stems);
   }
-  for (const [english = "", ...chinese] of chineseTable) {
+  for (const [english = "", ...chinese] of chineseGroups()) {
     add(stemOf(english), chinese);
     for (const word of chinese) add(word, [stemOf(english)]);
   }
   return found;
 }
 
-function topicsFrom(table: readonly string[][]): Map<string, string[]> {
+function allTopics(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const [index, group] of table.entries()) {
+  for (const [index, group] of topicGroups().entries()) {
     for (const stem of new Set(group.map(stemsOfEntry))) found.set(stem, [...(found.get(stem) ?? []), `§${index}`]);
   }
   return found;

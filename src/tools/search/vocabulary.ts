@@ -1,0 +1,30 @@
+/** The words that connect requests with tools, from the text files in `words/`, which say how to add one. */
+import chinese from "./words/chinese.txt" with { type: "text" };
+import everyday from "./words/everyday.txt" with { type: "text" };
+import synonyms from "./words/synonyms.txt" with { type: "text" };
+import topics from "./words/topics.txt" with { type: "text" };
+
+/** Groups of words with the same meaning. */
+export const synonymGroups = (): string[][] => linesIn(synonyms).map(wordsIn);
+
+/** Topics, each with its words. */
+export const topicGroups = (): string[][] => linesIn(topics).map(wordsIn);
+
+/** English words, each followed by its Chinese counterparts. */
+export const chineseGroups = (): string[][] => linesIn(chinese).map(wordsIn);
+
+/** Words of requests with the more general words of tools that they mean. */
+export const everydayMeanings = (): { asked: string[]; meant: string[] }[] =>
+  linesIn(everyday).map((line) => {
+    const [asked = [], meant = []] = line.split(":").map(wordsIn);
+    return { asked, meant };
+  });
+
+/** A line that begins with `#` is a comment. */
+function linesIn(file: string): string[] {
+  return file.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+function wordsIn(line: string): string[] {
+  return line.split(" ").filter(Boolean);
+}
