@@ -3,6 +3,7 @@ import chinese from "./words/chinese.txt" with { type: "text" };
 import everyday from "./words/everyday.txt" with { type: "text" };
 import synonyms from "./words/synonyms.txt" with { type: "text" };
 import topics from "./words/topics.txt" with { type: "text" };
+import verbs from "./words/verbs.txt" with { type: "text" };
 
 /** Groups of words with the same meaning. */
 export const synonymGroups = (): string[][] => linesIn(synonyms).map(wordsIn);
@@ -19,6 +20,17 @@ export const everydayMeanings = (): { asked: string[]; meant: string[] }[] =>
     const [asked = [], meant = []] = line.split(":").map(wordsIn);
     return { asked, meant };
   });
+
+/** The kinds of act. */
+export const acts = ["read", "create", "update", "delete", "send", "run"] as const;
+
+/** A kind of act, or another list of words that say that something is ended, changed or destroyed. */
+export type VerbKind = (typeof acts)[number] | "end" | "change" | "destroy";
+
+export function verbsOf(kind: VerbKind): string[] {
+  const line = linesIn(verbs).find((each) => each.startsWith(`${kind}:`));
+  return wordsIn(line?.slice(kind.length + 1) ?? "");
+}
 
 /** A line that begins with `#` is a comment. */
 function linesIn(file: string): string[] {
