@@ -5,10 +5,18 @@ import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { UiApi } from "./api.ts";
 import type { Refused } from "./contract.ts";
-import { checkHost, checkPeer, checkSender, cookieIn, RefusedRequest } from "./guard.ts";
+import {
+  bodyOf,
+  checkHost,
+  checkPeer,
+  checkSender,
+  cookieIn,
+  maxBodyBytes,
+  RefusedRequest,
+  sessionBody,
+} from "./guard.ts";
 import { Live } from "./live.ts";
 import { door, headers, pageFiles, tracePolicy } from "./page-files.ts";
-import { bodyOf, sessionBody } from "./requests.ts";
 import { type SessionTimes, secret, UiSessions } from "./sessions.ts";
 
 interface PageServerOptions {
@@ -36,8 +44,6 @@ const hostname = "127.0.0.1";
 
 /** How often the state is compared while a page is open. */
 const lookMs = 400;
-
-const maxBodyBytes = 262_144;
 
 export class PageServer {
   readonly #options: PageServerOptions;
