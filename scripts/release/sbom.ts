@@ -10,7 +10,10 @@ const root = join(import.meta.dir, "..", "..");
 const engine = "@jitl/quickjs-wasmfile-release-sync";
 
 /** Scripts that are bundled into the program as texts: for Node, and for the sandbox and the browser. */
-const scriptEntries = { bun: ["cli/bridge.ts"], browser: ["sandbox/guest/main.ts", "page/browser/main.tsx"] };
+const scriptEntries = {
+  bun: ["cli/bridge.ts"],
+  browser: ["sandbox/guest/main.ts", "page/browser/main.tsx", "page/browser/execution/script.ts"],
+};
 
 export interface Manifest {
   name: string;

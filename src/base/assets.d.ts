@@ -31,7 +31,3 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
-declare module "*/script.js" {
-  const text: string;
-  export default text;
-}

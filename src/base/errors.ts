@@ -115,6 +115,6 @@ export function messageOf(thrown: unknown): string {
 
 /** Returns the code of a system error (ENOENT, EACCES …), or undefined for other errors. */
 export function systemCodeOf(thrown: unknown): string | undefined {
-  const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
+  const code = thrown instanceof Error ? (thrown as Error & { code?: unknown }).code : undefined;
   return typeof code === "string" ? code : undefined;
 }

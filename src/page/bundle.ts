@@ -1,14 +1,23 @@
-/** Bundles the script of the page. It runs when the source is loaded; an executable contains the script instead: see `madeScripts` in scripts/entries.ts. */
+/** Bundles the scripts of the pages. It runs when the source is loaded; an executable contains the scripts instead: see `madeScripts` in scripts/entries.ts. */
 import { join } from "node:path";
 import { bundledScript } from "../base/bundled-script.ts";
 
-/** Returns the script that the browser runs. */
+const source = join(import.meta.dir, "..");
+const browser = join(source, "page", "browser");
+
+/** Returns the script of the page of `claudikins ui`. */
 export function browserScript(): string {
-  const browser = join(import.meta.dir, "browser");
+  const shared = ["policy/visible.ts", "base/duration.ts", "base/counted.ts"].map((path) => join(source, path));
   return bundledScript({
     name: "page",
     entry: join(browser, "main.tsx"),
-    sources: [browser, ...["policy/visible.ts", "base/duration.ts"].map((path) => join(import.meta.dir, "..", path))],
+    sources: [browser, ...shared],
     options: ['--define=process.env.NODE_ENV="production"'],
   });
+}
+
+/** Returns the script of the page of an execution. */
+export function executionScript(): string {
+  const entry = join(browser, "execution", "script.ts");
+  return bundledScript({ name: "execution", entry, sources: [entry, join(browser, "list-keys.ts")] });
 }

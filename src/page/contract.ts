@@ -155,6 +155,15 @@ export interface Savings {
   problems: string[];
 }
 
+/** The page of one execution, as its components make it. */
+export interface ExecutionView {
+  /** HTML, as is the body. */
+  title: string;
+  body: string;
+  /** CSS rules that only this execution needs. */
+  rules: string;
+}
+
 /** The answer to a request that was refused. */
 export interface Refused {
   error: string;

@@ -1,39 +1,30 @@
 /** The files of the page: one document, one script, one style sheet and one icon. They contain no data. */
 
 import base from "./browser/base.css" with { type: "text" };
+import controls from "./browser/controls.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
-import common from "./execution/common.css" with { type: "text" };
+import { documentOf } from "./document.ts";
 
 const script = browserScript();
-const style = [common, base, frame, lists, savings, narrow].join("\n");
+const style = [base, controls, frame, lists, savings, narrow].join("\n");
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f63c9"/><path d="M5 4.5 8.5 8 5 11.5M9 11.5h3" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
 /** Shown without a session, and without JavaScript. */
 export const door = "Open this page with: claudikins ui";
 
-const document = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>claudikins</title>
-<link rel="icon" href="icon.svg">
+const document = documentOf({
+  title: "claudikins",
+  head: `<link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="page.css">
-<script src="page.js" defer></script>
-</head>
-<body>
-<div id="page"></div>
-<noscript><p>This page needs JavaScript. ${door}</p></noscript>
-</body>
-</html>
-`;
+<script src="page.js" defer></script>`,
+  body: `<div id="page"></div>
+<noscript><p>This page needs JavaScript. ${door}</p></noscript>`,
+});
 
 interface PageFile {
   type: string;

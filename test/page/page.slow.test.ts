@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { auditFolder } from "../../src/config/locations.ts";
 import { fileNames } from "../../src/policy/audit/files.ts";
-import { breakIn, ground, isHacked, scrollWidth, tooFaint } from "../programs/trace/in-browser.js";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { redirectOf } from "../support/sign-in.ts";
+import { breakIn, ground, isHacked, scrollWidth, tooFaint } from "./in-browser.js";
 import { Scene, type SceneServer } from "./scene.ts";
 
 setDefaultTimeout(60_000);

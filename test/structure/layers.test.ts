@@ -123,6 +123,12 @@ function circles(): string[] {
   return [...new Set(inCircle.map((file) => together(file).join(" ↔ ")))];
 }
 
+/** The components of the page of an execution. */
+const execution = "page/browser/execution/";
+
+/** What the page in the browser carries of other rooms. They import nothing. */
+const carried = ["policy/visible.ts", "base/duration.ts", "base/counted.ts"];
+
 describe("imports", () => {
   test("are found: every kind, in every file", () => {
     expect(imports.length).toBeGreaterThan(200);
@@ -221,16 +227,24 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
-  test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters and the texts of durations", () => {
-    const browser = imports.filter(({ from }) => from.startsWith("page/browser/"));
+  test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters and the texts of numbers", () => {
+    const browser = imports.filter(({ from }) => from.startsWith("page/browser/") && !from.startsWith(execution));
     const allowed = ({ to, ours, typeOnly }: Import) =>
       ours
-        ? typeOnly || /^page\/browser\/|^policy\/visible\.ts$|^base\/duration\.ts$/.test(to)
+        ? typeOnly || carried.includes(to) || (to.startsWith("page/browser/") && !to.startsWith(execution))
         : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
-    const carried = ["policy/visible.ts", "duration.ts", "page/contract.ts"];
-    expect(imports.filter(({ from }) => carried.includes(from)).map(shown)).toEqual([]);
+    expect(imports.filter(({ from }) => [...carried, "page/contract.ts"].includes(from)).map(shown)).toEqual([]);
+  });
+
+  test("by the page of an execution include nothing that needs Bun, and no hooks, because it is made without a browser", () => {
+    const entry = `${execution}execution.tsx`;
+    const loaded = loadedWith(entry).filter((each) => each !== entry && !each.startsWith("page/browser/"));
+    const texts = ["programs/outcome-text.ts", "programs/trace/overlap.ts", "programs/trace/record-text.ts"];
+    expect(loaded.sort()).toEqual([...carried, ...texts, "base/json-object.ts", "preact"].sort());
+    // Only the script is loaded by a browser.
+    expect(loadedWith(`${execution}script.ts`).slice(1)).toEqual(["page/browser/list-keys.ts"]);
   });
 
   test("load the page's server only when somebody wants to see the page", () => {

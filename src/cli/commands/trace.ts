@@ -9,6 +9,7 @@ import { writeWhenChanged } from "../../base/files.ts";
 import { about, either, list, named, record, text, texts, time } from "../../base/json-shape.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { tracePageOf } from "../../page/execution/off-thread.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import {
   isOpen,
@@ -19,13 +20,7 @@ import {
 } from "../../programs/listed-executions.ts";
 import { keptOut } from "../../programs/outcome-text.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
-import {
-  doorShape,
-  type ExecutionRecord,
-  executionShape,
-  type Summary,
-  summaryShape,
-} from "../../programs/trace/record.ts";
+import { doorShape, executionShape, type Summary, summaryShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -98,12 +93,21 @@ export default command({
     if (wanted === undefined) return listed(executions, stored, limit ?? defaultListed, args.all === true, io);
     refuseOpen(wanted, stored.open);
     const id = idOf(wanted, executions);
-    const record = readRecord(executions.folder, id);
-    if (!record) throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${wanted}" cannot be read`);
-    if (html !== undefined) return writePage(record, resolve(io.cwd, html));
+    if (html !== undefined) {
+      const path = resolve(io.cwd, html);
+      writeWhenChanged(path, readable(await tracePageOf(executions.folder, id), wanted));
+      return { json: { written: path }, note: `Wrote ${path}\n` };
+    }
+    const record = readable(readRecord(executions.folder, id), wanted);
     return { json: record, text: waterfallText(record, io.stdout, limit ?? defaultCalls) };
   },
 });
+
+/** Returns what was made of the record. Throws FILE_NOT_FOUND if the record cannot be read. */
+function readable<T>(made: T | undefined, wanted: string): T {
+  if (made !== undefined) return made;
+  throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${wanted}" cannot be read`);
+}
 
 type Args = Partial<Record<"execution" | "html" | "config", string | undefined>> &
   Partial<Record<"limit", number | undefined>> &
@@ -242,11 +246,4 @@ function clear(executions: Executions, wanted: string | undefined): Answer {
     note:
       cleared.length === 0 ? "There was nothing to delete.\n" : `Deleted: ${counted(cleared.length, "execution")}.\n`,
   };
-}
-
-/** Throws FILE_NOT_WRITABLE. */
-async function writePage(record: ExecutionRecord, path: string): Promise<Answer> {
-  const { pageOf } = await import("../../page/execution/page.ts");
-  writeWhenChanged(path, pageOf(record));
-  return { json: { written: path }, note: `Wrote ${path}\n` };
 }

@@ -1,13 +1,16 @@
 /** Calls that wait for approval: what exactly would be called, and the decision. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Approval, Decided, Decision, State } from "../contract.ts";
+import { Age, useNow } from "./age.tsx";
 import { get, post } from "./client.ts";
 import { isCommand } from "./keys.tsx";
 import { useAction, useNotices } from "./notice.tsx";
+import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
-import { Age, counted, grouped, Key, Text, ToolName, useNow, visibleLines } from "./text.tsx";
+import { Key, ScrolledText, Text, ToolName, visibleLines } from "./text.tsx";
 
 /** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
 const settleMs = 500;
@@ -39,11 +42,9 @@ export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }
     heading.current?.focus();
   });
 
+  const title = <>Waiting for approval {approvals.length > 0 && <span class="count">{approvals.length}</span>}</>;
   return (
-    <section class="panel" aria-labelledby="approvals">
-      <h2 id="approvals" ref={heading} tabIndex={-1}>
-        Waiting for approval {approvals.length > 0 && <span class="count">{approvals.length}</span>}
-      </h2>
+    <Panel id="approvals" title={title} heading={heading}>
       {approvals.length === 0 && (
         <p class="empty">
           Nothing waits. Calls appear here when the policy asks for confirmation: <code>"confirm"</code> in the config,
@@ -72,7 +73,7 @@ export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }
         ))}
       </ul>
       {decided.length > 0 && <DecidedList decided={decided} />}
-    </section>
+    </Panel>
   );
 }
 
@@ -195,10 +196,7 @@ function Arguments({ approval: { id, args, argsChars } }: { approval: Approval }
   const text = isShort ? args : whole;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys. */}
-      <pre class="arguments" tabIndex={0}>
-        {visibleLines(text ?? args)}
-      </pre>
+      <ScrolledText class="arguments">{visibleLines(text ?? args)}</ScrolledText>
       {!isShort && (
         <p class={problem === undefined ? "about" : "warning"}>
           {problem !== undefined

@@ -1,18 +1,20 @@
 /** Executions that run, wait or have ended, with links to their timelines. */
 
 import { useState } from "preact/hooks";
+import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Execution } from "../contract.ts";
+import { Age, useNow } from "./age.tsx";
 import { post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
+import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
-import { Age, counted, grouped, Text, useNow } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 export function Executions({ executions }: { executions: Execution[] }) {
   const roving = useRoving(executions.map(({ id }) => id));
   return (
-    <section class="panel" aria-labelledby="executions">
-      <h2 id="executions">Executions</h2>
+    <Panel id="executions" title="Executions">
       {executions.length === 0 && (
         <p class="empty">
           Nothing has run yet. Agents run code with <code>execute_code</code>, and you with <code>claudikins exec</code>
@@ -24,7 +26,7 @@ export function Executions({ executions }: { executions: Execution[] }) {
           <Row key={execution.id} execution={execution} item={roving.item(execution.id)} />
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 }
 

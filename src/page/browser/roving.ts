@@ -1,7 +1,6 @@
-/** Lists with one Tab stop: arrow keys, Home and End lead to the other items. */
+/** Lists with one Tab stop: other keys lead to the other items. */
 import { useRef, useState } from "preact/hooks";
-
-const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
+import { placeAfter } from "./list-keys.ts";
 
 interface Roving {
   /** The id of the item with the Tab stop. */
@@ -18,15 +17,11 @@ export function useRoving(ids: readonly string[]): Roving {
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     // Arrows have a meaning of their own in these.
-    if (event.altKey || event.ctrlKey || event.metaKey || target.closest("select, input, textarea, pre")) return;
+    if (target.closest("select, input, textarea, pre")) return;
     const items = [...(around.current?.querySelectorAll<HTMLElement>("[data-item]") ?? [])];
     const at = items.findIndex((each) => each.contains(target));
-    const step = steps[event.key];
-    let to: number;
-    if (step !== undefined) to = Math.min(items.length - 1, Math.max(0, at + step));
-    else if (event.key === "Home") to = 0;
-    else if (event.key === "End") to = items.length - 1;
-    else return;
+    const to = placeAfter(event, at, items.length);
+    if (to === undefined) return;
     event.preventDefault();
     items[to]?.focus();
     items[to]?.scrollIntoView({ block: "nearest" });

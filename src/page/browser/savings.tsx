@@ -1,7 +1,9 @@
 /** What claudikins kept out of the context in the last days, from the ledger. */
+import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Savings } from "../contract.ts";
-import { counted, grouped, ToolName } from "./text.tsx";
+import { Figure, Figures, ToolTable } from "./figures.tsx";
+import { Panel } from "./panel.tsx";
 
 export function SavingsView({ savings }: { savings: Savings }) {
   const { days, keptOut, without, sessions, executions, shellExecutions, searches, calls, failures, tools, problems } =
@@ -10,8 +12,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
   const fromShell = shellExecutions > 0 ? [`${grouped(shellExecutions)} from a shell`] : [];
   const share = without > 0 && keptOut > 0 ? `${Math.floor((100 * keptOut) / without)} % of ${grouped(without)}` : "";
   return (
-    <section class="panel" aria-labelledby="savings">
-      <h2 id="savings">Saved in the last {days.length} days</h2>
+    <Panel id="savings" title={`Saved in the last ${days.length} days`}>
       {problems.map((problem) => (
         <p class="warning" key={problem}>
           {problem}
@@ -23,7 +24,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
         </p>
       ) : (
         <>
-          <dl class="figures">
+          <Figures>
             <Figure name="Tokens kept out of the context" value={grouped(keptOut)} more={share} />
             <Figure
               name="Calls"
@@ -36,9 +37,19 @@ export function SavingsView({ savings }: { savings: Savings }) {
               more={[...fromShell, counted(searches, "search", "searches")].join(", ")}
             />
             <Figure name="Sessions" value={grouped(sessions)} more="of agents" />
-          </dl>
+          </Figures>
           <Chart days={days} />
-          {tools.length > 0 && <Called tools={tools} />}
+          {tools.length > 0 && (
+            <ToolTable
+              caption="Most called tools"
+              columns={["Calls", "Failed", "Time"]}
+              rows={tools.map(({ server, tool, calls, failures, durationMs }) => ({
+                server,
+                tool,
+                numbers: [grouped(calls), failures > 0 ? grouped(failures) : "", durationText(durationMs)],
+              }))}
+            />
+          )}
           <p class="about">
             {
               "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects count."
@@ -46,19 +57,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
           </p>
         </>
       )}
-    </section>
-  );
-}
-
-function Figure({ name, value, more }: { name: string; value: string; more: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <strong>{value}</strong>
-        <span>{more}</span>
-      </dd>
-    </div>
+    </Panel>
   );
 }
 
@@ -82,33 +81,5 @@ function Chart({ days }: { days: Savings["days"] }) {
         <span>{days.at(-1)?.day}</span>
       </p>
     </figure>
-  );
-}
-
-function Called({ tools }: { tools: Savings["tools"] }) {
-  return (
-    <table>
-      <caption>Most called tools</caption>
-      <thead>
-        <tr>
-          <th scope="col">Tool</th>
-          <th scope="col">Calls</th>
-          <th scope="col">Failed</th>
-          <th scope="col">Time</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tools.map(({ server, tool, calls, failures, durationMs }) => (
-          <tr key={JSON.stringify([server, tool])}>
-            <th scope="row">
-              <ToolName server={server} tool={tool} />
-            </th>
-            <td>{grouped(calls)}</td>
-            <td>{failures > 0 ? grouped(failures) : ""}</td>
-            <td>{durationText(durationMs)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

@@ -1,9 +1,11 @@
 /** The servers of the config: their state, their sign-in, and the tools of the chosen one. */
 import { useState } from "preact/hooks";
+import { counted } from "../../base/counted.ts";
 import type { Server, State } from "../contract.ts";
+import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { SignInPanel } from "./sign-in.tsx";
-import { counted, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 import { ToolList } from "./tools.tsx";
 
 export function Servers({ state }: { state: State }) {
@@ -14,8 +16,7 @@ export function Servers({ state }: { state: State }) {
   const chosen = servers.find(({ name }) => name === wanted) ?? servers[0];
   return (
     <div class="with-list">
-      <section class="panel" aria-labelledby="servers">
-        <h2 id="servers">Servers</h2>
+      <Panel id="servers" title="Servers">
         {servers.length === 0 && (
           <p class="empty">
             The config has no servers. Add one with <code>claudikins add</code>.
@@ -50,7 +51,7 @@ export function Servers({ state }: { state: State }) {
             </li>
           ))}
         </ul>
-      </section>
+      </Panel>
       {chosen && <Details key={chosen.name} server={chosen} />}
     </div>
   );
@@ -69,10 +70,7 @@ const kindOf = ({ state }: Server) => kinds[state] ?? "idle";
 function Details({ server }: { server: Server }) {
   const { name, transport, where, description, problem, protocol, serverVersion, signIn, denied, toolsMark } = server;
   return (
-    <section class="panel" aria-labelledby="server">
-      <h2 id="server">
-        <Text>{name}</Text>
-      </h2>
+    <Panel id="server" title={<Text>{name}</Text>}>
       {description !== undefined && (
         <p>
           <Text>{description}</Text>
@@ -91,7 +89,7 @@ function Details({ server }: { server: Server }) {
       )}
       {signIn && <SignInPanel server={server} signIn={signIn} />}
       <ToolList server={name} state={server.state} mark={toolsMark} />
-    </section>
+    </Panel>
   );
 }
 

@@ -1,7 +1,6 @@
-/** Texts of servers, shown so that nothing hides in them; numbers and times in words. */
+/** Texts of servers, shown so that nothing hides in them. */
 
-import { useEffect, useState } from "preact/hooks";
-import { durationText } from "../../base/duration.ts";
+/** @jsxImportSource preact */
 import { visible } from "../../policy/visible.ts";
 
 /** A text of a server or of a file, on one line and in its own direction. */
@@ -19,6 +18,16 @@ export function ToolName({ server, tool }: { server: string; tool: string }) {
   );
 }
 
+/** A text of many lines, as it is. */
+export function ScrolledText({ class: name, children }: { class?: string; children: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
+    <pre class={name} tabIndex={0}>
+      {children}
+    </pre>
+  );
+}
+
 /** Indented JSON, or code. All line breaks are real: those within texts are escaped. */
 export function visibleLines(text: string): string {
   return text
@@ -28,40 +37,6 @@ export function visibleLines(text: string): string {
       return indent + visible(line.slice(indent.length));
     })
     .join("\n");
-}
-
-export function grouped(value: number): string {
-  return value.toLocaleString("en");
-}
-
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`;
-}
-
-export function ageText(ms: number): string {
-  return ms < 5_000 ? "just now" : `${durationText(ms)} ago`;
-}
-
-const everyMs = 1_000;
-
-/** The time, which changes every second. */
-export function useNow(): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
-}
-
-/** The exact time is the title. */
-export function Age({ at }: { at: number }) {
-  const now = useNow();
-  return (
-    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {ageText(now - at)}
-    </time>
-  );
 }
 
 /** The key of a command, for eyes only. */

@@ -1,10 +1,11 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
 import { useEffect, useState } from "preact/hooks";
+import { grouped } from "../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, Server, Tool, Tools } from "../contract.ts";
 import { get, post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
-import { grouped, Key, Text } from "./text.tsx";
+import { Key, Text } from "./text.tsx";
 
 /** Rows that are shown at first, and with each "Show more". */
 const step = 100;

@@ -6,7 +6,7 @@ import { pageOf } from "./page.ts";
 
 declare const self: Worker;
 
-answerJobs(self, ({ folder, id }: PageJob) => {
+answerJobs(self, async ({ folder, id }: PageJob) => {
   const record = readRecord(folder, id);
-  return { html: record && pageOf(record) };
+  return { html: record && (await pageOf(record)) };
 });

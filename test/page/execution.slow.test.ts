@@ -1,14 +1,14 @@
 /** The page of an execution in a real browser: correct bars, keys, both themes, every width, and no code from tools. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { pageOf } from "../../../src/page/execution/page.ts";
-import type { ExecutionRecord } from "../../../src/programs/trace/record.ts";
-import { cli } from "../../cli/in-memory.ts";
-import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../../support/browser.ts";
-import { fixture } from "../../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { pageOf } from "../../src/page/execution/page.ts";
+import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
+import { cli } from "../cli/in-memory.ts";
+import { callOf, recordOf } from "../programs/trace/records.ts";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { animation, bars, breakIn, focused, ground, isHacked, scrollWidth, tooFaint, tops } from "./in-browser.js";
-import { callOf, recordOf } from "./records.ts";
 
 setDefaultTimeout(60_000);
 
@@ -55,8 +55,10 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
   });
   afterEach(() => folder[Symbol.dispose]());
 
-  const open = (record: ExecutionRecord, options?: BrowserContextOptions): Promise<WatchedPage> =>
-    openPage(browser, folder.write("trace.html", pageOf(record)), { reducedMotion: "reduce", ...options });
+  async function open(record: ExecutionRecord, options?: BrowserContextOptions): Promise<WatchedPage> {
+    const file = folder.write("trace.html", await pageOf(record));
+    return openPage(browser, file, { reducedMotion: "reduce", ...options });
+  }
 
   test("has a bar for each call at its time, without requests and console messages", async () => {
     await using opened = await open(known);

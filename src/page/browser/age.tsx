@@ -1,0 +1,25 @@
+/** Times that change while the page is open. */
+import { useEffect, useState } from "preact/hooks";
+import { durationText } from "../../base/duration.ts";
+
+const everyMs = 1_000;
+
+/** The time, which changes every second. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** How long ago something was. The exact time is the title. */
+export function Age({ at }: { at: number }) {
+  const ageMs = useNow() - at;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
+      {ageMs < 5_000 ? "just now" : `${durationText(ageMs)} ago`}
+    </time>
+  );
+}

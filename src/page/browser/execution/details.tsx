@@ -1,0 +1,72 @@
+/** What is said of a chosen call: the script of the page takes it from a template and shows it beside the rows. */
+
+/** @jsxImportSource preact */
+import { Fragment } from "preact";
+import { grouped } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import { parsedJson } from "../../../base/json-object.ts";
+import type { Excerpt, RecordedCall } from "../../../programs/trace/record.ts";
+import { tookMs, toolOf } from "../../../programs/trace/record-text.ts";
+import { ScrolledText, Text } from "../text.tsx";
+
+interface DetailsProps {
+  call: RecordedCall;
+  /** Its place in the timeline. */
+  place: number;
+  /** Whether its line is on the page. */
+  hasLine: boolean;
+}
+
+export function Details({ call, place, hasLine }: DetailsProps) {
+  const { outcome, message, arguments: args, result } = call;
+  return (
+    <>
+      <h3>
+        <Text>{toolOf(call)}</Text>
+      </h3>
+      <p class={`badge ${outcome}`}>{outcome}</p>
+      <dl>
+        {factsOf(call, place).map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{name === "Line" && hasLine ? <a href={`#L${value}`}>{value}</a> : value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {message !== undefined && <Content title="Error" excerpt={{ text: message, isWhole: true }} />}
+      {args && <Content title="Arguments" excerpt={args} />}
+      {result && <Content title="Result" excerpt={result} />}
+    </>
+  );
+}
+
+function factsOf(call: RecordedCall, place: number): [name: string, value: string][] {
+  const { line, startMs, endMs, outcome, argumentChars, resultChars, code, waitedMs } = call;
+  const facts: [string, string | undefined][] = [
+    ["Call", grouped(place + 1)],
+    ["Line", line === undefined ? undefined : String(line)],
+    ["Took", durationText(tookMs(call))],
+    ["Waited for a person", waitedMs ? durationText(waitedMs) : undefined],
+    ["From", durationText(startMs)],
+    ["To", durationText(endMs)],
+    ["Arguments", `${grouped(argumentChars)} characters`],
+    ["Result", outcome === "ok" ? `${grouped(resultChars)} characters` : undefined],
+    ["Error", code],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}
+
+function Content({ title, excerpt: { text, isWhole } }: { title: string; excerpt: Excerpt }) {
+  return (
+    <>
+      <h4>{isWhole ? title : `${title} (beginning)`}</h4>
+      <ScrolledText>{isWhole ? indented(text) : text}</ScrolledText>
+    </>
+  );
+}
+
+/** JSON is shown over several lines. */
+export function indented(text: string): string {
+  const value = parsedJson(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,227 @@
+/**
+ * What the page of an execution shows. It is complete without a script, except for the details of calls. Bun renders it, and reads the
+ * settings of JSX only in the working directory, so each file that it loads here names the library itself.
+ */
+
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { counted, grouped } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import { keptOut } from "../../../programs/outcome-text.ts";
+import { mostAtOnce } from "../../../programs/trace/overlap.ts";
+import type { ExecutionRecord } from "../../../programs/trace/record.ts";
+import {
+  configText,
+  failureOf,
+  outcomeWord,
+  protocolsText,
+  timeText,
+  tookMs,
+  toolOf,
+} from "../../../programs/trace/record-text.ts";
+import type { ExecutionView } from "../../contract.ts";
+import { Figure, Figures, ToolTable } from "../figures.tsx";
+import { Panel } from "../panel.tsx";
+import { ScrolledText, Text } from "../text.tsx";
+import { Code, linesIn } from "./code.tsx";
+import { Details, indented } from "./details.tsx";
+import { staticHtml } from "./static-html.ts";
+import { type Layout, layoutOf, rulesOf, Waterfall } from "./waterfall.tsx";
+
+export function executionView(record: ExecutionRecord): ExecutionView {
+  const layout = layoutOf(record);
+  const body = staticHtml(<Execution record={record} layout={layout} />);
+  return { title: staticHtml(titleOf(record)), body, rules: rulesOf(layout) };
+}
+
+interface ExecutionProps {
+  record: ExecutionRecord;
+  layout: Layout;
+}
+
+function Execution({ record, layout }: ExecutionProps) {
+  return (
+    <main>
+      <Header record={record} />
+      <Failure record={record} />
+      <Overview record={record} />
+      <Calls record={record} layout={layout} />
+      <Code record={record} byLine={layout.byLine} />
+      <Returned record={record} />
+      <Logs record={record} />
+      <Receipt record={record} />
+    </main>
+  );
+}
+
+interface RecordProps {
+  record: ExecutionRecord;
+}
+
+function titleOf({ calls, durationMs }: ExecutionRecord): string {
+  return `${counted(calls, "call")} in ${durationText(durationMs)}`;
+}
+
+function Header({ record }: RecordProps) {
+  const { id, door, config, at, ok } = record;
+  const protocols = protocolsText(record);
+  return (
+    <header>
+      <div>
+        <p class="brand">claudikins trace</p>
+        <h1>
+          {titleOf(record)} <span class={`badge ${ok ? "ok" : "failed"}`}>{outcomeWord(record)}</span>
+        </h1>
+        <p class="about">
+          {door} · <Text>{configText(config)}</Text> · {timeText(at)} · {id}
+        </p>
+        {protocols !== "" && (
+          <p class="about">
+            <Text>{protocols}</Text>
+          </p>
+        )}
+      </div>
+      {/* The script shows it. */}
+      <button type="button" id="theme" hidden>
+        Dark
+      </button>
+    </header>
+  );
+}
+
+function Failure({ record }: RecordProps) {
+  const { error } = record;
+  if (!error) return null;
+  const { line, hint } = error;
+  return (
+    <section class="panel failure" aria-label="Failure">
+      <p>
+        <strong>{failureOf(record)}</strong>
+        {line !== undefined && " "}
+        {line !== undefined && <a href={`#L${line}`}>line {line}</a>}
+      </p>
+      {hint !== undefined && <p class="hint">{hint}</p>}
+    </section>
+  );
+}
+
+function Overview({ record }: RecordProps) {
+  const { calls, failures, durationMs, beforeMs, charsIn, charsOut, code, timeline } = record;
+  const most = mostAtOnce(timeline);
+  const callsMore = [
+    ...(most > 1 ? [`${grouped(most)} at once`] : []),
+    ...(failures > 0 ? [`${grouped(failures)} failed`] : []),
+  ];
+  const timeMore = beforeMs >= 1 ? `after ${durationText(beforeMs)} of fetching tools` : "to run the code";
+  const keptMore = `of ${grouped(charsIn)} characters; ${grouped(charsOut)} were returned`;
+  return (
+    <Figures>
+      <Figure name="Calls" value={grouped(calls)} more={callsMore.join(", ") || "none failed"} />
+      <Figure name="Time" value={durationText(durationMs)} more={timeMore} />
+      <Figure name="Kept out of the context" value={grouped(keptOut(record))} more={keptMore} />
+      <Figure name="Code" value={counted(code.lines, "line")} more={`${grouped(code.chars)} characters`} />
+    </Figures>
+  );
+}
+
+function Calls({ record, layout }: ExecutionProps) {
+  const { shown, byLine } = layout;
+  const { text } = record.code;
+  const lines = text === undefined ? undefined : linesIn(text);
+  const hasLine = (line: number | undefined) =>
+    line !== undefined && (lines === undefined ? byLine.has(line) : line >= 1 && line <= lines);
+  return (
+    <Panel id="s-calls" title="Calls">
+      {shown.length === 0 ? (
+        <p class="about">The code called no tools.</p>
+      ) : (
+        <div class="with-details">
+          <Waterfall record={record} layout={layout} />
+          <aside id="details" class="details" aria-label="The selected call" aria-live="polite">
+            <button type="button" class="close">
+              Close
+            </button>
+            <div id="selected">
+              <p class="about">To see a call's details, point at it or use the arrow keys.</p>
+            </div>
+          </aside>
+          <template id="unrecorded">
+            <p class="about">Contents were not recorded. To record them, use --record.</p>
+          </template>
+        </div>
+      )}
+      {shown.map(([place, call], row) => (
+        <template id={`d${row}`} key={place}>
+          <Details call={call} place={place} hasLine={hasLine(call.line)} />
+        </template>
+      ))}
+    </Panel>
+  );
+}
+
+function Returned({ record: { value } }: RecordProps) {
+  if (!value) return null;
+  return (
+    <Panel id="s-returned" title="Returned">
+      <ScrolledText>{value.isWhole ? indented(value.text) : value.text}</ScrolledText>
+      {!value.isWhole && <p class="about">Only the beginning was recorded.</p>}
+    </Panel>
+  );
+}
+
+function Logs({ record: { logs } }: RecordProps) {
+  if (logs.lines === 0) return null;
+  return (
+    <Panel id="s-logs" title="Logs">
+      {logs.entries ? (
+        <ol class="logs">
+          {logs.entries.map(({ level, text }, place) => (
+            <li key={`${place} ${level}`}>
+              <span class={`level level-${level}`}>{level}</span>
+              <span class="text">{text}</span>
+            </li>
+          ))}
+        </ol>
+      ) : (
+        <p class="about">
+          {counted(logs.lines, "line")}, {grouped(logs.chars)} characters
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Receipt({ record: { timeline, receipt, moreCalls } }: RecordProps) {
+  if (timeline.length === 0) return null;
+  const rows = [...Map.groupBy(timeline, toolOf).values()].map((calls) => {
+    const sum = (pick: (call: (typeof calls)[number]) => number) => calls.reduce((all, call) => all + pick(call), 0);
+    const failed = calls.filter(({ outcome }) => outcome === "failed").length;
+    const { server, tool } = calls[0]!;
+    const chars = sum(({ resultChars }) => resultChars);
+    const numbers = [
+      grouped(calls.length),
+      failed > 0 ? grouped(failed) : "",
+      durationText(sum(tookMs)),
+      grouped(chars),
+    ];
+    return { server, tool, numbers };
+  });
+  return (
+    <Panel id="s-receipt" title="Receipt">
+      <Scrolled label="Receipt">
+        <ToolTable columns={["Calls", "Failed", "Total time", "Result characters"]} rows={rows} />
+      </Scrolled>
+      {moreCalls > 0 && <p class="about">Only the first {grouped(timeline.length)} calls are included.</p>}
+      <p class="about">Receipt id: {receipt}</p>
+    </Panel>
+  );
+}
+
+function Scrolled({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
+    <section class="scroll" tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
