@@ -11,6 +11,12 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** JSON over several lines, for a person to read. Other texts are returned unchanged. */
+export function indentedJson(text: string): string {
+  const value = parsedJson(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
+}
+
 /** Whether a value is an object, but not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);

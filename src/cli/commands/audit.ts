@@ -1,6 +1,6 @@
 /** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
 
-import { grouped } from "../../base/counted.ts";
+import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { auditFolder } from "../../config/locations.ts";
@@ -78,7 +78,7 @@ export const verify = command({
     const hash = `The last hash is ${sha256}\n`;
     const holds = problem
       ? `The log holds up to entry ${entries}. ${problem.file}: ${problem.problem}\n`
-      : `The log holds: ${entries === 1 ? "1 entry" : `${grouped(entries)} entries`}\n`;
+      : `The log holds: ${counted(entries, "entry", "entries")}\n`;
     const found =
       contains === undefined ? "" : `The log ${contains ? "contains" : "does not contain"} ${args.contains}\n`;
     return {

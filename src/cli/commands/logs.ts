@@ -1,6 +1,6 @@
 /** `claudikins logs`: what servers wrote to stderr, when they started and how they ended. */
 
-import { counted } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
@@ -197,7 +197,7 @@ async function listed(place: Place, args: Args, io: Io): Promise<Answer> {
   const head = ["server", "last line", { number: "size" }, ...(args.all ? [{ path: "config" }] : [])];
   const rows = logs.map(({ server, config, isConfigured, lastAt, bytes }) => {
     const name = isConfigured === false ? `${server} (not in the config)` : server;
-    const size = `${Math.ceil(bytes / 1_000).toLocaleString("en")} kB`;
+    const size = `${grouped(Math.ceil(bytes / 1_000))} kB`;
     return [name, ageText(Date.now() - lastAt), size, ...(args.all ? [config ?? "the demo"] : [])];
   });
   return { json, text: table(head, rows, io.stdout.columns), note };

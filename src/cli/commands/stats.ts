@@ -127,7 +127,7 @@ function countsText(figures: Figures, server?: string): string {
           counted(sessions, "session"),
           counted(executions, "execution"),
           ...(shellExecutions > 0 ? [`${counted(shellExecutions, "execution")} from a shell`] : []),
-          `${grouped(searches)} search${searches === 1 ? "" : "es"}`,
+          counted(searches, "search", "searches"),
         ]
       : [server]),
     `${counted(calls, "call")}${failed}`,

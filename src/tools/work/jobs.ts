@@ -1,5 +1,5 @@
 /** Jobs that may take long and run in a worker thread: those of the registry, and what its callers show of JSON. */
-import type { JsonObject } from "../../base/json-object.ts";
+import { indentedJson, type JsonObject } from "../../base/json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
@@ -40,7 +40,7 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
     case "shape":
       return shapeOfText(job.text, isGivenBy(job.given));
     case "indented":
-      return JSON.stringify(JSON.parse(job.json), null, 2);
+      return indentedJson(job.json);
     case "index":
       return void updateIndex(job.folder, job.names, job.ours.map(serverOf));
   }

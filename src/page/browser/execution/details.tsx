@@ -4,7 +4,7 @@
 import { Fragment } from "preact";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { parsedJson } from "../../../base/json-object.ts";
+import { indentedJson } from "../../../base/json-object.ts";
 import type { Excerpt, RecordedCall } from "../../../programs/trace/record.ts";
 import { tookMs, toolOf } from "../../../programs/trace/record-text.ts";
 import { ScrolledText, Text } from "../text.tsx";
@@ -33,9 +33,9 @@ export function Details({ call, place, hasLine }: DetailsProps) {
           </Fragment>
         ))}
       </dl>
-      {message !== undefined && <Content title="Error" excerpt={{ text: message, isWhole: true }} />}
-      {args && <Content title="Arguments" excerpt={args} />}
-      {result && <Content title="Result" excerpt={result} />}
+      {message !== undefined && <Content title="Error" text={message} />}
+      {args && <Content title={`Arguments${args.isWhole ? "" : beginning}`} text={textOf(args)} />}
+      {result && <Content title={`Result${result.isWhole ? "" : beginning}`} text={textOf(result)} />}
     </>
   );
 }
@@ -56,17 +56,16 @@ function factsOf(call: RecordedCall, place: number): [name: string, value: strin
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-function Content({ title, excerpt: { text, isWhole } }: { title: string; excerpt: Excerpt }) {
+const beginning = " (beginning)";
+
+function Content({ title, text }: { title: string; text: string }) {
   return (
     <>
-      <h4>{isWhole ? title : `${title} (beginning)`}</h4>
-      <ScrolledText>{isWhole ? indented(text) : text}</ScrolledText>
+      <h4>{title}</h4>
+      <ScrolledText>{text}</ScrolledText>
     </>
   );
 }
 
-/** JSON is shown over several lines. */
-export function indented(text: string): string {
-  const value = parsedJson(text);
-  return value === undefined ? text : JSON.stringify(value, null, 2);
-}
+/** JSON is shown over several lines, unless it was cut. */
+export const textOf = ({ text, isWhole }: Excerpt) => (isWhole ? indentedJson(text) : text);

@@ -24,7 +24,7 @@ import { Figure, Figures, ToolTable } from "../figures.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, Text } from "../text.tsx";
 import { Code, linesIn } from "./code.tsx";
-import { Details, indented } from "./details.tsx";
+import { Details, textOf } from "./details.tsx";
 import { staticHtml } from "./static-html.ts";
 import { type Layout, layoutOf, rulesOf, Waterfall } from "./waterfall.tsx";
 
@@ -163,7 +163,7 @@ function Returned({ record: { value } }: RecordProps) {
   if (!value) return null;
   return (
     <Panel id="s-returned" title="Returned">
-      <ScrolledText>{value.isWhole ? indented(value.text) : value.text}</ScrolledText>
+      <ScrolledText>{textOf(value)}</ScrolledText>
       {!value.isWhole && <p class="about">Only the beginning was recorded.</p>}
     </Panel>
   );
