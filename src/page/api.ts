@@ -14,17 +14,16 @@ import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
-import { type Continued, UiApprovals } from "./approvals.ts";
+import { type Continued, PageApprovals } from "./approvals.ts";
 import type { State } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader } from "./executions.ts";
 import { bodyOf, decisionBody, type PolicyBody, pastedBody, policyBody, RefusedRequest, signInBody } from "./guard.ts";
 import { SavingsReader } from "./savings.ts";
-import { type RunningServers, serversOf } from "./servers.ts";
-import { UiSignIns } from "./sign-ins.ts";
-import { ToolViews } from "./tools.ts";
+import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import { PageSignIns } from "./sign-ins.ts";
 
-interface UiApiOptions {
+interface PageApiOptions {
   /** The page's own toolbox, which starts no programs, and the approvals of all processes. The API disposes of both. */
   toolbox: Toolbox;
   approvals: Approvals;
@@ -37,18 +36,18 @@ interface UiApiOptions {
   running(): Promise<RunningServers | undefined>;
 }
 
-export class UiApi {
-  readonly #options: UiApiOptions;
-  readonly #signIns = new UiSignIns();
+export class PageApi {
+  readonly #options: PageApiOptions;
+  readonly #signIns = new PageSignIns();
   readonly #tools = new ToolViews();
-  readonly #approvals: UiApprovals;
+  readonly #approvals: PageApprovals;
   readonly #executions: ExecutionsReader;
   readonly #savings: SavingsReader;
 
-  constructor(options: UiApiOptions) {
+  constructor(options: PageApiOptions) {
     const { toolbox, approvals, env, continued } = options;
     this.#options = options;
-    this.#approvals = new UiApprovals(approvals, storeFile(env), continued);
+    this.#approvals = new PageApprovals(approvals, storeFile(env), continued);
     this.#executions = new ExecutionsReader(toolbox, env);
     this.#savings = new SavingsReader(ledgerFolder(env));
   }

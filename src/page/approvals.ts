@@ -1,5 +1,6 @@
 /** Approvals as the page shows and decides them. */
 
+import { indentedJson } from "../base/json-object.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import type * as stored from "../store/approval.ts";
 import { runJob } from "../tools/work/run.ts";
@@ -27,7 +28,7 @@ interface Listed {
   decided: Approval[];
 }
 
-export class UiApprovals {
+export class PageApprovals {
   readonly #approvals: Approvals;
   readonly #file: string;
   readonly #continued: Continued;
@@ -65,7 +66,7 @@ export class UiApprovals {
     const json = await this.#approvals.argumentsOf(id);
     if (json === undefined) return found;
     // Deep arguments become much longer.
-    const args = json.length > largeChars ? await runJob({ work: "indented", json }, limitMs) : indented(json);
+    const args = json.length > largeChars ? await runJob({ work: "indented", json }, limitMs) : indentedJson(json);
     return { ...found, args };
   }
 
@@ -136,8 +137,4 @@ function shown(approval: stored.Approval): Approval {
     decidedAt: approval.decidedAt ?? undefined,
     decidedBy: approval.decidedBy ?? undefined,
   };
-}
-
-function indented(json: string): string {
-  return JSON.stringify(JSON.parse(json), null, 2);
 }

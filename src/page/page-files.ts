@@ -15,7 +15,7 @@ const style = [base, controls, frame, lists, savings, narrow].join("\n");
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f63c9"/><path d="M5 4.5 8.5 8 5 11.5M9 11.5h3" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
 /** Shown without a session, and without JavaScript. */
-export const door = "Open this page with: claudikins ui";
+export const howToOpen = "Open this page with: claudikins ui";
 
 const document = documentOf({
   title: "claudikins",
@@ -23,7 +23,7 @@ const document = documentOf({
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>`,
   body: `<div id="page"></div>
-<noscript><p>This page needs JavaScript. ${door}</p></noscript>`,
+<noscript><p>This page needs JavaScript. ${howToOpen}</p></noscript>`,
 });
 
 interface PageFile {

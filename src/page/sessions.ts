@@ -25,7 +25,7 @@ interface Session {
 type Exchanged = { session: string } | { refused: "unknown" | "used twice" };
 
 /** Only digests are kept, so that no secret can be read from the memory of lists, and lookups take the same time. */
-export class UiSessions {
+export class PageSessions {
   readonly #times: SessionTimes;
   readonly #tokens = new Map<string, Token>();
   readonly #sessions = new Map<string, Session>();

@@ -15,7 +15,7 @@ interface Running {
   problem?: string | undefined;
 }
 
-export class UiSignIns {
+export class PageSignIns {
   readonly #running = new Map<string, Running>();
   readonly #failed = new Map<string, string>();
   readonly #closing = new AbortController();

@@ -1,6 +1,6 @@
 /** Only a browser that has exchanged a token may use the page, and only from the page itself. Everything else is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { UiSessions } from "../../src/page/sessions.ts";
+import { PageSessions } from "../../src/page/sessions.ts";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -77,7 +77,7 @@ describe("a token", () => {
   });
 
   test("is valid for its time only, and a session ends after its idle time unless a stream is open", async () => {
-    const sessions = new UiSessions({ tokenMs: 40, idleMs: 80 });
+    const sessions = new PageSessions({ tokenMs: 40, idleMs: 80 });
     const [late, used] = [sessions.newToken(), sessions.newToken()];
     const exchanged = sessions.exchange(used);
     if (!("session" in exchanged)) throw new Error("no session");

@@ -2,10 +2,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
-import { openPage } from "../../src/cli/page-server.ts";
+import { openPage } from "../../src/cli/open-page.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { executionsFolder, ledgerFolder, ownersFolder, storeFile } from "../../src/config/locations.ts";
-import type { PageServer } from "../../src/page/page-server.ts";
+import type { PageServer } from "../../src/page/server.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { appendCounts } from "../../src/programs/ledger/store.ts";

@@ -68,7 +68,7 @@ export default command({
       ],
       interrupted: io.interrupted,
       log,
-      openPage: async () => (await import("../page-server.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
+      openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
     });
     return result === "another" && !args.json ? { note: "A daemon is already running for this config.\n" } : {};

@@ -39,7 +39,7 @@ export function App() {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
   }, [waiting, end]);
 
-  if (!state) return end === undefined ? <p class="door">Loading …</p> : <Door why={end} />;
+  if (!state) return end === undefined ? <p class="no-session">Loading …</p> : <NoSession why={end} />;
   return (
     <NoticeContext.Provider value={notices}>
       <header class="top">
@@ -110,10 +110,10 @@ function Views({ current, waiting, hasKeys, onChoose }: ViewsProps) {
   );
 }
 
-/** Without a session. */
-export function Door({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
+/** The page without a session. */
+export function NoSession({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
   return (
-    <main class="door">
+    <main class="no-session">
       <h1>claudikins</h1>
       {typeof why === "object" && (
         <p>

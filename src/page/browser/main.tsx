@@ -1,6 +1,6 @@
 /** Starts the page: exchanges the token of the address for a session, and removes it from the address and the history. */
 import { render } from "preact";
-import { App, Door } from "./app.tsx";
+import { App, NoSession } from "./app.tsx";
 import { Failure, post } from "./client.ts";
 
 const token = location.hash.slice(1);
@@ -15,5 +15,5 @@ async function start(): Promise<void> {
 
 start().catch((error: unknown) => {
   const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };
-  render(<Door why={{ problem: message, hint }} />, root);
+  render(<NoSession why={{ problem: message, hint }} />, root);
 });

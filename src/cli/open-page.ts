@@ -7,8 +7,8 @@ import { homeOf } from "../config/locations.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
-import { UiApi } from "../page/api.ts";
-import { PageServer } from "../page/page-server.ts";
+import { PageApi } from "../page/api.ts";
+import { PageServer } from "../page/server.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
 import { continuedInDaemon } from "./continued.ts";
@@ -32,7 +32,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const mark = configMark(choice);
   const toolbox = await toolboxOf(await load(), io, { cwd });
   if (file !== undefined) toolbox.reload = new ConfigReload(toolbox, { choice, load }, mark);
-  const api = new UiApi({
+  const api = new PageApi({
     toolbox,
     approvals: new Approvals({ env }),
     credentials: openCredentials(io, { json: true }),

@@ -3,7 +3,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
-import type { UiApi } from "./api.ts";
+import type { PageApi } from "./api.ts";
 import type { Refused } from "./contract.ts";
 import {
   bodyOf,
@@ -16,11 +16,11 @@ import {
   sessionBody,
 } from "./guard.ts";
 import { Live } from "./live.ts";
-import { door, headers, pageFiles, tracePolicy } from "./page-files.ts";
-import { type SessionTimes, secret, UiSessions } from "./sessions.ts";
+import { headers, howToOpen, pageFiles, tracePolicy } from "./page-files.ts";
+import { PageSessions, type SessionTimes, secret } from "./sessions.ts";
 
 interface PageServerOptions {
-  api: UiApi;
+  api: PageApi;
   log: Log;
   /** The user's home folder. */
   home: string;
@@ -47,7 +47,7 @@ const lookMs = 400;
 
 export class PageServer {
   readonly #options: PageServerOptions;
-  readonly #sessions: UiSessions;
+  readonly #sessions: PageSessions;
   readonly #server: Bun.Server<undefined>;
   readonly #host: string;
   /**
@@ -65,7 +65,7 @@ export class PageServer {
   /** Starts to listen on a free port. */
   constructor(options: PageServerOptions) {
     this.#options = options;
-    this.#sessions = new UiSessions(options.times);
+    this.#sessions = new PageSessions(options.times);
     this.#live = new Live({ read: () => this.#readState(), everyMs: lookMs });
     this.#server = Bun.serve({
       hostname,
@@ -134,7 +134,7 @@ export class PageServer {
     checkHost(request, this.#host);
     await checkPeer(server.requestIP(request), { address: hostname, port: this.#server.port! });
     const { pathname, searchParams } = new URL(request.url);
-    if (!pathname.startsWith(this.#path)) return new Response(`${door}\n`, { status: 404 });
+    if (!pathname.startsWith(this.#path)) return new Response(`${howToOpen}\n`, { status: 404 });
     const path = pathname.slice(this.#path.length);
     const file = request.method === "GET" ? pageFiles.get(path) : undefined;
     if (file) return new Response(file.text, { headers: { "content-type": file.type } });
@@ -144,7 +144,7 @@ export class PageServer {
     const route = `${request.method} ${path}`;
     if (route === "POST api/session") return this.#begin(request);
     const session = cookieIn(request, cookie);
-    if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, door);
+    if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, howToOpen);
     if (isTrace) return tracePage(await this.#options.api.tracePage(path.slice("trace/".length)));
     if (route === "GET api/events") return this.#events(request, server, session);
     if (route === "GET api/state") return this.#state(request);
