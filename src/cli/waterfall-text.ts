@@ -4,7 +4,7 @@ import { counted, grouped } from "../base/counted.ts";
 import { durationText } from "../base/duration.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { keptOut, notableChars } from "../programs/outcome-text.ts";
-import { mostTelling, ticks } from "../programs/trace/overlap.ts";
+import { axisMs, mostTelling, ticks } from "../programs/trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import {
   callsText,
@@ -31,7 +31,7 @@ export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: num
   const rows = shown.map(([, call]) => call);
   const lines = [
     ...head(record),
-    ...(rows.length > 0 ? ["", ...waterfall(rows, record.durationMs, canvas)] : []),
+    ...(rows.length > 0 ? ["", ...waterfall(rows, axisMs(record), canvas)] : []),
     ...leftText(left, record.moreCalls).map((text) => dim(`… ${text}`)),
     ...failure(record),
   ];
@@ -68,8 +68,7 @@ function failure(record: ExecutionRecord): string[] {
 /** Maximum length of a message or a name, in characters. */
 const maxChars = 500;
 
-function waterfall(calls: RecordedCall[], durationMs: number, { columns = 80, isTerminal }: Canvas): string[] {
-  const total = Math.max(durationMs, ...calls.map(({ endMs }) => endMs), 0.1);
+function waterfall(calls: RecordedCall[], total: number, { columns = 80, isTerminal }: Canvas): string[] {
   const rows = calls.map((call) => ({
     call,
     name: oneLine(toolOf(call), maxChars),

@@ -1,5 +1,5 @@
 /** Computes which calls ran concurrently, and which of many to show. */
-import type { RecordedCall } from "./record.ts";
+import type { ExecutionRecord, RecordedCall } from "./record.ts";
 
 export interface Step {
   atMs: number;
@@ -48,6 +48,11 @@ export function mostTelling(
     shown: all.filter(([place]) => chosen.has(place)),
     left: all.flatMap(([place, call]) => (chosen.has(place) ? [] : [call])),
   };
+}
+
+/** The length of the time axis in milliseconds, which is never 0. A call may end after the code. */
+export function axisMs({ durationMs, timeline }: Pick<ExecutionRecord, "durationMs" | "timeline">): number {
+  return timeline.reduce((last, { endMs }) => Math.max(last, endMs), Math.max(durationMs, 0.1));
 }
 
 /** About `about` round numbers of milliseconds up to the total. */

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { mostAtOnce, mostTelling, openCalls, ticks } from "../../../programs/trace/overlap.ts";
+import { axisMs, mostAtOnce, mostTelling, openCalls, ticks } from "../../../programs/trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../../../programs/trace/record.ts";
 import { leftText, tookMs, toolOf } from "../../../programs/trace/record-text.ts";
 import { Text } from "../text.tsx";
@@ -25,13 +25,9 @@ export interface Layout {
   byLine: Map<number, number[]>;
 }
 
-export function layoutOf({ timeline, durationMs }: ExecutionRecord): Layout {
-  const totalMs = Math.max(
-    durationMs,
-    timeline.reduce((last, { endMs }) => Math.max(last, endMs), 0),
-    0.1,
-  );
-  const { shown, left } = mostTelling(timeline, maxRows);
+export function layoutOf(record: ExecutionRecord): Layout {
+  const totalMs = axisMs(record);
+  const { shown, left } = mostTelling(record.timeline, maxRows);
   const byLine = new Map<number, number[]>();
   for (const [row, [, { line }]] of shown.entries()) {
     if (line !== undefined) byLine.set(line, [...(byLine.get(line) ?? []), row]);
