@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Outcome } from "../../src/sandbox/contract.ts";
-import { programsOf } from "../sandbox/fuzz/programs.ts";
+import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
 import { Harness } from "../sandbox/harness.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import type { Step, Stepped } from "./stored/steps.ts";

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Clock } from "../../src/base/time-limit.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
-import { programsOf } from "./fuzz/programs.ts";
+import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
 import { answer, Harness } from "./harness.ts";
 
 setDefaultTimeout(300_000);
