@@ -1,5 +1,5 @@
 /** A process that stays open gives memory back when nothing has run for a while, and the next call does not notice. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { Toolbox } from "../../src/app/toolbox.ts";
 import { unchangedMappings } from "../../src/base/give-back-memory.ts";
@@ -11,18 +11,14 @@ import { HeldServers } from "../../src/daemon/held/held-servers.ts";
 import { placeAt } from "../../src/daemon/place.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { root } from "../support/claudikins.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(30_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 /** Long enough for the test's own steps, and short enough to wait for. */
 const afterMs = 100;

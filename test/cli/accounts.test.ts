@@ -1,5 +1,5 @@
 /** One server with several accounts: added under another name, and told apart in lists, searches, sign-ins and what agents are shown. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Toolbox } from "../../src/app/toolbox.ts";
@@ -9,19 +9,15 @@ import { loadConfig } from "../../src/config/load.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { instructionsFor } from "../../src/serve/instructions.ts";
 import { oauthFixture } from "../support/oauth.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { shellLine } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { browserCommand } from "../support/sign-in.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (argv: string[], options: CliOptions = {}) =>
   cli(argv, { cwd: folder.path, ...options, env: { CI: "true", ...options.env } });

@@ -1,11 +1,11 @@
 /** `add` with real packages of npm, which a stand-in registry describes as their publishers do: npx downloads and starts them. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { type Published, StandInRegistry } from "../support/mcp-registry.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(120_000);
@@ -79,9 +79,8 @@ const servers: Published[] = [
   },
 ];
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   // npx reads the settings of the home folder, which is another one here.
   const settings = ["registry", "cache"].map((name) => {
     const value = Bun.spawnSync(["npm", "config", "get", name], { cwd: root }).stdout.toString().trim();
@@ -92,7 +91,6 @@ beforeEach(() => {
   if (authority) settings.push(`cafile=${authority}\n`);
   folder.write(".npmrc", settings.join(""));
 });
-afterEach(() => folder[Symbol.dispose]());
 
 /** Downloads a package as npx does, which may take longer on a busy machine than a server may take to start. */
 async function download(spec: string): Promise<void> {

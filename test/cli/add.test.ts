@@ -1,22 +1,18 @@
 /** `add` and `remove`: what they ask, write and start, and what they do not change. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { credentialsFile } from "../../src/config/locations.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { shellLine } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
   cli(argv, { cwd: folder.path, ...options });

@@ -1,25 +1,23 @@
 /** Changes of the policy and decisions about trust are in the audit log. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { trustFile } from "../../src/config/locations.ts";
 import type { AuditLine } from "../../src/policy/audit/event.ts";
 import { policyChanges, recordedChange } from "../../src/setup/settings/policy-changes.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { scriptOf } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   file = join(folder.path, "claudikins.json");
   folder.write("claudikins.json", { mcpServers: { odd: { ...fixture("odd"), allow: ["structured"] } } });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const run = async (argv: string[], options: CliOptions = {}) => {
   const result = await cli(argv, { cwd: folder.path, ...options });

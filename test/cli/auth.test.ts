@@ -1,26 +1,23 @@
 /** `claudikins auth` against a server that requires a sign-in. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import { networkFixture } from "../support/network.ts";
 import { oauthFixture } from "../support/oauth.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
 import { browserCommand, steady } from "../support/sign-in.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 /** The last page that the browser showed. The browser may load it after the command has ended. */
 async function lastPage(): Promise<string> {
   const file = join(folder.path, "page.html");
-  while (!existsSync(file)) await Bun.sleep(20);
+  await eventually(() => existsSync(file));
   return readFileSync(file, "utf8");
 }
 
@@ -258,7 +255,7 @@ test("login can be interrupted while it waits for the person", async () => {
   configure({ guarded: { url: server.url } });
   const interrupted = new AbortController();
   const signingIn = auth(["login", "guarded"], { interrupted: interrupted.signal });
-  while ((await server.stats()).authorizations.length === 0) await Bun.sleep(20);
+  await eventually(async () => (await server.stats()).authorizations.length > 0);
   interrupted.abort();
   const { exitCode, stdout, stderr } = await signingIn;
   expect([exitCode, stdout]).toEqual([130, ""]);

@@ -1,20 +1,16 @@
 /** Which program opens the browser on each system, and how its success is judged. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { browserCommands, hasBrowser, openBrowser } from "../../src/cli/browser.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 setDefaultTimeout(60_000);
 
 const url = new URL("https://login.example/authorize?a=1&b=%22$(touch%20x)%22;c");
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = ownFolder({ isShared: true });
 
 function program(name: string, script: string): string {
   const file = folder.write(name, `#!/bin/sh\n${script}\n`);

@@ -1,24 +1,16 @@
 /** `call`: arguments in all their forms, where results go, and what is refused. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { processesLeft } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { ledgerOf } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const run = (argv: string[], options: CliOptions = {}) => cli(["call", ...argv], { cwd: folder.path, ...options });
 const shown = async (argv: string[], options: CliOptions = {}) =>

@@ -1,26 +1,21 @@
 /** Calls that a person must confirm, with and without a terminal. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { claudikinsCommand } from "../support/command.ts";
-import { processesLeft, shellLine } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "destructive" };
   folder.write("claudikins.json", { mcpServers: { rec } });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 /** The arguments that the server received. */

@@ -1,16 +1,15 @@
 /** Questions of servers are asked at the terminal. Without one, servers are told that nobody can answer. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { claudikinsCommand } from "../support/command.ts";
-import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   const every = everything();
   folder.write("claudikins.json", {
     mcpServers: {
@@ -18,10 +17,6 @@ beforeEach(() => {
       every: { ...every, args: [...every.args, folder.path] },
     },
   });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 const where = () => ({ cwd: folder.path, env: { HOME: folder.path, CLAUDIKINS_DAEMON: "off", BROWSER: "none" } });

@@ -1,5 +1,5 @@
 /** `claudikins trace` on records made by hand: the list, the waterfall at every width, what is found by which name, and what is refused. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { barOf } from "../../src/cli/waterfall-text.ts";
@@ -7,17 +7,15 @@ import { newId } from "../../src/programs/trace/id.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import { readSummaries, writeRecord } from "../../src/programs/trace/store.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: {} });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const path = () => join(folder.path, ".local", "share", "claudikins", "executions");
 const run = (argv: string[], options: CliOptions = {}) => cli(["trace", ...argv], { cwd: folder.path, ...options });

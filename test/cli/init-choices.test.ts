@@ -1,15 +1,11 @@
 /** Different servers of the same name are never lost. Also: the output of a dry run, and values that an agent supplied. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
 const init = async (...argv: string[]) => {

@@ -1,24 +1,23 @@
 /** The files that a project shares: their servers stay in the project, and nothing personal is written to them. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownFolder } from "../support/own-folder.ts";
 import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let cwd: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   cwd = join(folder.path, "code", "shop");
   mkdirSync(join(cwd, ".git"), { recursive: true });
   folder.write(".claude.json", { mcpServers: { mine: { command: "mine", env: { TOKEN: "s3cr3t-0815" } } } });
   folder.write("code/shop/.mcp.json", { mcpServers: { team: { command: "team-mcp", args: ["--root", "."] } } });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const run = (argv: string[], options: CliOptions = {}) =>
   cli(["init", "--no-start", ...argv], { cwd, ...options, env: { HOME: folder.path, ...options.env } });

@@ -1,20 +1,17 @@
 /** `init`: the table, its questions, what it writes, and what goes wrong. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { everything, fixture, fixturePrograms } from "../support/servers.ts";
 import { withName } from "../support/shown-paths.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
   cli(argv, { cwd: folder.path, ...options });

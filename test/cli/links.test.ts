@@ -1,5 +1,5 @@
 /** Symbolic links in a repository, at the places of claudikins' files: none is followed, and the error names the next step. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   lstatSync,
   mkdirSync,
@@ -16,15 +16,14 @@ import { ClaudikinsError } from "../../src/base/errors.ts";
 import { readIfThere, removeFile, writeWhenChanged } from "../../src/base/files.ts";
 import { guardFolder } from "../../src/base/guarded-folders.ts";
 import { openHost } from "../support/host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("victim/id_rsa", "s3cret");
   folder.write("victim/outputs/.bashrc", "s3cret");
   folder.write("victim/skills/evil.ts", "/** s3cret */\nexport function s3cret() {}\n");
@@ -32,7 +31,6 @@ beforeEach(() => {
   folder.write("project/claudikins.json", { mcpServers: { odd: fixture("odd"), seen: fixture("seen") } });
   folder.write("home/.keep", "");
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const at = (...path: string[]) => join(folder.path, ...path);
 const inside = (...path: string[]) => at("project", ".claudikins", ...path);

@@ -1,9 +1,9 @@
 /** `list` says of each server what is known: failed, in whatever process, denied, disabled or not started. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
 // Processes start slowly on a small machine.
@@ -11,11 +11,7 @@ setDefaultTimeout(60_000);
 
 const secret = "s3cr3t-t0k3n-0123456789";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (...argv: string[]) => cli(argv, { cwd: folder.path });
 

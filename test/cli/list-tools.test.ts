@@ -1,23 +1,17 @@
 /** `list tools` of servers that are known, new, broken, denied or missing. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { processesLeft } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   configure({});
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 const tools = [

@@ -1,23 +1,22 @@
 /** `claudikins logs`, run as processes after servers were started. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { type CliResult, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let env: Record<string, string>;
 beforeEach(() => {
-  folder = temporaryFolder();
   env = { XDG_DATA_HOME: join(folder.path, "data"), XDG_CONFIG_HOME: join(folder.path, "config") };
   configure({ shop: fixture("chatty", folder.path), "big shop": fixture("chatty", folder.path) });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const configure = (mcpServers: object, more: object = {}) => folder.write("claudikins.json", { mcpServers, ...more });
 

@@ -1,16 +1,12 @@
 /** What init and doctor say about servers that keep a state for each agent. `add` and `list` have tests of their own. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (...argv: string[]) => cli(argv, { cwd: folder.path });
 const npx = (...args: string[]) => ({ command: "npx", args: ["-y", ...args] });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { hookTexts } from "../../src/tools/registry/hook-texts.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -189,7 +190,7 @@ test("an interruption leaves only complete files", async () => {
   });
   const interrupted = new AbortController();
   const answer = run(["setup", "--json"], { interrupted: interrupted.signal });
-  while (processesWith(folder.path).length === 0) await Bun.sleep(10);
+  await eventually(() => processesWith(folder.path).length > 0);
   interrupted.abort();
   const { exitCode, stdout, stderr } = await answer;
   expect([exitCode, stdout, JSON.parse(stderr).error.code]).toEqual([130, "", "CANCELLED"]);

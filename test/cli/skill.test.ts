@@ -1,18 +1,16 @@
 /** `skill install`, `skill remove` and `skill status`: where agents look for skills, and which files are left alone. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { hookTexts, memoryBody } from "../../src/tools/registry/hook-texts.ts";
 import { markedSkill, section } from "../../src/tools/registry/installed-texts.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   mkdirSync(at("project/.git"), { recursive: true });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const at = (...path: string[]) => join(folder.path, ...path);
 const read = (path: string) => readFileSync(at(path), "utf8");

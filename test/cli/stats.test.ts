@@ -1,5 +1,5 @@
 /** `claudikins stats` on a ledger written by hand: the page, the JSON, the chart, and what is refused. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -10,17 +10,13 @@ import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
 import { appendCounts, dayOf } from "../../src/programs/ledger/store.ts";
 import { definitionText } from "../../src/tools/model.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const ledger = () => join(folder.path, ".local", "share", "claudikins", "ledger");
 

@@ -1,18 +1,16 @@
 /** `enable`, `disable` and `config` find and change the config file. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   file = join(folder.path, "claudikins.json");
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
 const ok = async (...argv: string[]) => {

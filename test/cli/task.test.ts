@@ -1,10 +1,10 @@
 /** `claudikins run`: a task in words on the demo server, with a scripted model. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
 import { type LlmRequest, type Script, startLlm } from "../support/llm.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { atTerminal } from "../support/terminal.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
@@ -14,11 +14,7 @@ const key = "test-key-1234567";
 const [command, ...args] = [...claudikinsCommand, "demo"];
 const demo = { command, args, category: "business" };
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 /** A model that chooses this tool with these arguments. */
 const picking =

@@ -1,15 +1,12 @@
 /** The help of the command line, and the refusal of everything that is not a command. Nothing is started here. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { version } from "../../src/base/version.ts";
 import { count, duration } from "../../src/cli/flags.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { cli, page } from "./in-memory.ts";
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = ownFolder({ isShared: true });
 
 /** The error and the hint of a refusal, which prints nothing on stdout. */
 async function refusal(...argv: string[]): Promise<string> {

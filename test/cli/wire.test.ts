@@ -1,25 +1,23 @@
 /** `--wire` and `--wire-file`: the messages to and from servers, without any change to the command's own output. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
 const secret = "s3cr3t-t0k3n-0123456789";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: { shop: { ...fixture("chatty", folder.path), env: { API_TOKEN: secret } } },
   });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const code = `await shop.write({ text: "x", password: "horse" }); return shop.env({ name: "API_TOKEN" })`;
 

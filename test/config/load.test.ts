@@ -1,18 +1,15 @@
 /** The loaded config: expanded, with absolute paths, and with the demo if there is no file. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { root } from "../support/claudikins.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const load = (env: Record<string, string> = {}, flag?: string) =>
   loadConfig({ flag, cwd: folder.path, env: { HOME: join(folder.path, "home"), CI: "true", ...env } });

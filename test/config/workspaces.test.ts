@@ -1,22 +1,20 @@
 /** Which workspace is used: a project has its own, even with the user's config or the demo's. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   for (const name of ["home", "shop/.git", "shop/src/deep", "blog/.git", "other/shop/.git"]) {
     mkdirSync(at(...name.split("/")), { recursive: true });
   }
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const at = (...path: string[]) => join(folder.path, ...path);
 const data = (...path: string[]) => at("home", ".local", "share", "claudikins", ...path);

@@ -6,6 +6,7 @@ import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { readLedger } from "../../src/programs/ledger/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { eventually } from "../support/eventually.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesLeft, processesWith, runProgram } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
@@ -63,10 +64,6 @@ const got = () =>
     : [];
 
 const running = async () => (await project.daemons())[0]?.calls.running;
-
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await what())) await Bun.sleep(10);
-}
 
 test("ten concurrent first calls share one daemon and one server, which also answers the next call", async () => {
   const seen = await Promise.all(Array.from({ length: 10 }, () => value(["seen.seen"])));
@@ -145,11 +142,11 @@ describe("Ctrl-C during a call", () => {
       env,
       stderr: "pipe",
     });
-    await until(async () => (await running()) === 1);
+    await eventually(async () => (await running()) === 1);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
     expect(await child.stderr.text()).toContain("The call was cancelled");
-    await until(async () => (await running()) === 0);
+    await eventually(async () => (await running()) === 0);
     expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
   });
 
@@ -160,7 +157,7 @@ describe("Ctrl-C during a call", () => {
       env,
       stderr: "pipe",
     });
-    await until(() => processesWith(mark).length > 0);
+    await eventually(() => processesWith(mark).length > 0);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
     expect(await processesLeft(mark)).toEqual([]);
@@ -171,7 +168,7 @@ test("a call fails at once if the daemon is killed, and the next call starts ano
   const words = ["seen.wait", "ms=600000"];
   await using person = atTerminal([...claudikinsCommand, "call", ...words], { cwd: cwd(), env });
   const calling = call(words);
-  await until(async () => (await running()) === 2);
+  await eventually(async () => (await running()) === 2);
   process.kill((await project.daemons())[0]?.pid ?? 0, "SIGKILL");
   const { exitCode, stdout, stderr } = await calling;
   expect([exitCode, stdout]).toEqual([4, ""]);

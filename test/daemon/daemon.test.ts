@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesWith, runProgram } from "../support/process.ts";
 
 setDefaultTimeout(60_000);
@@ -37,10 +38,6 @@ const ask = (path: string, body?: object, headers: Record<string, string> = {}, 
     ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
   });
 
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await what())) await Bun.sleep(10);
-}
-
 /** Starts `claudikins daemon run`, and resolves when it listens. */
 async function runByHand(args: string[] = [], env = project.env, command: string[] = claudikinsCommand) {
   const child = Bun.spawn([...command, "daemon", "run", "--config", project.config, ...args], {
@@ -53,7 +50,7 @@ async function runByHand(args: string[] = [], env = project.env, command: string
 }
 
 async function runningCalls(count: number): Promise<void> {
-  await until(
+  await eventually(
     async () => ((await (await ask("/status")).json()) as { calls: { running: number } }).calls.running === count,
   );
 }
@@ -65,7 +62,7 @@ test("ten concurrent first callers share one daemon and one server", async () =>
   expect(await project.daemons()).toMatchObject([
     { config: project.config, calls: { running: 0, done: 10 }, servers: { seen: "ready" } },
   ]);
-  await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
+  await eventually(() => processesWith(`daemon run --config ${project.config}`).length === 1);
 });
 
 test("callers with other values of the config's variables get another daemon; other variables do not matter", async () => {
@@ -107,7 +104,7 @@ describe("a killed daemon", () => {
     expect(readdirSync(runFolder()).some((name) => name.endsWith(".sock"))).toBe(true);
     const after = await seen();
     expect(after.pid).not.toBe(before.pid);
-    await until(() => !processesWith(`seen ${project.path}`).includes(before.pid));
+    await eventually(() => !processesWith(`seen ${project.path}`).includes(before.pid));
   });
 
   test("is replaced by one daemon for ten concurrent callers", async () => {
@@ -136,8 +133,8 @@ test("a caller that exits cancels its call", async () => {
     env: project.env,
     stdio: ["ignore", "ignore", "ignore"],
   });
-  await until(() => readdirSync(join(project.path, "runtime")).includes("claudikins"));
-  await until(() => socket().endsWith(".sock"));
+  await eventually(() => readdirSync(join(project.path, "runtime")).includes("claudikins"));
+  await eventually(() => socket().endsWith(".sock"));
   await runningCalls(1);
   child.kill("SIGINT");
   await child.exited;
@@ -209,7 +206,7 @@ describe("a daemon finishes its calls and is replaced", () => {
     writeFileSync(project.config, JSON.stringify(config));
     expect((await seen()).token).toBe("changed");
     expect(await call).toBe("waited");
-    await until(() => !processesWith(`seen ${project.path}`).includes(before.pid));
+    await eventually(() => !processesWith(`seen ${project.path}`).includes(before.pid));
   });
 
   test("but not repeatedly if there is no newer version", async () => {

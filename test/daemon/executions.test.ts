@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -32,21 +33,17 @@ async function claudikins(...argv: string[]): Promise<string> {
 
 const called = () => (existsSync(counts) ? readFileSync(counts, "utf8").split("\n").length - 1 : 0);
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(10);
-}
-
 test("a detached program is continued by the next daemon after a crash", async () => {
   const go = join(folder.path, "go");
   const code = `const { count } = await counting.read_wait({ until: ${JSON.stringify(go)} }); return "done after " + count`;
   const id = await claudikins("exec", "--detach", "-e", code);
-  await until(() => called() === 1);
+  await eventually(() => called() === 1);
   const { daemons } = JSON.parse(await claudikins("daemon", "status", "--json"));
   process.kill(daemons[0].pid, "SIGKILL");
   await hasEnded(daemons[0].pid, AbortSignal.timeout(10_000));
   // Another command starts the next daemon.
   await claudikins("call", "counting.read");
-  await until(() => called() === 3);
+  await eventually(() => called() === 3);
   await Bun.write(go, "");
   expect(await claudikins("executions", "wait", id)).toMatch(/^done after [23]$/);
   expect(JSON.parse(await claudikins("executions", "--json"))).toMatchObject({

@@ -5,6 +5,7 @@ import type { State } from "../../src/page/contract.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { readSummaries } from "../../src/programs/trace/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
 import { Page } from "../support/page.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
@@ -95,7 +96,7 @@ const approvalOf = async (id: string): Promise<string> => {
 /** A record is written a moment after the end. */
 async function untilRecorded(id: string): Promise<void> {
   const executions = join(folder.path, "data", "claudikins", "executions");
-  while (!readSummaries(executions).some((each) => each.id === id)) await Bun.sleep(20);
+  await eventually(() => readSummaries(executions).some((each) => each.id === id));
 }
 
 test("an agent's program that waits for approval after the agent has left waits on every surface, and is the agent's when it ends", async () => {

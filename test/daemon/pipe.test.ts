@@ -10,6 +10,7 @@ import { type Listener, type ListenOptions, maxBytes } from "../../src/daemon/tr
 import { JsonLines } from "../../src/daemon/transport/json-lines.ts";
 import { PipeSocket, requestOverPipe } from "../../src/daemon/transport/pipe-client.ts";
 import { listenOnPipe } from "../../src/daemon/transport/pipe-listener.ts";
+import { eventually } from "../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;
@@ -52,10 +53,6 @@ const options: ListenOptions<string> = {
   },
 };
 
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await Bun.sleep(5);
-}
-
 const opened = (socket: PipeSocket) =>
   new Promise<void>((resolve) => {
     socket.onopen = resolve;
@@ -71,7 +68,7 @@ test("a request arrives whole, and so does its answer", async () => {
   const answer = await requestOverPipe(name, "/call", { method: "POST", headers: { "x-mark": "7" }, body });
   expect(answer.status).toBe(418);
   expect(await answer.json()).toEqual({ method: "POST", pathname: "/call", mark: "7", body });
-  await until(() => listener.pendingRequests === 0);
+  await eventually(() => listener.pendingRequests === 0);
 });
 
 test("a connection ends with its answer, as callers with HTTP of their own expect", async () => {
@@ -95,17 +92,17 @@ test("an aborted request rejects with the reason, and the daemon is told", async
   listener = listenOnPipe(name, options);
   const abort = new AbortController();
   const answer = requestOverPipe(name, "/wait", { signal: abort.signal });
-  await until(() => listener.pendingRequests === 1);
+  await eventually(() => listener.pendingRequests === 1);
   abort.abort(new Error("enough"));
   expect(await answer.catch((reason) => reason.message)).toBe("enough");
-  await until(() => listener.pendingRequests === 0);
+  await eventually(() => listener.pendingRequests === 0);
   expect(events).toEqual(["aborted"]);
 });
 
 test("a request fails when the daemon ends before it has answered", async () => {
   listener = listenOnPipe(name, options);
   const answer = requestOverPipe(name, "/wait", {}).catch((reason) => reason);
-  await until(() => listener.pendingRequests === 1);
+  await eventually(() => listener.pendingRequests === 1);
   await listener.stop();
   const error = await answer;
   expect(error).toBeInstanceOf(Error);
@@ -122,13 +119,13 @@ test("messages of any size go in both directions, in order", async () => {
   expect(socket.readyState).toBe(WebSocket.OPEN);
   const texts = ['{"a":1}', `"${"ü".repeat(1_000_000)}"`, "2"];
   for (const text of texts) socket.send(text);
-  await until(() => received.length === 3);
+  await eventually(() => received.length === 3);
   expect(received).toEqual(texts);
   expect([listener.openPeers, events]).toEqual([1, ["open state"]]);
   socket.close();
   await closed(socket);
   expect(socket.readyState).toBe(WebSocket.CLOSED);
-  await until(() => listener.openPeers === 0);
+  await eventually(() => listener.openPeers === 0);
   expect(events).toEqual(["open state", "close state"]);
 });
 
@@ -142,7 +139,7 @@ test("either side may close a connection for messages", async () => {
   await opened(second);
   second.terminate();
   expect(second.readyState).toBe(WebSocket.CLOSED);
-  await until(() => events.length === 4);
+  await eventually(() => events.length === 4);
 });
 
 test("a connection for messages is closed if nobody listens, or if it is refused", async () => {
@@ -166,12 +163,12 @@ test("a caller that goes in the middle of its request, or asks for no path, dist
     caller.on("error", () => {});
     const gone = new Promise((resolve) => caller.on("close", resolve));
     caller.write(text);
-    await Promise.race([gone, until(() => listener.pendingRequests > 0)]);
+    await Promise.race([gone, eventually(() => listener.pendingRequests > 0)]);
     caller.destroy();
     await gone;
   }
   expect((await requestOverPipe(name, "/status", {})).status).toBe(418);
-  await until(() => listener.pendingRequests === 0);
+  await eventually(() => listener.pendingRequests === 0);
   process.off("unhandledRejection", fail);
   expect(failures).toEqual([]);
 });

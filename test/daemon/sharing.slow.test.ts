@@ -8,6 +8,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { entryMark } from "../../src/daemon/protocol.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { eventually } from "../support/eventually.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { processesWith, runProgram, shellLine } from "../support/process.ts";
 import { filesystem, fixture } from "../support/servers.ts";
@@ -55,10 +56,6 @@ const seenByHost = async (of: TestHost, server = "seen") =>
   JSON.parse((await execute(of, `return JSON.stringify(await ${server}.seen())`)).split("\n\n")[0] ?? "") as Seen;
 const askers = () => processesWith(`protocol stdio ${project.path}`).length;
 const daemonPid = async () => (await project.daemons())[0]?.pid ?? 0;
-
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await what())) await Bun.sleep(10);
-}
 
 test("the daemon of a project runs the user's own servers for every caller", async () => {
   project.write("config/claudikins/claudikins.json", { mcpServers: { mine: fixture("seen", `${project.path}/mine`) } });
@@ -124,7 +121,7 @@ describe("a private server", () => {
     ];
     expect([again.pid === first.pid, other.pid === first.pid]).toEqual([true, false]);
     await one[Symbol.asyncDispose]();
-    await until(() => !processesWith(`${project.path}/own`).includes(first.pid));
+    await eventually(() => !processesWith(`${project.path}/own`).includes(first.pid));
     expect((await seenByHost(two, "own")).pid).toBe(other.pid);
   });
 
@@ -283,12 +280,12 @@ test("progress, cancellation and answers of two users are kept apart", async () 
     { name: "execute_code", arguments: { code: "await asker.wait({ ms: 600000 })" } },
     { signal: cancel.signal },
   );
-  await until(async () => (await project.daemons())[0]?.calls.running === 1);
+  await eventually(async () => (await project.daemons())[0]?.calls.running === 1);
   const other = execute(two, "return await asker.wait({ ms: 300 })");
   cancel.abort();
   expect(await waiting.catch(() => "cancelled")).toBe("cancelled");
   expect(await other).toContain("waited");
-  await until(async () => (await project.daemons())[0]?.calls.running === 0);
+  await eventually(async () => (await project.daemons())[0]?.calls.running === 0);
 });
 
 test("updates of a resource reach its subscribers, until the last of them has gone", async () => {
@@ -299,7 +296,7 @@ test("updates of a resource reach its subscribers, until the last of them has go
   await Promise.all([one, two].map((each) => each.hears("notifications/resources/updated")));
   await one[Symbol.asyncDispose]();
   await two.request("tools/call", { name: "touch-resource", arguments: { uri: "file:///a" } });
-  await until(() => two.told.filter(({ method }) => method === "notifications/resources/updated").length === 2);
+  await eventually(() => two.told.filter(({ method }) => method === "notifications/resources/updated").length === 2);
 });
 
 test("the output of a failed server is shown as without the daemon", async () => {
@@ -323,7 +320,7 @@ test("a server whose first answer is an error, or that no caller could use, is n
   writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, moody } }));
   const first = await exec("await moody.anything()");
   expect([first.exitCode, first.stderr]).toEqual([4, expect.stringContaining("its first answer is an error: not yet")]);
-  await until(() => processesWith("moody.json").length === 0);
+  await eventually(() => processesWith("moody.json").length === 0);
   const tools = [{ name: "anything", inputSchema: { type: "object" } }];
   script({ "tools/list": { tools }, "tools/call": { content: [{ type: "text", text: "now" }] } });
   expect((await exec("return await moody.anything({})")).stdout).toBe("now\n");
@@ -347,7 +344,7 @@ test("a server of 2026-07-28 is one process for all callers, and each answers it
   const greetings = await Promise.all([execute(one, greeting), execute(two, greeting)]);
   expect(greetings.map((text) => text.split("\n")[0])).toEqual(["hello Ada", "hello Grace"]);
   await execute(one, "return await modern.grow()");
-  await until(async () => (await execute(two, "return typeof (await modern.grown())")).startsWith("string"));
+  await eventually(async () => (await execute(two, "return typeof (await modern.grown())")).startsWith("string"));
   expect((await exec("return await modern.era()")).stdout).toBe("modern\n");
   // Callers without a person have a process of their own.
   expect(processes()).toHaveLength(2);
@@ -364,11 +361,11 @@ describe("the end of the daemon", () => {
     await using one = await host();
     const { pid } = await seenByHost(one);
     const running = execute(one, "return await seen.wait({ ms: 600000 })");
-    await until(async () => (await project.daemons())[0]?.calls.running === 1);
+    await eventually(async () => (await project.daemons())[0]?.calls.running === 1);
     process.kill(await daemonPid(), "SIGKILL");
     expect(await running).toContain("the claudikins daemon that ran it has ended");
     expect((await seenByHost(one)).pid).not.toBe(pid);
-    await until(() => !processesWith(`seen ${project.path}`).includes(pid));
+    await eventually(() => !processesWith(`seen ${project.path}`).includes(pid));
   });
 
   test("for a newer version lets calls finish, and new calls use the newer version", async () => {
@@ -376,12 +373,12 @@ describe("the end of the daemon", () => {
     const { pid } = await seenByHost(one);
     const before = await daemonPid();
     const running = execute(one, "return await seen.wait({ ms: 1500 })");
-    await until(async () => (await project.daemons())[0]?.calls.running === 1);
+    await eventually(async () => (await project.daemons())[0]?.calls.running === 1);
     expect(await openingAnswer({ version: "99.0.0" })).toMatchObject({ refused: { code: "OUTDATED" } });
     expect(await running).toContain("waited");
     expect((await seenByHost(one)).pid).not.toBe(pid);
     expect(await daemonPid()).not.toBe(before);
-    await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
+    await eventually(() => processesWith(`daemon run --config ${project.config}`).length === 1);
   });
 
   test("after a change of its config makes the next call of a host use the new entries", async () => {

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { runProgram, shellLine } from "../support/process.ts";
 import { filesystem, fixture, memory } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -159,11 +160,9 @@ async function withIds(command: string, home: Home): Promise<string> {
     return command.replace(waitingId, id);
   }
   await home.succeeds(`claudikins exec --detach -e 'return await github.create_issue()'`);
-  for (;;) {
-    const [pending] = JSON.parse(await home.succeeds("claudikins approvals list --json")).approvals;
-    if (pending) return command.replace(ids, pending.id);
-    await Bun.sleep(50);
-  }
+  const waiting = async () => JSON.parse(await home.succeeds("claudikins approvals list --json")).approvals;
+  const pending = await eventually(async () => (await waiting())[0], { everyMs: 50 });
+  return command.replace(ids, pending.id);
 }
 
 /** What has happened before the commands of a block. */

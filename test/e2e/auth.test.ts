@@ -1,25 +1,22 @@
 /** Sign-ins with the executable as a real process: into it with a browser or a pasted address, used by others, and out again. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { networkFixture } from "../support/network.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { addressIn, browserCommand, redirectOf, steady } from "../support/sign-in.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // The first test builds the executable.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const credentials = () => join(folder.path, "home", "data", "claudikins", "credentials.json");
 
@@ -178,7 +175,7 @@ describe("a pasted address", () => {
     await server.change({ person: "away" });
     const other = watched(["--force"]);
     await other.address;
-    while (!existsSync(join(folder.path, "page.html"))) await Bun.sleep(20);
+    await eventually(() => existsSync(join(folder.path, "page.html")));
     await server.change({ person: "agrees" });
     other.child.terminal?.write(`nonsense\r${await redirectOf(await other.address)}\r`);
     expect(await other.child.exited).toBe(0);
@@ -394,7 +391,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     const login = startLogin(["--no-browser"]);
     const address = await login.address;
     const page = fetch(address).catch(() => {});
-    while ((await server.stats()).tokenRequests["authorization_code"] === undefined) await Bun.sleep(20);
+    await eventually(async () => (await server.stats()).tokenRequests["authorization_code"] !== undefined);
     login.child.kill(signal);
     expect(await login.ended()).toMatchObject({ exitCode: 130, stdout: "" });
     expect(await listens(portOf(address))).toBe(false);

@@ -1,22 +1,15 @@
 /** Five of twenty servers are broken: `serve` waits for none of them, and a search names each with its fix. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
-import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const well = Array.from({ length: 15 }, (_, index) => `well${index + 1}`);
 

@@ -1,17 +1,13 @@
 /** Commands at a real terminal follow the variables that people set for colours. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { claudikinsCommand } from "../support/command.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { testEnvironment } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = ownFolder({ isShared: true });
 
 const home = () => ({ HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" });
 

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -68,7 +69,7 @@ test("the first Ctrl-C ends everything that doctor has started, with exit code 1
     stdout: "pipe",
     stderr: "pipe",
   });
-  while (processesWith(folder.path).length < 3) await Bun.sleep(10);
+  await eventually(() => processesWith(folder.path).length >= 3);
   child.kill("SIGINT");
   expect(await child.exited).toBe(130);
   expect(await processesLeft(folder.path)).toEqual([]);

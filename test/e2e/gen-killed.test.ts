@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -51,7 +52,7 @@ async function genInTheMiddle(writtenFiles: number) {
     stderr: "pipe",
   });
   started = child;
-  while (serverFiles().filter((name) => name.startsWith("new")).length < writtenFiles) await Bun.sleep(1);
+  await eventually(() => serverFiles().filter((name) => name.startsWith("new")).length >= writtenFiles, { everyMs: 1 });
   return child;
 }
 

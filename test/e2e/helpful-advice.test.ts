@@ -1,20 +1,16 @@
 /** Advice that can help in its situation: broken servers, missing variables, read-only disks, and folders of others. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const run = (...argv: string[]) =>
   runProgram([...claudikinsCommand, ...argv], { cwd: folder.path, env: testEnvironment({ HOME: folder.path }) });

@@ -1,26 +1,21 @@
 /** The MCP Inspector as a host on the command line: lists and calls, over stdio and HTTP, in both modes and both eras. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";
-import { processesLeft, runProgram } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
 const inspector = ["node", join(dirname(manifest), "clients", "launcher", "build", "index.js"), "--cli"];
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { suite: fixture("conformance", folder.path) } });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 describe.each([

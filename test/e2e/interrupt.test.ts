@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -26,11 +27,7 @@ async function running(folder: TemporaryFolder, name: string, but = "\0"): Promi
       const line = commandLine(pid);
       return line.includes(name) && !line.includes(but);
     });
-  const deadline = performance.now() + 30_000;
-  while (found().length === 0) {
-    if (performance.now() > deadline) throw new Error(`${name} does not run`);
-    await Bun.sleep(20);
-  }
+  await eventually(() => found().length > 0);
 }
 
 function commandLine(pid: number): string {

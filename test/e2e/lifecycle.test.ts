@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 import { everything, filesystem, fixture, memory } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -46,7 +47,7 @@ function start(folder: TemporaryFolder, args: string[]) {
 
 /** Waits until the five servers and the stubborn server's child run. */
 async function allRunning(folder: TemporaryFolder): Promise<void> {
-  while (processesWith(folder.path).length < 6) await Bun.sleep(20);
+  await eventually(() => processesWith(folder.path).length >= 6);
 }
 
 const request = (id: number, method: string, params: object) =>

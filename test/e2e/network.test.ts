@@ -1,22 +1,18 @@
 /** The executable with servers on the network: beside one over stdio, through a proxy, and with a certificate of the user's own. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
 import { networkFixture } from "../support/network.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { type Ended, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // The first test builds the executable.
 setDefaultTimeout(120_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 async function exec(mcpServers: object, code: string, env: Record<string, string> = {}): Promise<Ended> {
   folder.write("claudikins.json", { mcpServers });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { executable } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -37,8 +38,7 @@ test("the daemon, the host and the temporary files may be gone", async () => {
     return [...kept.values(), count]`;
   const id = await run("exec", "--detach", "-e", code);
   await using approvals = new Approvals({ env });
-  let [open] = await approvals.open({ execution: id });
-  for (; !open; [open] = await approvals.open({ execution: id })) await Bun.sleep(20);
+  const open = await eventually(async () => (await approvals.open({ execution: id }))[0]);
   const { daemons } = JSON.parse(await run("daemon", "status", "--json"));
   process.kill(daemons[0].pid, "SIGKILL");
   await hasEnded(daemons[0].pid, AbortSignal.timeout(10_000));

@@ -4,7 +4,7 @@
  *
  *     npm install @anthropic-ai/claude-code@2.1.330 @upstash/context7-mcp@4.1.1
  */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Pool } from "../../src/servers/pool.ts";
@@ -12,10 +12,10 @@ import { claude, claudeCode, scriptedModel } from "../support/claude-code.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { freePort } from "../support/network.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { openPool, surroundings } from "../support/pool.ts";
-import { processesLeft, testEnvironment } from "../support/process.ts";
+import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
@@ -23,14 +23,7 @@ const context7 = join(process.env["TEST_SERVERS"] ?? "", "node_modules/@upstash/
 const isInstalled = (file: string) => process.env["TEST_SERVERS"] !== undefined && existsSync(file);
 const skipped = (file: string) => (isInstalled(file) ? "" : " (skipped: TEST_SERVERS has no such package)");
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 describe.skipIf(!isInstalled(claude))(`Claude Code${skipped(claude)}`, () => {
   test.each(["stdio", "http"])("runs a program over %s in which an old server asks for roots", async (way) => {

@@ -1,19 +1,16 @@
 /** The executable needs nothing around it: no node_modules, no config, no home, no writable folder. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { executable } from "../support/claudikins.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = ownFolder({ isShared: true });
 
 const countOrders = ["exec", "-e", "return (await demo.list_orders()).total"];
 

@@ -1,24 +1,20 @@
 /** The executable with a model: tasks from the shell and from a host, through a proxy, and without the key in any output. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
 import { type Llm, type LlmRequest, startLlm } from "../support/llm.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
 const key = "test-key-1234567";
 const [nowhere, tail] = ["http://models.invalid/v1", key.slice(-9)];
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const about = ({ body }: LlmRequest) =>
   body.response_format?.json_schema?.name === "tool_choice" ? { choice: "get_order" } : { order_id: "ord_00042" };

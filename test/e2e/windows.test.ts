@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { releaseServer } from "../setup/upgrade/release-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process.ts";
 import { buildForWindows, noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
 
@@ -67,9 +68,9 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     const waiting = "await everything.get_sum({ a: 1, b: 2 }); await new Promise(() => {})";
     const { child } = machine.start(["exec", "--no-daemon", "-e", waiting, "--config", config, "--trust"]);
     // claudikins, cmd.exe, and the server behind the batch file.
-    while (servers() < 3) await Bun.sleep(50);
+    await eventually(() => servers() >= 3, { everyMs: 50 });
     child.kill("SIGKILL");
-    while (servers() > 0) await Bun.sleep(50);
+    await eventually(() => servers() === 0, { everyMs: 50 });
     const { code } = await runs("exec", "--no-daemon", "--timeout", "3", "-e", waiting);
     expect(code).not.toBe(0);
     expect(servers()).toBe(0);
@@ -88,7 +89,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     const { stdout } = await runs("call", "everything.get-sum", "a:=2", "b:=3");
     expect(stdout).toContain("The sum of 2 and 3 is 5.");
     expect((await machine.run(["daemon", "stop", "--all"])).code).toBe(0);
-    while (servers() > 0) await Bun.sleep(50);
+    await eventually(() => servers() === 0, { everyMs: 50 });
     expect(existsSync(join(folder, socket))).toBeFalse();
   });
 
@@ -99,7 +100,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
       readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(windowsPath(machine.path)),
     );
     process.kill(daemon ?? 0, "SIGKILL");
-    while (servers() > 0) await Bun.sleep(50);
+    await eventually(() => servers() === 0, { everyMs: 50 });
     expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
     await machine.run(["daemon", "stop", "--all"]);
   });

@@ -11,12 +11,13 @@ import { tasksExtension } from "../../src/servers/tasks-extension.ts";
 import { ApprovalStore } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
-import { Random } from "./random.ts";
 import { executable, fromSource } from "../support/claudikins.ts";
+import { isTrueWithin } from "../support/eventually.ts";
 import { processesLeft } from "../support/process.ts";
 import { type RawStdio, rawStdio } from "../support/raw-stdio.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { Random } from "./random.ts";
 
 const tools = ["act", "look", "put", "guarded"] as const;
 
@@ -164,7 +165,7 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
     const other = life.isShared && id !== undefined ? start() : undefined;
     if (other) void asked(other);
     const target = site.calls.length + life.afterCalls;
-    const moment = eventually(() => site.calls.length >= target, 1_500).then(() => Bun.sleep(life.delayMs));
+    const moment = isTrueWithin(1_500, () => site.calls.length >= target).then(() => Bun.sleep(life.delayMs));
     answer = await Promise.race([outcome, moment.then(() => undefined)]);
     if (answer === undefined) deaths += 1;
     for (const each of [host, other]) {
@@ -334,11 +335,6 @@ function countsOf(ends: ReadonlyMap<number, unknown>): Record<string, number> {
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
-}
-
-async function eventually(is: () => boolean, withinMs: number): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!is() && performance.now() < deadline) await Bun.sleep(2);
 }
 
 async function main(): Promise<number> {

@@ -1,6 +1,7 @@
 /** One host of the soak test: it calls, cancels, disconnects, leaves, and checks every message it receives. */
-import type { Random } from "./random.ts";
+
 import { eventsOf, executeRequest, type RawSession, rawSession, type SentEvent } from "../support/http-serve.ts";
+import type { Random } from "./random.ts";
 
 /** The figures of all hosts together. */
 export interface Figures {

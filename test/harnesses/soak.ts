@@ -5,13 +5,13 @@
  */
 import { parseArgs } from "node:util";
 import { hasProc, residentMb } from "../../scripts/bench/measure.ts";
-import { Random } from "./random.ts";
 import { executable } from "../support/claudikins.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { networkFixture } from "../support/network.ts";
 import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
+import { Random } from "./random.ts";
 import { type Figures, noFigures, SoakHost } from "./soak-host.ts";
 
 export interface SoakOptions {

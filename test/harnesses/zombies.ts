@@ -3,12 +3,13 @@
  * dies in a random way at a random moment. Exits with code 1 if a process is left after any round.
  */
 import { parseArgs } from "node:util";
-import { Random } from "./random.ts";
 import { executable } from "../support/claudikins.ts";
+import { isTrueWithin } from "../support/eventually.ts";
 import { envelope } from "../support/modern-host.ts";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { Random } from "./random.ts";
 
 /** One round, determined by seed and number. */
 export interface Plan {
@@ -111,7 +112,7 @@ export async function zombieRound(plan: Plan): Promise<Round> {
   const { death } = plan;
   const isConnecting = death === "crash while connecting";
   const enough = () => child.exitCode !== null || processesWith(folder.path).length >= (isConnecting ? 1 : whenAtWork);
-  if (!(await eventually(enough, 30_000))) {
+  if (!(await isTrueWithin(30_000, enough))) {
     child.kill("SIGKILL");
     const had = processesWith(folder.path).length;
     return { ...plan, had, goneMs: 0, left: [`only ${had} processes had been started after 30 s`] };
@@ -120,7 +121,7 @@ export async function zombieRound(plan: Plan): Promise<Round> {
   const had = processesWith(folder.path).length;
   if (death === "EOF") child.stdin.end();
   else if (death !== "normal exit") child.kill(death === "crash while connecting" ? "SIGABRT" : death);
-  const ended = await eventually(() => child.exitCode !== null || child.signalCode !== null, endsWithinMs);
+  const ended = await isTrueWithin(endsWithinMs, () => child.exitCode !== null || child.signalCode !== null);
   const endedAt = performance.now();
   const marks = [folder.path, `claudikins-watchdog ${child.pid} `];
   const pids = (await Promise.all(marks.map((mark) => processesLeft(mark)))).flat();
@@ -143,15 +144,6 @@ export async function zombieRound(plan: Plan): Promise<Round> {
         : []),
     ],
   };
-}
-
-async function eventually(is: () => boolean, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
-  while (!is()) {
-    if (performance.now() > deadline) return false;
-    await Bun.sleep(10);
-  }
-  return true;
 }
 
 async function main(): Promise<number> {

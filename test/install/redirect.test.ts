@@ -1,20 +1,18 @@
 /** install.sh follows redirects of an https release to https, and never to http. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { archives, basics, fakeProgram, Machine, Release } from "./harness.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ isShared: true });
 let tls: { key: string; cert: string };
 beforeAll(() => {
-  folder = temporaryFolder();
   const [key, cert] = [join(folder.path, "key.pem"), join(folder.path, "cert.pem")];
   const about = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert];
   expect(Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", ...about]).exitCode).toBe(0);
   tls = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 });
-afterAll(() => folder[Symbol.dispose]());
 
 /** A machine that downloads with this tool, which trusts the certificate. */
 function machineWith(tool: string): Machine {

@@ -1,15 +1,11 @@
 /** A policy that the page writes: every form of the config keeps its formatting, and no stricter line is contradicted. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { trustFile } from "../../src/config/locations.ts";
 import { changePolicy, type PolicyChange } from "../../src/setup/settings/change-policy.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const env = () => ({ HOME: folder.path });
 

@@ -1,5 +1,6 @@
 /** Consent for the session applies to the tool as it was; a changed tool is asked about again. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { Person, Recorded } from "./recorded.ts";
 import { ways } from "./ways.ts";
 
@@ -23,7 +24,7 @@ async function endServer(): Promise<void> {
   const state = recorded.toolbox.pool.state("rec");
   const pid = state.state === "ready" ? state.pid! : 0;
   process.kill(pid, "SIGKILL");
-  while (recorded.toolbox.pool.state("rec").state === "ready") await Bun.sleep(5);
+  await eventually(() => recorded.toolbox.pool.state("rec").state !== "ready");
 }
 
 const changes: [string, object, string][] = [

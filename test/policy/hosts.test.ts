@@ -1,25 +1,17 @@
 /** The calls that hosts of `serve` may make, over stdio and HTTP, in code mode and direct mode, and the person who is asked. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { type ClientCapabilities, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { failedRequest, openHost, type TestHost } from "../support/host.ts";
 import { httpServe, sdkHost } from "../support/http-serve.ts";
-import { processesLeft } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const configure = (keys: object, more: object = {}) => {
   const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), ...keys };

@@ -1,19 +1,17 @@
 /** The user's own `policy` in projects: a project can make it stricter, but not looser. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type CliResult, cli } from "../cli/in-memory.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   mkdirSync(join(folder.path, "project"));
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const user = (config: object | string) => folder.write("home/.config/claudikins/claudikins.json", config);
 const project = (more: object = {}, entry: object = {}) =>

@@ -11,6 +11,7 @@ import { Pages } from "../../src/sandbox/image.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
+import { eventually } from "../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;
@@ -78,7 +79,7 @@ const pageCount = () => database.query<{ count: number }, []>("SELECT count(*) A
 
 /** Waits until the store's thread has deleted what nobody needs. */
 async function untilPages(count: number): Promise<void> {
-  while (pageCount() !== count) await Bun.sleep(1);
+  await eventually(() => pageCount() === count, { everyMs: 1 });
 }
 
 test("an answer that comes while the store is opened is stored with its call", async () => {

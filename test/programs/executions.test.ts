@@ -7,6 +7,7 @@ import { storeFile } from "../../src/config/locations.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
+import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
@@ -34,7 +35,7 @@ const called = (): string[] =>
     : [];
 
 async function untilCalled(count: number): Promise<void> {
-  while (called().length < count) await Bun.sleep(10);
+  await eventually(() => called().length >= count);
 }
 
 async function stored(id: string) {
@@ -106,7 +107,7 @@ describe("in the same process", () => {
     const executions = await toolbox.executions();
     const source = 'await sleep("3h")';
     const { id, outcome } = executions.start({ source }, toolbox, { isBackground: true });
-    while ((await stored(id)).row?.wakeAt == null) await Bun.sleep(10);
+    await eventually(async () => (await stored(id)).row?.wakeAt != null);
     const database = await openDatabase(storeFile(env()));
     new ExecutionStore(database).askToCancel(id);
     database.close();

@@ -6,6 +6,7 @@ import { storeFile } from "../../src/config/locations.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
+import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
@@ -138,7 +139,7 @@ describe("after the process was killed", () => {
     for (const delayMs of [0, 60, 150, 300]) {
       const already = calls();
       const id = await killed(code, async () => {
-        while (calls() < already + 1) await Bun.sleep(1);
+        await eventually(() => calls() >= already + 1, { everyMs: 1 });
         await Bun.sleep(delayMs);
       });
       await Bun.write(until, "");
@@ -166,7 +167,7 @@ describe("after the process was killed", () => {
       await counting.read_wait({ until: ${JSON.stringify(until)} });
       return text.length`;
     const id = await killed(code, async () => {
-      while (calls() < 2) await Bun.sleep(5);
+      await eventually(() => calls() >= 2);
     });
     await Bun.write(until, "");
     await using toolbox = await folder.open();
@@ -196,7 +197,7 @@ describe("when the store has no room", () => {
     await using toolbox = await folder.open();
     const executions = await toolbox.executions();
     const first = executions.start({ source: code(until) }, toolbox, { isBackground: true });
-    while (calls() < 2) await Bun.sleep(5);
+    await eventually(() => calls() >= 2);
     expect(await stored((store) => store.get(first.id))).toMatchObject({ isSaved: false, state: "open" });
     expect((await stored((store) => store.get(first.id)))?.unsaved).toContain("executions.totalMb");
     await Bun.write(until, "");
@@ -208,7 +209,7 @@ describe("when the store has no room", () => {
   test("a killed program that was not saved is lost, and the error says why", async () => {
     narrow();
     const id = await killed(code("/nowhere/at-all"), async () => {
-      while (calls() < 2) await Bun.sleep(5);
+      await eventually(() => calls() >= 2);
     });
     await using toolbox = await folder.open();
     const error = await (await toolbox.executions()).follow(id, toolbox).catch((thrown: unknown) => thrown);

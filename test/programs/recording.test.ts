@@ -1,25 +1,22 @@
 /** A record of an execution has sizes, or contents without secrets. The config can turn records off. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import { readRecord, readSummaries } from "../../src/programs/trace/store.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
+import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { openModernHost } from "../support/modern-host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
 const secret = "s3cr3t-t0k3n-0123456789";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const path = () => join(folder.path, ".local", "share", "claudikins", "executions");
 
@@ -168,7 +165,7 @@ test("a record names the revisions of MCP that the agent and the called servers 
   const recorded = async (call: (given: { url?: string }) => Promise<unknown>, given: { url?: string }) => {
     await call(given);
     calls += 1;
-    while (readSummaries(served).length < calls) await Bun.sleep(10);
+    await eventually(() => readSummaries(served).length >= calls);
     const { host, protocols } = readRecord(served, readSummaries(served)[0]!.id)!;
     return { host, protocols };
   };

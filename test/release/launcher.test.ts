@@ -1,12 +1,12 @@
 /** The launcher of the npm package, in a made-up node_modules: which executable it runs, how, and what it says if there is none. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { platformOf, platforms } from "../../src/setup/upgrade/platforms.ts";
 import { root } from "../support/claudikins.ts";
 import { strippingNode } from "../support/node.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
 
 const launcher = join(root, "scripts", "release", "launcher", "claudikins.cjs");
@@ -14,11 +14,7 @@ const host = platformOf(process)!;
 const node = strippingNode ?? "node";
 const canReplace = Bun.spawnSync([node, "-e", "process.exit(process.execve ? 0 : 1)"]).exitCode === 0;
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = ownFolder({ isShared: true });
 
 /** A project with the launcher, and a shell script as the executable of each platform. Returns the path of the launcher. */
 function installed(name: string, executables: Record<string, string>): string {

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Clock } from "../../src/base/time-limit.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
 import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
+import { isTrueWithin } from "../support/eventually.ts";
 import { answer, Harness } from "./harness.ts";
 
 setDefaultTimeout(300_000);
@@ -26,8 +27,7 @@ test("random programs that are parked with every call have the outcome of those 
   let parks = 0;
   const asking = async (call: BindingCall, signal: AbortSignal, clock?: Clock) => {
     clock?.hold();
-    const deadline = performance.now() + 200;
-    while (parking.sandbox.parkedPrograms === 0 && performance.now() < deadline) await Bun.sleep(1);
+    await isTrueWithin(200, () => parking.sandbox.parkedPrograms > 0);
     parks += parking.sandbox.parkedPrograms;
     clock?.release();
     return await answer(call, signal);

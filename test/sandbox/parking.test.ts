@@ -5,6 +5,7 @@ import type { Clock } from "../../src/base/time-limit.ts";
 import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
 import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
 import type { ProgramImage } from "../../src/sandbox/image.ts";
+import { eventually } from "../support/eventually.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
 
 // Many processes run at once on a small machine.
@@ -30,7 +31,7 @@ async function asking(call: BindingCall, signal: AbortSignal, clock?: Clock) {
 }
 
 async function parked({ sandbox }: Harness): Promise<void> {
-  while (sandbox.parkedPrograms === 0) await Bun.sleep(1);
+  await eventually(() => sandbox.parkedPrograms > 0, { everyMs: 1 });
 }
 
 /** Keeps the last image of a program, unless `fails` says that it cannot. */
@@ -163,7 +164,7 @@ describe("a parked program", () => {
     const waiting = Array.from({ length: 4 }, () =>
       narrow.run("await test.echo({})", { call: forever, signal: cancel.signal }),
     );
-    while (narrow.sandbox.parkedPrograms < waiting.length) await Bun.sleep(1);
+    await eventually(() => narrow.sandbox.parkedPrograms >= waiting.length, { everyMs: 1 });
     expect(await narrow.value("return 2")).toBe(2);
     cancel.abort();
     expect((await Promise.all(waiting)).map((outcome) => failed(outcome).reason)).toEqual(

@@ -1,24 +1,18 @@
 /** Changes of the config reach a `serve` that runs: over stdio and HTTP, in code mode and in direct mode. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
-import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const kept = () => fixture("seen", folder.path);
 const added = () => fixture("by-hand", "fine", folder.path);
@@ -91,7 +85,7 @@ test("a call that is running when its server is removed finishes", async () => {
   // The server answers the second call when it has received the first one.
   const code = `const wait = slow.wait({ ms: 1500 }); await slow.seen(); fs.writeFileSync("./workspace/begun", ""); return await wait`;
   const running = execute(host, code);
-  while (!existsSync(join(folder.path, ".claudikins", "workspace", "begun"))) await Bun.sleep(10);
+  await eventually(() => existsSync(join(folder.path, ".claudikins", "workspace", "begun")));
   write({ more: added() });
   expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
   expect(await running).toStartWith("waited");

@@ -1,5 +1,5 @@
 /** The costs and savings of a session, counted by hand and by the ledger; the texts that led to claudikins; and no stored contents. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -7,18 +7,15 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/programs/call-tool.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const ledgerFolder = () => join(folder.path, ".local", "share", "claudikins", "ledger");
 
@@ -259,7 +256,7 @@ describe("sessions", () => {
   test("two concurrent hosts are counted exactly, even if one is killed", async () => {
     const [killed, whole] = [await serve(), await serve()];
     await Promise.all([call(killed.client, "execute_code", order), call(whole.client, "execute_code", order)]);
-    while ((await ledgerOf(folder.path))?.sums.executions !== 2) await Bun.sleep(50);
+    await eventually(async () => (await ledgerOf(folder.path))?.sums.executions === 2, { everyMs: 50 });
     await call(whole.client, "execute_code", order);
     process.kill(killed.pid, "SIGKILL");
     await Promise.all([killed.client.close(), whole.client.close()]);

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import {
   afterSignal,
   executeRequest,
@@ -34,7 +35,7 @@ const crowd = Array.from({ length: 130 }, (_, number) => `name-${number}`);
 /** A program that says that it runs, and waits for the test. */
 const slow = `fs.writeFileSync("./workspace/started", ""); ${afterSignal('"done"')}`;
 const untilStarted = async () => {
-  while (!existsSync(join(folder.path, ".claudikins", "workspace", "started"))) await Bun.sleep(10);
+  await eventually(() => existsSync(join(folder.path, ".claudikins", "workspace", "started")));
 };
 
 /** A stream that has begun. It is not read further. */

@@ -1,5 +1,5 @@
 /** The tool execute_task for a host: with the user's model, and with the host's own. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -13,22 +13,14 @@ import { claudikinsCommand } from "../support/command.ts";
 import { failedRequest, type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { type Script, startLlm } from "../support/llm.ts";
-import { processesLeft } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 setDefaultTimeout(60_000);
 
 const key = "test-key-1234567";
 const [command, ...args] = [...claudikinsCommand, "demo"];
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const configure = (settings: object) =>
   folder.write("claudikins.json", { mcpServers: { demo: { command, args, category: "business" } }, ...settings });

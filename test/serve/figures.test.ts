@@ -1,5 +1,5 @@
 /** Receipts and the ledger count time in tools, results that stay out of the context, calls and executions as a person would. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { ledgerFolder } from "../../src/config/locations.ts";
@@ -8,19 +8,15 @@ import { statisticsOf } from "../../src/programs/ledger/statistics.ts";
 import { readCounts } from "../../src/programs/ledger/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost, type TestHost } from "../support/host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const env = () => testEnvironment({ XDG_DATA_HOME: join(folder.path, "data") });
 

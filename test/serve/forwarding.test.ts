@@ -1,5 +1,5 @@
 /** Requests of servers go to the host's model, person and roots, in both modes and over both transports. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   CreateMessageRequestSchema,
@@ -8,22 +8,16 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
-import { processesLeft } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: { asker: fixture("protocol", "stdio", folder.path), newer: fixture("modern", "reject", folder.path) },
   });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 type Ask = (tool: string, args?: object, options?: object) => Promise<unknown>;

@@ -7,6 +7,7 @@ import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { EventLog } from "../../src/serve/http/event-stream.ts";
 import { Refusal } from "../../src/serve/http/refusal.ts";
 import { SessionTransport, type TransportOptions } from "../../src/serve/http/transport.ts";
+import { eventually } from "../support/eventually.ts";
 import { eventsOf } from "../support/http-serve.ts";
 
 setDefaultTimeout(60_000);
@@ -131,7 +132,7 @@ describe("a stream", () => {
   test("is never closed early for an older client", async () => {
     const { call, transport } = await serve({ version: "2025-06-18", maxConnectionMs: 1 });
     const response = call("wait", { count: 0 });
-    while (transport.running === 0) await Bun.sleep(5);
+    await eventually(() => transport.running > 0);
     await Bun.sleep(10);
     transport.tend();
     finish();
@@ -185,7 +186,7 @@ describe("a stream", () => {
     socket.on("error", () => {});
     socket.pause();
     socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-    while (transport.running === 0) await Bun.sleep(5);
+    await eventually(() => transport.running > 0);
     // The server has sent all 50 MB, and the client has read nothing yet.
     let size = 0;
     socket.on("data", (data) => {
@@ -211,12 +212,12 @@ describe("calls of one session", () => {
     const streams = await Promise.all([1, 2, 3, 4].map((id) => call("wait", { count: 0 }, id)));
     expect(transport.running).toBe(4);
     expect((await call("wait", { count: 0 }, 5)).status).toBe(429);
-    while (begun.length < 2) await Bun.sleep(5);
+    await eventually(() => begun.length >= 2);
     const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } };
     expect((await fetch(url, { method: "POST", body: JSON.stringify(cancelled) })).status).toBe(202);
     expect(transport.running).toBe(3);
     finish();
-    while (begun.length < 3) await Bun.sleep(5);
+    await eventually(() => begun.length >= 3);
     expect(begun).toEqual([1, 2, 4]);
     const rest = Promise.all(streams.map((each) => Array.fromAsync(eventsOf(each))));
     finish();

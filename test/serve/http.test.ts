@@ -1,8 +1,9 @@
 /** `serve --http` for hosts: separate sessions, calls that outlive their connections, and an orderly end. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { lean } from "../../src/serve/http/body.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   afterSignal,
   eventsOf,
@@ -16,20 +17,15 @@ import {
   sdkHost,
   signalFile,
 } from "../support/http-serve.ts";
-import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
@@ -54,7 +50,7 @@ async function hostOfPerson(url: string, name: string) {
 
 /** Resolves when this many processes of the fixture run. */
 async function processes(count: number): Promise<void> {
-  while (processesWith(folder.path).filter((pid) => pid !== serving).length !== count) await Bun.sleep(20);
+  await eventually(() => processesWith(folder.path).filter((pid) => pid !== serving).length === count);
 }
 let serving = 0;
 
@@ -152,7 +148,7 @@ describe("sessions", () => {
     );
     await using other = await sdkHost(door.url);
     const begun = 'return (await fs.readdir("./workspace")).includes("begun")';
-    while ((await other.execute(begun)) !== "true") await Bun.sleep(20);
+    await eventually(async () => (await other.execute(begun)) === "true");
     expect((await session.end()).status).toBe(200);
     expect(await resultText(running)).toBe("(no result)");
     // There is nothing left that the end would have to wait for.
@@ -396,7 +392,7 @@ describe("the end", () => {
     await using door = await httpServe(folder);
     const { session } = await running(door.url, wait(60_000));
     door.signal("SIGINT");
-    while ((await session.post({ jsonrpc: "2.0", id: 7, method: "ping" })).status !== 503) await Bun.sleep(10);
+    await eventually(async () => (await session.post({ jsonrpc: "2.0", id: 7, method: "ping" })).status === 503);
     door.signal("SIGINT");
     expect(await door.exited).toBe(130);
   });

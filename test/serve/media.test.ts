@@ -1,13 +1,13 @@
 /** Images, sounds and files that code returns, displays, logs or throws are shown as such, and their base64 never appears in a text. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { withoutBase64 } from "../../src/base/media.ts";
 import { cli } from "../cli/in-memory.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
@@ -29,16 +29,14 @@ const results = {
   plain: { content: [{ type: "text", text: "words" }] },
 };
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ isShared: true });
 beforeAll(() => {
-  folder = temporaryFolder();
   const tools = Object.entries(results).map(([name, result]) => {
     return { name, inputSchema: { type: "object", properties: { at: { default: 0 } } }, _results: [result] };
   });
   const web = fixture("from-file", folder.write("tools.json", tools));
   folder.write("claudikins.json", { mcpServers: { web } });
 });
-afterAll(() => folder[Symbol.dispose]());
 
 /** The lines of each text without the receipt, which contains times. */
 async function served(codes: string[]): Promise<{ text: string; blocks: ContentBlock[] }[]> {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/client";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { type HttpServe, httpServe, sdkHost } from "../support/http-serve.ts";
 import { type Answer, modernAnswer, modernRequest, openModernHost } from "../support/modern-host.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
@@ -282,11 +283,11 @@ describe("raw requests over HTTP", () => {
     const args = { name: "execute_code", arguments: { code: "return await newer.wait({})" } };
     const response = modernRequest(door.url, "tools/call", args, { capabilities, signal: cancel.signal });
     const waiting = async () => textOf(await execute("return await newer.waiting({})")).split("\n")[0];
-    while ((await waiting()) !== "1") await Bun.sleep(20);
+    await eventually(async () => (await waiting()) === "1");
     cancel.abort();
     // A patient door may have sent the head of its answer already.
     await expect(response.then((each) => each.text())).rejects.toThrow();
-    while ((await waiting()) !== "0") await Bun.sleep(20);
+    await eventually(async () => (await waiting()) === "0");
   });
 
   test("a policy that asks for confirmation uses the same way", async () => {

@@ -1,21 +1,19 @@
 /** Files with what is too long for an answer: they count against the limits of the workspace, as a program's own files do. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { defaultQuotas } from "../../src/sandbox/host/filesystem/quota.ts";
 import { cli } from "../cli/in-memory.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { inSession } from "../support/session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: {} });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const workspace = () => join(folder.path, ".claudikins", "workspace");
 const outputs = () => (existsSync(join(workspace(), "outputs")) ? readdirSync(join(workspace(), "outputs")) : []);

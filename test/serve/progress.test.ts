@@ -1,6 +1,7 @@
 /** Progress for the host is limited in rate, and the last report is always sent before the answer. */
 import { expect, test } from "bun:test";
 import { ProgressReporter } from "../../src/serve/progress.ts";
+import { eventually } from "../support/eventually.ts";
 
 function reporter() {
   const sent: [number, string][] = [];
@@ -20,7 +21,7 @@ test("a delayed report is sent later", async () => {
   const { sent, reporter: progress } = reporter();
   progress.report("one");
   progress.report("two");
-  while (sent.length < 2) await Bun.sleep(5);
+  await eventually(() => sent.length >= 2);
   expect(sent).toEqual([
     [1, "one"],
     [2, "two"],

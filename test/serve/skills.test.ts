@@ -1,5 +1,5 @@
 /** Hosts that read skills get how to use claudikins, and the saved functions of the workspace with their signatures. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -9,21 +9,19 @@ import { hookTexts, skillText } from "../../src/tools/registry/hook-texts.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { envelope, modernAnswer, openModernHost } from "../support/modern-host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
 const extension = "io.modelcontextprotocol/skills";
 const capabilities = { extensions: { [extension]: {} } };
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const save = (name: string, text: string) => folder.write(`.claudikins/workspace/skills/${name}`, text);
 

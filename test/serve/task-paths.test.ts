@@ -1,25 +1,17 @@
 /** Every path of a task for a host: with an endpoint over HTTP, and with the host's model over sampling. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CreateMessageRequestSchema, ElicitRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { type Reply, startLlm } from "../support/llm.ts";
-import { processesLeft } from "../support/process.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const categories = ["animals", "books", "cars", "drinks", "engines"];
 const needsId = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };

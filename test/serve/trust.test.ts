@@ -1,21 +1,20 @@
 /** `serve` with a config that is not trusted: it answers at once, starts nothing, and works once the config is trusted. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 import { claudikinsCommand } from "../support/command.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let env: Record<string, string>;
 beforeEach(() => {
-  folder = temporaryFolder();
   mkdirSync(join(folder.path, "home"));
   env = {
     HOME: join(folder.path, "home"),
@@ -24,7 +23,6 @@ beforeEach(() => {
     TOKEN: "secret-of-the-user",
   };
 });
-afterEach(() => folder[Symbol.dispose]());
 
 /** Whether the second server was started. */
 const started = () => existsSync(join(folder.path, "started"));

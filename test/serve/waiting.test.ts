@@ -1,22 +1,22 @@
 /** Agents that ask for the outcome of a program later: in the background, after a time, and after the end of `serve`. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { eventually } from "../support/eventually.ts";
 import { openHost, type TestHost } from "../support/host.ts";
 import { openModernHost } from "../support/modern-host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let counts: string;
 let go: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   counts = join(folder.path, "counts");
   go = join(folder.path, "go");
   folder.write("claudikins.json", {
@@ -24,7 +24,6 @@ beforeEach(() => {
     executions: { answerAfterMs: 2_000 },
   });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const called = (): string[] =>
   existsSync(counts)
@@ -35,7 +34,7 @@ const called = (): string[] =>
     : [];
 
 async function untilCalled(count: number): Promise<void> {
-  while (called().length < count) await Bun.sleep(10);
+  await eventually(() => called().length >= count);
 }
 
 async function execute(host: TestHost, args: object): Promise<string> {
@@ -94,7 +93,7 @@ describe("after the end of serve", () => {
       await using host = await openHost(folder);
       const code = `const { count } = await counting.act({ name: "first" }); await sleep("61s"); return count`;
       id = idIn(await execute(host, { code, background: true }));
-      while (!(await execute(host, { resume: id })).includes("sleeps until")) await Bun.sleep(50);
+      await eventually(async () => (await execute(host, { resume: id })).includes("sleeps until"), { everyMs: 50 });
     }
     await using host = await openHost(folder);
     expect(await execute(host, { resume: id })).toContain("sleeps until");

@@ -1,6 +1,7 @@
 /** Servers of both eras of the protocol in one pool. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Trace } from "../../src/servers/trace.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, plainValue, type ServerEntry } from "../support/pool.ts";
 import { processesWith } from "../support/process.ts";
@@ -102,10 +103,10 @@ describe.each([
   test("learns that a call is cancelled", async () => {
     const cancel = new AbortController();
     const call = failureOf(own.pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
-    while ((await value("modern", "waiting")) !== 1) await Bun.sleep(10);
+    await eventually(async () => (await value("modern", "waiting")) === 1);
     cancel.abort();
     expect((await call).code).toBe("CANCELLED");
-    while ((await value("modern", "waiting")) !== 0) await Bun.sleep(10);
+    await eventually(async () => (await value("modern", "waiting")) === 0);
   });
 });
 
@@ -116,7 +117,7 @@ describe("a server of 2026-07-28", () => {
     const changed: string[] = [];
     const end = await own.pool.subscribe("modern", "note://one", (uri) => changed.push(uri));
     await value("modern", "edit");
-    while (changed.length === 0) await Bun.sleep(10);
+    await eventually(() => changed.length > 0);
     expect(changed).toEqual(["note://one"]);
     expect(await own.pool.readResource("modern", "note://one")).toMatchObject({ contents: [{ text: "a note" }] });
     end();
@@ -194,10 +195,10 @@ describe.each([
   test("learns that a call is cancelled", async () => {
     const cancel = new AbortController();
     const call = failureOf(own.pool.callTool("modern", "wait", {}, { signal: cancel.signal }));
-    while ((await value("modern", "waiting")) !== 1) await Bun.sleep(10);
+    await eventually(async () => (await value("modern", "waiting")) === 1);
     cancel.abort();
     expect((await call).code).toBe("CANCELLED");
-    if (era === "modern") while ((await value("modern", "waiting")) !== 0) await Bun.sleep(10);
+    if (era === "modern") await eventually(async () => (await value("modern", "waiting")) === 0);
   });
 
   test("gets marked arguments as headers too, if its era has them", async () => {

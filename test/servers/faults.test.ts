@@ -1,27 +1,19 @@
 /** Errors for every way in which a server fails, with real processes and sockets, and unusual behaviour that is not a failure. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ClaudikinsError } from "../../src/base/errors.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import type { ToolResult } from "../../src/servers/result.ts";
 import { root } from "../support/claudikins.ts";
 import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { failureOf, failureText, openPool, type ServerEntry, surroundings } from "../support/pool.ts";
-import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ isShared: true, endsProcesses: true });
 
 const secret = "s3cret";
 

@@ -8,6 +8,7 @@ import { backoffMs, backoffTimes, Lifecycle } from "../../src/servers/lifecycle.
 import type { Pool } from "../../src/servers/pool.ts";
 import { ConnectionLost } from "../../src/servers/server-failure.ts";
 import { retryText, type ServerState, stateText } from "../../src/servers/state.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import {
   failureOf as failure,
@@ -38,7 +39,7 @@ const call = async (tool: string, options = {}) =>
 const laterBy = (ms: number) => void setSystemTime(Date.now() + ms);
 
 async function until(name: string, state: ServerState["state"]): Promise<void> {
-  while (own.pool.state(name).state !== state) await Bun.sleep(1);
+  await eventually(() => own.pool.state(name).state === state, { everyMs: 1 });
 }
 
 describe("the state", () => {
@@ -110,7 +111,7 @@ describe("the state", () => {
   test("does not count a start that is cancelled by the end of claudikins as a failure", async () => {
     open({ never: fixture("never-starts", own.mark) });
     const waiting = failure(own.pool.listTools("never"));
-    while (processesWith(own.mark).length === 0) await Bun.sleep(1);
+    await eventually(() => processesWith(own.mark).length > 0, { everyMs: 1 });
     await own.pool.close();
     expect((await waiting).code).toBe("CANCELLED");
     expect(own.pool.state("never")).toEqual({ state: "idle" });

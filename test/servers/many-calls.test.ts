@@ -1,23 +1,21 @@
 /** 1,000 concurrent calls to eight servers: one server hangs and one crashes, and the others are not affected. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { ownFolder } from "../support/own-folder.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import type { Called } from "./many-calls.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ isShared: true });
 let called: Called[];
 let mostMb: number;
 beforeAll(async () => {
-  folder = temporaryFolder();
   const program = join(import.meta.dir, "many-calls.ts");
   const { exitCode, stdout, stderr } = await runProgram([process.execPath, program, folder.path]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   ({ called, mostMb } = JSON.parse(stdout));
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const well = ["one", "two", "three", "four", "five", "six"];
 const of = (...servers: string[]) => called.filter(({ server }) => servers.includes(server));

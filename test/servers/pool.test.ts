@@ -5,6 +5,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { wholeOf } from "../../src/servers/decoding/large-json.ts";
 import type { Pool } from "../../src/servers/pool.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, failureText, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
 import { processesLeft, processesWith, shellLine } from "../support/process.ts";
@@ -298,7 +299,7 @@ describe("close", () => {
     open({ never: fixture("never-starts", own.mark), odd: odd() });
     const waiting = [failure(own.pool.callTool("never", "x", {})), failure(own.pool.callTool("odd", "x", {}))];
     // The processes exist before they answer.
-    while (processesWith(own.mark).length < 2) await Bun.sleep(1);
+    await eventually(() => processesWith(own.mark).length >= 2, { everyMs: 1 });
     await own.pool.close();
     expect(await processesLeft(own.mark)).toEqual([]);
     expect(await Promise.all(waiting)).toEqual([

@@ -1,5 +1,6 @@
 /** Calls that a server of 2026-07-28 answers as tasks. */
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, plainValue } from "../support/pool.ts";
 import { fixture } from "../support/servers.ts";
@@ -52,17 +53,17 @@ test("a task whose question nobody can answer is cancelled, and the call fails w
   person(() => Promise.reject(new Error("the person has left")));
   const failure = await failureOf(own.pool.callTool("tasks", "confirm_delete", { filename: "a" }));
   expect(failure.message).toContain("the person has left");
-  while ((await value("cancelled")) !== 1) await Bun.sleep(10);
+  await eventually(async () => (await value("cancelled")) === 1);
 });
 
 test("a cancelled call cancels its task", async () => {
   const cancel = new AbortController();
   const args = { seconds: 600, label: "" };
   const failure = failureOf(own.pool.callTool("tasks", "slow_compute", args, { signal: cancel.signal }));
-  while ((await value("asked")) === "") await Bun.sleep(10);
+  await eventually(async () => (await value("asked")) !== "");
   cancel.abort();
   expect((await failure).code).toBe("CANCELLED");
-  while ((await value("cancelled")) !== 1) await Bun.sleep(10);
+  await eventually(async () => (await value("cancelled")) === 1);
 });
 
 test("a call that works as a task may take longer than the time limit of a call", async () => {
@@ -74,7 +75,7 @@ test("a call that works as a task may take longer than the time limit of a call"
 test("a server that has lost its task is reported", async () => {
   const call = own.pool.callTool("tasks", "slow_compute", { seconds: 600, label: "" });
   const failure = failureOf(call);
-  while ((await value("asked")) === "") await Bun.sleep(10);
+  await eventually(async () => (await value("asked")) !== "");
   await value("forget");
   expect((await failure).message).toContain("There is no such task");
 });

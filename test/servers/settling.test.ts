@@ -1,5 +1,5 @@
 /** A server is called once it has the answers to its first requests, also after the host's roots have changed. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,24 +8,22 @@ import type { Responder } from "../../src/servers/responder.ts";
 import { Settling } from "../../src/servers/settling.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { openPool, plainValue, surroundings } from "../support/pool.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { filesystem, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let data: string;
 let project: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   data = join(folder.path, "data");
   project = join(folder.path, "project");
   for (const each of [data, project]) mkdirSync(each);
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const uri = (path: string) => pathToFileURL(path).href;
 

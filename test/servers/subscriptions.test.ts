@@ -8,6 +8,7 @@ import { policyOf } from "../../src/config/policy.ts";
 import { backoffTimes } from "../../src/servers/lifecycle.ts";
 import { Pool } from "../../src/servers/pool.ts";
 import { toolValue } from "../../src/servers/result.ts";
+import { eventually } from "../support/eventually.ts";
 import { networkFixture } from "../support/network.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { type Entry, fixture } from "../support/servers.ts";
@@ -123,7 +124,7 @@ test("listeners stay when the entry of their server changes, and its old process
   await touch("file:///a");
   await times(2);
   expect(heard).toEqual(["file:///a", "file:///a"]);
-  while (processesWith(folder.path).includes(before!)) await Bun.sleep(20);
+  await eventually(() => !processesWith(folder.path).includes(before!));
   end();
   expect(await subscriptionsSeen()).toEqual(["+file:///a", "-file:///a"]);
 });
@@ -153,7 +154,7 @@ test("a server with a listener is not idle", async () => {
   await Bun.sleep(400);
   expect(processesWith(folder.path)).toEqual([pid!]);
   end();
-  while (processesWith(folder.path).length > 0) await Bun.sleep(20);
+  await eventually(() => processesWith(folder.path).length === 0);
   expect(pool.state("shop")).toEqual({ state: "idle" });
 });
 

@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import type { Pool } from "../../src/servers/pool.ts";
 import { masked, redactorOf } from "../../src/servers/secrets.ts";
 import { Trace, type TraceEntry } from "../../src/servers/trace.ts";
+import { eventually } from "../support/eventually.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";
 import { everything, filesystem, fixture } from "../support/servers.ts";
@@ -91,7 +92,7 @@ test("errors and unexpected answers are traced", async () => {
     error: { code: -32_000, message: "the database is gone" },
   });
   // The answer may be later than the time limit.
-  while (!lines().includes("received result an unknown request 1002")) await Bun.sleep(5);
+  await eventually(() => lines().includes("received result an unknown request 1002"));
   expect(lines()).toContain("sent notification notifications/cancelled");
 });
 

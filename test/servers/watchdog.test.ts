@@ -1,6 +1,7 @@
 /** The watchdog ends server processes if claudikins is killed, and is not noticed otherwise. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 
 // Processes start slowly on a small machine.
@@ -36,7 +37,7 @@ async function start(...scripts: string[]) {
 
 /** Waits for a number of processes with the mark. A shell with the mark in its script counts. */
 async function runs(mark: string, count: number): Promise<void> {
-  while (processesWith(mark).length < count) await Bun.sleep(10);
+  await eventually(() => processesWith(mark).length >= count);
 }
 
 describe("after SIGKILL of claudikins", () => {
@@ -128,7 +129,7 @@ describe("the watchdog", () => {
     process.kill(pid, "SIGKILL");
     expect(await processesLeft(watchdog)).toEqual([]);
     process.kill(pids[1] ?? 0, "SIGKILL");
-    while (processesWith(watchdog).length === 0) await Bun.sleep(10);
+    await eventually(() => processesWith(watchdog).length > 0);
     child.kill("SIGKILL");
     for (const text of [first, second, watchdog]) expect(await processesLeft(text)).toEqual([]);
   });

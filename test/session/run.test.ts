@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { lastLines } from "./svg-screen.ts";
@@ -36,7 +37,7 @@ describe.skipIf(process.platform === "win32")("bun run session", () => {
         stderr: "pipe",
       });
       // One of the servers has a folder below it among its arguments.
-      while (processesWith(scratch).length === 0 && child.exitCode === null) await Bun.sleep(5);
+      await eventually(() => processesWith(scratch).length > 0 || child.exitCode !== null);
       child.kill(signal);
       expect([await child.exited, await child.stderr.text(), await child.stdout.text()]).toEqual([
         130,

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
+import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
@@ -28,10 +29,6 @@ function files(): string[] {
 /** Whether any file of the store has the text. */
 const has = (text: string) => files().some((name) => readFileSync(join(dirname(file()), name)).includes(text));
 const size = () => files().reduce((sum, name) => sum + statSync(join(dirname(file()), name)).size, 0);
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await Bun.sleep(10);
-}
 
 /** A page of bytes that zstd cannot make smaller, with a secret among them. */
 const pageWith = (secret: string) => Buffer.concat([crypto.getRandomValues(Buffer.alloc(30_000)), Buffer.from(secret)]);
@@ -74,7 +71,7 @@ describe("after a program has ended", () => {
     const database = await openDatabase(file());
     database.run("UPDATE executions SET request = '{}'");
     database.close();
-    await until(() => !has(secret));
+    await eventually(() => !has(secret));
   });
 
   test("its data is removed while the process still runs, and the files have shrunk", async () => {
@@ -84,8 +81,8 @@ describe("after a program has ended", () => {
     expect([has("SECRET-OF-ONE"), has("SECRET-OF-TWO")]).toEqual([true, true]);
     const before = size();
     await writer.do("remove", "one", {});
-    await until(() => !has("SECRET-OF-ONE"));
-    await until(() => size() < before / 4);
+    await eventually(() => !has("SECRET-OF-ONE"));
+    await eventually(() => size() < before / 4);
     // Another program's data is still there.
     expect(has("SECRET-OF-TWO")).toBe(true);
     await writer.close();
@@ -121,7 +118,7 @@ describe("after a program has ended", () => {
     const database = await openDatabase(file());
     database.run("UPDATE executions SET request = '{}'");
     database.close();
-    await until(() => !has("SECRET-OF-OLD"));
+    await eventually(() => !has("SECRET-OF-OLD"));
     await writer.close();
   });
 });
@@ -142,7 +139,7 @@ test("a database of an earlier version is rewritten once, so that its file shrin
   const before = size();
   const writer = new StoreWriter(file());
   await stored(writer, "one", "SECRET", 1);
-  await until(() => !has("SECRET-OF-OLD"));
+  await eventually(() => !has("SECRET-OF-OLD"));
   await writer.close();
   expect(size()).toBeLessThan(before / 2);
 });

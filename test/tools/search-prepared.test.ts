@@ -1,18 +1,14 @@
 /** The search index of many tools is stored beside the registry, with the same answers, and is never outdated. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syntheticIndex, syntheticQueries } from "../../scripts/bench/search-corpus.ts";
 import type { RegistryIndex } from "../../src/tools/model.ts";
 import { listedTools, preparedIn } from "../../src/tools/search/prepared.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const kept = () => join(folder.path, "search.json");
 const answers = (index: RegistryIndex, from?: string) => {

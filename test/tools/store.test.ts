@@ -1,5 +1,5 @@
 /** The registry on disk: written, removed and untouched files, and the errors of a damaged one. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RegistryServer } from "../../src/tools/model.ts";
@@ -12,15 +12,13 @@ import {
   writeIndex,
   writeServer,
 } from "../../src/tools/registry/store.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let registry: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   registry = join(folder.path, "registry");
 });
-afterEach(() => folder[Symbol.dispose]());
 
 /** A server with tools of these names; `version` is in their descriptions. */
 function server(name: string, tools: string[], { version = 1, category = "other" } = {}): RegistryServer {

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { answered } from "../../../src/cli/doctor/servers.ts";
 import { loadConfig, type NetworkServer } from "../../../src/config/load.ts";
 import { CredentialStore, type Tokens } from "../../../src/servers/auth/credentials.ts";
+import { eventually } from "../../support/eventually.ts";
 import { oauthFixture } from "../../support/oauth.ts";
 import { processesWith } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
@@ -103,7 +104,7 @@ describe("servers", () => {
     configure({ slow: { ...fixture("never-starts", home.folder.path), startTimeoutMs: 60_000 } });
     const interrupted = new AbortController();
     const answer = run(["doctor", "--json"], { interrupted: interrupted.signal });
-    while (processesWith(home.folder.path).length === 0) await Bun.sleep(10);
+    await eventually(() => processesWith(home.folder.path).length > 0);
     interrupted.abort();
     expect((await answer).exitCode).toBe(130);
   });

@@ -8,8 +8,8 @@
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Random } from "../random.ts";
 import { executable } from "../../support/claudikins.ts";
+import { Random } from "../random.ts";
 import { expiringKind } from "./kinds/expiring.ts";
 import { floodsKind } from "./kinds/floods.ts";
 import { gatedCallsKind } from "./kinds/gated-calls.ts";

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
+import { eventually } from "../../support/eventually.ts";
 import { Page } from "../../support/page.ts";
 import { isAlive, processesLeft, processesWith, runProgram, testEnvironment } from "../../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
@@ -228,7 +229,7 @@ class Daemon implements Agent, AsyncDisposable {
   async terminate(): Promise<number> {
     const startedAt = performance.now();
     process.kill(this.pid, "SIGTERM");
-    while (isAlive(this.pid)) await Bun.sleep(5);
+    await eventually(() => !isAlive(this.pid));
     return performance.now() - startedAt;
   }
 

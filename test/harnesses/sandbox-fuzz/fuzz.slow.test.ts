@@ -7,12 +7,12 @@ import type { Outcome } from "../../../src/sandbox/contract.ts";
 import type { ExecuteOptions } from "../../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
+import { Random } from "../random.ts";
 import { fuzz } from "./fuzz.ts";
 import { grammarProgram } from "./grammar.ts";
 import { brokenPromises, type Execution } from "./invariants.ts";
 import { minimised } from "./minimise.ts";
 import { programsOf } from "./programs.ts";
-import { Random } from "../random.ts";
 
 // On an idle machine, all tests take about 20 seconds.
 setDefaultTimeout(300_000);

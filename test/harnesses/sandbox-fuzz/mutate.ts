@@ -1,6 +1,7 @@
 /** Changes a program of the corpus at random: moves tokens and lines, makes literals extreme, inserts other code. */
-import { grammarProgram } from "./grammar.ts";
+
 import type { Random } from "../random.ts";
+import { grammarProgram } from "./grammar.ts";
 
 const tokens = /\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\d[\w.]*|[\w$#]+|=>|\.{3}|[^\s\w]/g;
 

@@ -1,8 +1,9 @@
 /** The programs of a seed, each by its index alone. */
+
+import { Random } from "../random.ts";
 import { loadCorpus } from "./corpus.ts";
 import { grammarProgram } from "./grammar.ts";
 import { mutatedProgram } from "./mutate.ts";
-import { Random } from "../random.ts";
 
 /** The number of programs from the grammar, out of ten. The others are mutated programs of the corpus. */
 const fromGrammar = 5;

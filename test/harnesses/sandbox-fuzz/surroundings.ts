@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { BindingCall, Bindings, BindingValue, Mounts } from "../../../src/sandbox/contract.ts";
-import { temporaryFolder } from "../../support/temporary.ts";
 import { answer } from "../../sandbox/harness.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
 const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));

@@ -7,6 +7,7 @@ import type { Activity } from "../../../src/cli/progress.ts";
 import { auditFolder, storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/desk.ts";
 import { asking } from "../../store/approvals.ts";
+import { eventually } from "../../support/eventually.ts";
 import { Person } from "../recorded.ts";
 import { no, session, Waiting, yes } from "./waiting.ts";
 
@@ -88,7 +89,7 @@ describe("a call that nobody can be asked about", () => {
     await waiting.rows();
     controller.abort();
     await running;
-    while ((await waiting.states())[0] === "open") await Bun.sleep(5);
+    await eventually(async () => (await waiting.states())[0] !== "open");
     expect(await waiting.states()).toEqual(["withdrawn"]);
   });
 

@@ -1,19 +1,17 @@
 /** Records of executions on disk: reading, limits, and damage. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
 import { defaultKeeping, prune, readRecord, readSummaries, writeRecord } from "../../../src/programs/trace/store.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { recordOf } from "./records.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let path: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   path = join(folder.path, "executions");
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const ids = () => readSummaries(path).map(({ id }) => id);
 

@@ -5,6 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { ModernRequests } from "../../../src/serve/http/modern-requests.ts";
+import { eventually } from "../../support/eventually.ts";
 import { eventsOf } from "../../support/http-serve.ts";
 import { envelope, modernVersion } from "../../support/modern-host.ts";
 import { processesLeft } from "../../support/process.ts";
@@ -63,7 +64,7 @@ test("a late answer reaches the program, which has left its worker meanwhile", a
   open(60_000);
   const code = "const list = [1]; list.push(await newer.greet({})); return list";
   const { result } = JSON.parse(await execute(code));
-  while (sandbox.parkedPrograms === 0) await Bun.sleep(5);
+  await eventually(() => sandbox.parkedPrograms > 0);
   const [key = ""] = Object.keys(result.inputRequests);
   const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } } };
   expect(await execute(code, { requestState: result.requestState, inputResponses })).toContain("hello Ada");
@@ -76,7 +77,7 @@ test("without an answer the program is cancelled, its servers are told, and its 
   const first = await execute(code);
   const { result } = JSON.parse(first);
   expect(result.resultType).toBe("input_required");
-  while (!(await execute("return await newer.waiting({})")).includes('"0\\n')) await Bun.sleep(20);
+  await eventually(async () => (await execute("return await newer.waiting({})")).includes('"0\\n'));
   const { requestState } = result;
   expect(await execute(code, { requestState })).toMatch(/the request that asked has ended|it has expired/);
 });

@@ -2,10 +2,11 @@
  * Answers of agents to questions: an answer counts for the question that the agent was shown, and for no other. A hostile server chooses
  * the keys of its questions, withdraws them, and lets the program make a call that needs a permission.
  */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
+import { eventually } from "../../support/eventually.ts";
 import {
   eventsOf,
   executeRequest,
@@ -15,22 +16,17 @@ import {
   type SentEvent,
 } from "../../support/http-serve.ts";
 import { type Answer, modernAnswer } from "../../support/modern-host.ts";
-import { processesLeft, testEnvironment } from "../../support/process.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { testEnvironment } from "../../support/process.ts";
 import { rawStdio } from "../../support/raw-stdio.ts";
 import { fixture } from "../../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "always" };
   folder.write("claudikins.json", { mcpServers: { evil: fixture("withdrawing", folder.path), rec } });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 const form = { elicitation: { form: {} } };
@@ -43,7 +39,7 @@ const got = () =>
 /** Resolves when this many calls wait for approval. */
 async function waiting(count: number): Promise<void> {
   await using approvals = new Approvals({ env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }) });
-  while ((await approvals.open()).length < count) await Bun.sleep(20);
+  await eventually(async () => (await approvals.open()).length >= count);
 }
 
 /** Lets the server withdraw its question. */
@@ -223,6 +219,6 @@ describe("an agent of the older era", () => {
     await settled();
     expect(got()).toBe("");
     await own.post(response(id));
-    while (got() === "") await Bun.sleep(20);
+    await eventually(() => got() !== "");
   });
 });

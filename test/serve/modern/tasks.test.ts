@@ -1,26 +1,21 @@
 /** Calls that become tasks, for hosts that know them: over HTTP, and on stdin and stdout. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../../support/eventually.ts";
 import { eventsOf, httpServe } from "../../support/http-serve.ts";
 import { type Answer, modernAnswer, modernRequest } from "../../support/modern-host.ts";
-import { processesLeft } from "../../support/process.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { rawStdio } from "../../support/raw-stdio.ts";
 import { fixture } from "../../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ endsProcesses: true });
 beforeEach(() => {
-  folder = temporaryFolder();
   folder.write("claudikins.json", {
     mcpServers: { newer: fixture("modern", "reject", folder.path), tasks: fixture("tasks", folder.path) },
   });
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
 });
 
 const extension = "io.modelcontextprotocol/tasks";
@@ -228,7 +223,7 @@ describe("a task whose process was killed", () => {
     const code = `const list = [40]; list.push((await counting.read_wait({ until: ${JSON.stringify(until())} })).count); return list`;
     const { result } = await host.ask("tools/call", executing(code));
     expect(result).toMatchObject({ resultType: "task", status: "working" });
-    while (called() < 1) await Bun.sleep(10);
+    await eventually(() => called() >= 1);
     await Bun.sleep(200);
     host.signal("SIGKILL");
     await host.exited;
@@ -282,7 +277,7 @@ test("a task outlives serve when its input ends", async () => {
     await using host = rawStdio(folder, capabilities);
     const code = `return (await counting.read_wait({ until: ${JSON.stringify(until)} })).count + 40`;
     taskId = (await host.ask("tools/call", executing(code))).result?.["taskId"];
-    while (!existsSync(join(folder.path, "counts"))) await Bun.sleep(10);
+    await eventually(() => existsSync(join(folder.path, "counts")));
     await Bun.sleep(200);
   }
   await using host = rawStdio(folder, capabilities);

@@ -1,5 +1,5 @@
 /** MCP Apps and unknown extensions pass direct mode: pages, and the metadata of tools, results and resources. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { getToolUiResourceUri, RESOURCE_MIME_TYPE } from "@modelcontextprotocol/ext-apps/app-bridge";
@@ -7,20 +7,13 @@ import { root } from "../../support/claudikins.ts";
 import { openHost, scripted } from "../../support/host.ts";
 import { httpServe } from "../../support/http-serve.ts";
 import { modernAnswer, openModernHost } from "../../support/modern-host.ts";
-import { processesLeft, runProgram } from "../../support/process.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { runProgram } from "../../support/process.ts";
 import { filesystem, fixture } from "../../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  expect(await processesLeft(folder.path)).toEqual([]);
-  folder[Symbol.dispose]();
-});
+const folder = ownFolder({ endsProcesses: true });
 
 const flags = ["--mode", "direct"];
 const configure = (servers: Record<string, string[]>) =>

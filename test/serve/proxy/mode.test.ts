@@ -1,22 +1,18 @@
 /** How a host is served: by the config, by flags, and by `auto`, which decides from what is known at the start. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { definitionTokens } from "../../../src/serve/proxy/mode.ts";
 import { claudikinsCommand } from "../../support/command.ts";
 import { openHost } from "../../support/host.ts";
 import { httpServe } from "../../support/http-serve.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { openPool, surroundings } from "../../support/pool.ts";
 import { runProgram, testEnvironment } from "../../support/process.ts";
 import { everything, filesystem, fixture, memory } from "../../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 /** A tool of about 220 tokens. */
 const tool = { name: "find", description: "find ".repeat(200), inputSchema: { type: "object" } };

@@ -1,5 +1,5 @@
 /** The file of a server's log: its lines, its size, concurrent writers, and a disk that cannot be written to. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
@@ -8,18 +8,16 @@ import { type LogLine, readLine, writtenLine } from "../../../src/servers/logs/l
 import { LogFile } from "../../../src/servers/logs/log-file.ts";
 import { configOwner, logFile } from "../../../src/servers/logs/place.ts";
 import { findLogs, LogEnd, linesIn, readLog, removeLogs } from "../../../src/servers/logs/read-logs.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { runProgram } from "../../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let logs: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   logs = join(folder.path, "data", "logs");
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const owner = { server: "shop", config: null };
 const line = (text: string, at = Date.now()): LogLine => ({ at, process: 42, kind: "stderr", text });

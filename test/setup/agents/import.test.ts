@@ -1,5 +1,5 @@
 /** The servers in all agents' settings files, in all their formats, as entries of claudikins.json. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isObject } from "../../../src/base/json-object.ts";
 import { type Found, findServers } from "../../../src/setup/agents/find-servers.ts";
@@ -7,16 +7,15 @@ import { isSame, merge } from "../../../src/setup/agents/merge.ts";
 import { agents, chosenAgents } from "../../../src/setup/agents/supported/agents.ts";
 import { isClaudikinsCommand } from "../../../src/setup/agents/supported/claudikins-entry.ts";
 import { suppliedText } from "../../../src/setup/agents/supported/model.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { type Home, homeWithHosts, secrets } from "./home.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder({ isShared: true });
 let home: Home;
 beforeAll(() => {
-  folder = temporaryFolder();
   home = homeWithHosts(folder);
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const find = (
   project: boolean,

@@ -1,15 +1,11 @@
 /** init with agents that have the plugin of claudikins: other servers move, the plugin stays, and nothing starts twice. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli } from "../../cli/in-memory.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const at = (...names: string[]) => join(folder.path, ...names);
 const read = (name: string) => readFileSync(at(name), "utf8");

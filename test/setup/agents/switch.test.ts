@@ -1,5 +1,5 @@
 /** From the agents' own servers to claudikins alone, and back to the same bytes, whatever happens in between. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -20,18 +20,17 @@ import type { AgentName } from "../../../src/setup/agents/supported/model.ts";
 import { commandFor, planSwitch, takeSurvey } from "../../../src/setup/agents/switch-over.ts";
 import { type CliResult, cli } from "../../cli/in-memory.ts";
 import { root } from "../../support/claudikins.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { type Home, homeWithHosts, secrets } from "./home.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let home: Home;
 beforeEach(() => {
-  folder = temporaryFolder();
   home = homeWithHosts(folder);
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: home.project, env: home.env });
 const init = (...argv: string[]) => run("init", "--no-start", "--apply", "--keep-both", ...argv);

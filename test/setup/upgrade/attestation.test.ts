@@ -1,16 +1,12 @@
 /** The question to GitHub who made an archive, with a program in the place of gh. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../../../src/base/version.ts";
 import { verifyOrigin } from "../../../src/setup/upgrade/releases.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 
-let folder: TemporaryFolder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = ownFolder();
 
 const archive = Buffer.from("archive");
 const github = `${repository}/releases/download/v0.2.0`;

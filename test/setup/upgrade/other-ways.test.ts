@@ -1,24 +1,22 @@
 /** Upgrades with a package manager and in a checkout, with small programs in the place of npm, and with the real git. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { programFormat } from "../../../src/base/program-format.ts";
 import { Checkout } from "../../../src/setup/upgrade/checkout.ts";
 import { findVersion, type Replaceable, type Upgrade, upgrade } from "../../../src/setup/upgrade/upgrade.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { testEnvironment } from "../../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let env: Record<string, string>;
 beforeEach(() => {
-  folder = temporaryFolder();
   const home = join(folder.path, "home");
   mkdirSync(home);
   env = testEnvironment({ HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: home });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 /** What the self-check of a version does. */
 const passes = (version: string, format = programFormat) =>

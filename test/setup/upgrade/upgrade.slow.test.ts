@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { programFormat } from "../../../src/base/program-format.ts";
 import { hasEnded } from "../../../src/daemon/peers.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
+import { eventually } from "../../support/eventually.ts";
 import { processesLeft, runProgram } from "../../support/process.ts";
 import { atTerminal } from "../../support/terminal.ts";
 import { type InstalledMachine, installedMachine, old, released } from "./machine.ts";
@@ -30,11 +31,8 @@ const code = `const kept = new Map([["before", (await counting.read({ name: "bef
 async function parked(machine: InstalledMachine): Promise<{ id: string; approval: string }> {
   const id = await machine.text("exec", "--detach", "-e", code);
   await using approvals = new Approvals({ env: machine.env });
-  for (;;) {
-    const [open] = await approvals.open({ execution: id });
-    if (open) return { id, approval: open.id };
-    await Bun.sleep(20);
-  }
+  const open = await eventually(async () => (await approvals.open({ execution: id }))[0]);
+  return { id, approval: open.id };
 }
 
 async function approve({ env }: InstalledMachine, approval: string): Promise<void> {
@@ -92,7 +90,7 @@ test("a program of another format is continued by the old executable, which is k
   expect(await machine.version()).toBe("0.3.0");
 
   await hasEnded(pid, AbortSignal.timeout(30_000));
-  while ((await daemons(machine)).length < 2) await Bun.sleep(50);
+  await eventually(async () => (await daemons(machine)).length >= 2, { everyMs: 50 });
   expect((await daemons(machine)).sort()).toEqual([old, "0.3.0"]);
   await approve(machine, approval);
   expect(JSON.parse(await machine.text("executions", "wait", id))).toEqual([1, 2]);
@@ -229,7 +227,7 @@ test("a killed upgrade leaves a whole executable, and the next upgrade removes w
       stdout: "ignore",
       stderr: "ignore",
     });
-    while (!isThere()) await Bun.sleep(10);
+    await eventually(isThere);
     child.kill("SIGKILL");
     await child.exited;
   };
@@ -270,7 +268,7 @@ test("Ctrl-C ends an upgrade with exit code 130, and one upgrade excludes anothe
     stdout: "ignore",
     stderr: "pipe",
   });
-  while (!releases.asked.includes(archiveName)) await Bun.sleep(10);
+  await eventually(() => releases.asked.includes(archiveName));
   expect(await failure(machine)).toMatchObject({ code: "UPGRADE_FAILED", message: "Another upgrade is running" });
   child.kill("SIGINT");
   expect(await child.exited).toBe(130);
@@ -406,7 +404,7 @@ test("a command at a terminal names a newer version once a day, after a check th
 
   writeFileSync(config, '{ "mcpServers": {} }');
   expect(await shown(["list"])).not.toContain("0.2.0");
-  while (!isChecked()) await Bun.sleep(20);
+  await eventually(isChecked);
   expect(await shown(["list"])).toContain(line);
   expect(await shown(["list"])).not.toContain("0.2.0");
   expect(releases.asked).toEqual(["release.json"]);

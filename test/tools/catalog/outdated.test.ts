@@ -7,6 +7,7 @@ import { execute } from "../../../src/programs/execute.ts";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { generate } from "../../../src/tools/generate.ts";
 import { search } from "../../../src/tools/search/search.ts";
+import { eventually } from "../../support/eventually.ts";
 import { fixture } from "../../support/servers.ts";
 import { type Project, project } from "../generation/project.ts";
 
@@ -44,7 +45,7 @@ const onDisk = (server: string): string[] => {
 
 /** Waits until the index on disk has the tool. */
 async function known(server: string, tool: string): Promise<void> {
-  while (!onDisk(server).includes(tool)) await Bun.sleep(10);
+  await eventually(() => onDisk(server).includes(tool));
 }
 
 test("a server whose entry has changed is found with its old tools, and is listed again in the background", async () => {

@@ -8,6 +8,7 @@ import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { toolValue } from "../../../src/servers/result.ts";
 import { ChangeRefresher } from "../../../src/tools/catalog/change-refresher.ts";
 import { search } from "../../../src/tools/search/search.ts";
+import { eventually } from "../../support/eventually.ts";
 import { networkFixture } from "../../support/network.ts";
 import { processesWith } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
@@ -202,7 +203,7 @@ describe("refreshing", () => {
     }
     await refresher.settled("a");
     const before = started.length;
-    while (started.length === before) await Bun.sleep(10);
+    await eventually(() => started.length !== before);
     refresher.changed("a");
     refresher[Symbol.dispose]();
     await finish();

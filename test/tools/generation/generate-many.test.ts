@@ -6,6 +6,7 @@ import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { ListingQueue, listedAtOnce } from "../../../src/tools/catalog/listing-queue.ts";
 import { generate } from "../../../src/tools/generate.ts";
 import { search } from "../../../src/tools/search/search.ts";
+import { eventually } from "../../support/eventually.ts";
 import { processesLeft, processesWith } from "../../support/process.ts";
 import { fixture, tiny } from "../../support/servers.ts";
 import { type Project, project } from "./project.ts";
@@ -69,7 +70,7 @@ describe("many servers", () => {
     await using toolbox = await folder.open();
     const controller = new AbortController();
     const searching = callSearchTools({ query: "tool" }, toolbox, controller.signal);
-    while (toolbox.catalog.missingServers().length > listedAtOnce) await Bun.sleep(10);
+    await eventually(() => toolbox.catalog.missingServers().length <= listedAtOnce);
     expect(toolbox.catalog.missingServers()).toEqual(Object.keys(hanging));
     controller.abort();
     await searching;

@@ -3,8 +3,8 @@
  * states of earlier rounds. In some calls it knows tasks.
  */
 import type { InputRequest } from "@modelcontextprotocol/client";
-import { Random } from "../../random.ts";
 import { envelope } from "../../../support/modern-host.ts";
+import { Random } from "../../random.ts";
 import { type Answer, type Elicitation, onceAnswer, type Person } from "../person.ts";
 import { hostileKey } from "../questions.ts";
 import { timed } from "../waits.ts";

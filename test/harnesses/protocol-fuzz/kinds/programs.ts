@@ -1,7 +1,8 @@
 /** Programs that are hostile or use a server with random lists, schemas and results, and searches. */
+
+import { Random } from "../../random.ts";
 import { hostileProgram } from "../../sandbox-fuzz/hostile-sources.ts";
 import { type Programs, programsOf } from "../../sandbox-fuzz/programs.ts";
-import { Random } from "../../random.ts";
 import { hostileSchema } from "../values.ts";
 import type { Kind, Run } from "./kind.ts";
 
