@@ -18,7 +18,7 @@ function problemOf(page: Page, target: string): string | undefined {
   return anchorsOf(pageAt(path)).has(anchor) ? undefined : `${path} has no heading #${anchor}`;
 }
 
-describe.each(allPages)("$path", (page) => {
+describe.each([...allPages, pageAt("CHANGELOG.md")])("$path", (page) => {
   test("has links that resolve, with their anchors", () => {
     const problems = linksOf(page).flatMap((target) => {
       const problem = problemOf(page, target);

@@ -32,7 +32,7 @@ const decisionPages: Page[] = readdirSync(join(root, "docs", "decisions"))
 
 /** All documentation pages, including those of `docs/`. */
 export const allPages: Page[] = [
-  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md", "test/README.md", "registry/README.md"]
     .filter((path) => existsSync(join(root, path)))
     .map(pageAt),
   ...docsPages,

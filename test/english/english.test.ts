@@ -49,7 +49,7 @@ function paragraphs(markdown: string): string[] {
   return prose.split(/\n\s*\n|\n(?= *(?:[-*|#]|\d+\.) ?)|\|/);
 }
 
-const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
+const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md", "test/README.md"]
   .concat(readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`))
   .filter((path) => path.endsWith(".md") && existsSync(join(root, path)));
 
