@@ -1,18 +1,16 @@
 /** The newest executable of each format of saved programs is kept. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { formatOf } from "../../../src/base/program-format.ts";
 import { keepExecutable, keptExecutable, removeUnneeded } from "../../../src/setup/upgrade/kept-executables.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 import { testEnvironment } from "../../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
-let folder: TemporaryFolder;
+const folder = ownFolder();
 let env: Record<string, string>;
 beforeEach(() => {
-  folder = temporaryFolder();
   env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: folder.path });
 });
-afterEach(() => folder[Symbol.dispose]());
 
 const keep = (mark: string) => keepExecutable(env, mark, folder.write(`bin/${mark}`, mark));
 const kept = (mark: string) => {
