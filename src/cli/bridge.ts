@@ -5,12 +5,11 @@
  * claudikins itself does not run this module: it is bundled and written into registries (registry/bridge-code.ts).
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createConnection } from "node:net";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
-import { isObject, parsedJson } from "../base/json-object.ts";
+import { isObject } from "../base/json-object.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { visibleText } from "../base/visible-text.ts";
 import { configFileName, programsOnPath, userDataFolder } from "../config/locations.ts";
@@ -18,6 +17,8 @@ import { startDaemon } from "../daemon/launch.ts";
 import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
+import { request } from "../daemon/transport/exchange.ts";
+import { connectInNode } from "../daemon/transport/node-stream.ts";
 import type { Given } from "../programs/call-arguments.ts";
 import { childEnvironment } from "../servers/child-environment.ts";
 import { originOf } from "../tools/origin.ts";
@@ -136,50 +137,18 @@ async function answerTo(body: string): Promise<Answer> {
   }
 }
 
-/**
- * Sends one request; undefined if nobody listens. The HTTP is written by hand, because loading node:http takes 16 ms in Node,
- * which takes 26 ms to start, and 4 ms in Bun. Each call has its own connection, because a kept one may be closed just as it
- * is used.
- */
-function ask({ socket }: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
+/** Sends one request; undefined if nobody listens. */
+async function ask({ socket }: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
   refuseSockets(socket);
-  const { promise, resolve, reject } = Promise.withResolvers<Answer | undefined>();
-  const address = addressIn(socket);
-  if (address === undefined) return Promise.resolve(undefined);
-  const connection = createConnection(address);
-  const chunks: Buffer[] = [];
-  const head = [
-    `${route} HTTP/1.1`,
-    "host: localhost",
-    "connection: close",
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...(version === undefined ? [] : [`claudikins-version: ${version}`]),
-  ];
-  connection.on("connect", () => connection.write(`${head.join("\r\n")}\r\n\r\n${body}`));
-  connection.on("data", (chunk: Buffer) => chunks.push(chunk));
-  connection.on("error", (error: NodeJS.ErrnoException) => {
-    if (isNobody(error) || (error.code === "EAGAIN" && error.syscall === "connect")) resolve(undefined);
-  });
-  connection.on("close", () => {
-    const text = Buffer.concat(chunks).toString("utf8");
-    const answer = parsedJson(text.slice(text.indexOf("\r\n\r\n")));
-    if (isObject(answer)) return resolve(answer);
-    const hint = "Check whether the call took effect before retrying.";
-    const message = "claudikins ended during the call, so the outcome of the call is unknown";
-    reject(new ClaudikinsError("SERVER_UNAVAILABLE", message, { hint }));
-  });
-  return promise;
-}
-
-/** Undefined if no daemon has listened there. */
-function addressIn(socket: string): string | undefined {
   try {
-    return addressOf(socket);
+    const answer = await request(await connectInNode(addressOf(socket)), route, { body, version });
+    if (isObject(answer)) return answer;
   } catch (error) {
     if (isNobody(error)) return undefined;
-    throw error;
   }
+  const hint = "Check whether the call took effect before retrying.";
+  const message = "claudikins ended during the call, so the outcome of the call is unknown";
+  throw new ClaudikinsError("SERVER_UNAVAILABLE", message, { hint });
 }
 
 /** Others could answer instead of the daemon. */

@@ -77,13 +77,11 @@ export class DaemonClient {
     const silence = new AbortController();
     const watch = setInterval(() => void this.#listen(silence), silenceMs);
     try {
-      const answer = await requestDaemon(this.place.socket, path, {
-        method: "POST",
-        headers: { "claudikins-version": version },
-        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+      return await requestDaemon(this.place.socket, `POST ${path}`, {
         body,
+        version,
+        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
       });
-      return await answer.json();
     } catch (error) {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (silence.signal.aborted) throw silence.signal.reason;

@@ -17,15 +17,25 @@ import { inheritedNames } from "../servers/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import type { HeldServers } from "./held/held-servers.ts";
-import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
+import { ServerSockets } from "./held/server-sockets.ts";
 import { noteHolder } from "./holder.ts";
-import { adoptionIn, bodyOf, type CallRequest, callIn, executionIn, problem, valueAnswer } from "./messages.ts";
+import {
+  type Answer,
+  adoptionIn,
+  answerOf,
+  bodyIn,
+  type CallRequest,
+  callIn,
+  executionIn,
+  problem,
+  valueAnswer,
+} from "./messages.ts";
 import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
-import type { Listener } from "./transport/contract.ts";
-import { listen } from "./transport/listen.ts";
+import { type DaemonRequest, Listener } from "./transport/listen.ts";
+import { upgradeName } from "./transport/message-connection.ts";
 
 interface DaemonOptions {
   place: Place;
@@ -47,8 +57,8 @@ interface DaemonOptions {
 }
 
 /**
- * The environment of servers that are started for callers over HTTP. The daemon may have been started by a program with another PATH, such
- * as a desktop application, so a server starts with the environment of the caller that needs it first.
+ * The environment of servers that are started for calls over the socket. The daemon may have been started by a program with another
+ * PATH, such as a desktop application, so a server starts with the environment of the caller that needs it first.
  */
 export class CallerEnvironment {
   readonly #own: Environment;
@@ -146,7 +156,6 @@ class Daemon {
     this.#options = options;
     this.#madeOf = stampsOf(options.madeOf);
     this.#page = new DaemonPage(options.openPage);
-    const { socket } = options.place;
     this.#sockets = new ServerSockets({
       servers: toolbox.config.servers,
       held: options.held,
@@ -157,10 +166,8 @@ class Daemon {
         toolbox.restTimer.restart();
       },
     });
-    this.#listener = listen<SocketState>(socket, {
-      answer: (request, upgrade) => this.#answer(request, upgrade),
-      handler: this.#sockets.handler,
-    });
+    const { socket } = options.place;
+    this.#listener = new Listener(socket, (request) => this.#answer(request));
     this.#own = statSync(socket);
     toolbox.restTimer.restart();
     void toolbox.executions().then((executions) => {
@@ -177,7 +184,10 @@ class Daemon {
     if (this.#isLeaving) return;
     void this.#adopt();
     const isUsed =
-      this.#running > 0 || this.#listener.openPeers > 0 || (this.#executions?.size ?? 0) > 0 || this.#page.isInUse;
+      this.#running > 0 ||
+      this.#listener.messageConnections > 0 ||
+      (this.#executions?.size ?? 0) > 0 ||
+      this.#page.isInUse;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
@@ -189,7 +199,7 @@ class Daemon {
     const deadline = performance.now() + lastAnswerMs;
     while (this.#listener.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#page.close();
-    await this.#listener.stop();
+    this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
   }
@@ -238,7 +248,7 @@ class Daemon {
 
   #endWhenDone(): void {
     // Programs that wait are continued by the next daemon.
-    const isDone = this.#running === 0 && this.#listener.openPeers === 0 && !this.#executions?.isCalling;
+    const isDone = this.#running === 0 && this.#listener.messageConnections === 0 && !this.#executions?.isCalling;
     if (isDone && this.#page.isInUse) void this.#giveUpExecutions();
     if ((isDone && !this.#page.isInUse) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
@@ -251,8 +261,8 @@ class Daemon {
     for (const toolbox of [...this.#others.values(), this.#toolbox]) await executions?.endOf(toolbox);
   }
 
-  async #answer(request: Request, upgrade: (state: SocketState) => boolean): Promise<Response | undefined> {
-    const route = `${request.method} ${new URL(request.url).pathname}`;
+  async #answer(request: DaemonRequest): Promise<Answer | undefined> {
+    const { route, body, upgrade } = request;
     try {
       switch (route) {
         case "POST /call":
@@ -260,19 +270,20 @@ class Daemon {
         case "POST /executions":
           return this.#refusal(request) ?? (await this.#execute(request));
         case "POST /adopt": {
-          const ids = adoptionIn(await bodyOf(request));
+          const ids = adoptionIn(bodyIn(body));
           await this.#adopt(ids);
-          return Response.json({ executions: ids.filter((id) => this.#executions?.has(id)) });
+          return answerOf({ executions: ids.filter((id) => this.#executions?.has(id)) });
         }
         case "GET /status":
-          return Response.json(this.#status());
+          return answerOf(this.#status());
         case "GET /servers":
-          if (upgrade({ calls: new Set() })) return undefined;
-          throw new ClaudikinsError("USAGE", "GET /servers needs an upgrade to a WebSocket");
+          if (!upgrade) throw new ClaudikinsError("USAGE", `GET /servers needs an upgrade to ${upgradeName}`);
+          upgrade(this.#sockets.begin);
+          return undefined;
         case "POST /ui":
           return this.#refusal(request) ?? (await this.#ui(request));
         case "POST /stop":
-          return await this.#stop(request);
+          return this.#stop(request);
         default:
           throw new ClaudikinsError(
             "USAGE",
@@ -285,24 +296,24 @@ class Daemon {
     }
   }
 
-  async #ui(request: Request): Promise<Response> {
-    const { file } = ((await bodyOf(request)) ?? {}) as { file?: unknown };
+  async #ui(request: DaemonRequest): Promise<Answer> {
+    const { file } = (bodyIn(request.body) ?? {}) as { file?: unknown };
     const page = await this.#page.opened();
     // It may have begun to end while the page was opened.
     const late = this.#refusal(request);
-    if (!late) return Response.json(page.invite({ withFile: file === true }));
+    if (!late) return answerOf(page.invite({ withFile: file === true }));
     await this.#page.closeUnused();
     return late;
   }
 
-  async #call(request: Request): Promise<Response> {
+  async #call(request: DaemonRequest): Promise<Answer> {
     this.#running += 1;
     using _ = this.#toolbox.restTimer.running();
     try {
-      const wanted = callIn(await bodyOf(request));
+      const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
       const toolbox = this.#toolboxOf(wanted);
-      if ("target" in wanted) return Response.json(await call(wanted, toolbox, { signal }));
+      if ("target" in wanted) return answerOf(await call(wanted, toolbox, { signal }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, toolbox, signal));
     } finally {
@@ -312,14 +323,14 @@ class Daemon {
     }
   }
 
-  async #execute(request: Request): Promise<Response> {
-    const { source, limits, check, ...caller } = executionIn(await bodyOf(request));
+  async #execute(request: DaemonRequest): Promise<Answer> {
+    const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
     const toolbox = this.#toolboxOf(caller);
     const executions = await toolbox.executions();
     const execution = executions.start({ source, limits, check }, toolbox, { isBackground: true });
     await execution.stored();
-    return Response.json({ id: execution.id });
+    return answerOf({ id: execution.id });
   }
 
   /** Continues the executions that no process runs: these, and all that somebody wants. */
@@ -335,9 +346,9 @@ class Daemon {
     }
   }
 
-  /** The response to a request for work that another daemon must do. */
-  #refusal(request: Request): Response | undefined {
-    const code = this.#whyLeaving(request.headers.get("claudikins-version"));
+  /** The answer to a request for work that another daemon must do. */
+  #refusal({ version: asked }: DaemonRequest): Answer | undefined {
+    const code = this.#whyLeaving(asked);
     return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
@@ -359,9 +370,9 @@ class Daemon {
   }
 
   /** Why the daemon takes no more calls: it is ending, or the caller has a newer version. Undefined if it takes them. */
-  #whyLeaving(asked: string | null): "LEAVING" | "OUTDATED" | undefined {
+  #whyLeaving(asked: string | undefined): "LEAVING" | "OUTDATED" | undefined {
     this.#leaveWhenOld();
-    const isOutdated = asked !== null && isOlder(version, asked);
+    const isOutdated = asked !== undefined && isOlder(version, asked);
     if (isOutdated) this.leave(`version ${asked} was requested`);
     if (!this.#isLeaving) return undefined;
     return isOutdated ? "OUTDATED" : "LEAVING";
@@ -380,11 +391,11 @@ class Daemon {
     }
   }
 
-  async #stop(request: Request): Promise<Response> {
-    const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
+  #stop({ body }: DaemonRequest): Answer {
+    const { now } = (bodyIn(body) ?? {}) as { now?: unknown };
     const calls = this.#running + this.#sockets.running;
     this.leave("it was asked to stop", { now: now === true });
-    return Response.json({ calls });
+    return answerOf({ calls });
   }
 
   #status(): Status {

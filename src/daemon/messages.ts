@@ -1,4 +1,4 @@
-/** The daemon's requests, and its HTTP responses. */
+/** The daemon's requests and answers. */
 import { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
@@ -91,8 +91,7 @@ export type WrittenCall = z.infer<typeof writtenCall>;
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /** Undefined if the body is empty. Throws USAGE. */
-export async function bodyOf(request: Request): Promise<unknown> {
-  const body = await request.text();
+export function bodyIn(body: string): unknown {
   const value = parsedJson(body);
   if (value === undefined && body !== "") throw new ClaudikinsError("USAGE", "The body is not JSON");
   return value;
@@ -109,19 +108,29 @@ export function callIn(body: unknown): CallRequest | WrittenCall {
   throw new ClaudikinsError("USAGE", `Expected ${form}`);
 }
 
-/** The first message of a socket to a server, or undefined if it is another one. */
+/** The first message of a connection to a server, or undefined if it is another one. */
 export function openingIn(message: unknown): OpenRequest | undefined {
   return z.object({ open: openRequest }).safeParse(message).data?.open;
 }
 
-/** The response to a failure. */
-export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
-  return Response.json({ error, code, suggestion }, { status: httpStatusOf(code) });
+/** The answer to a request. */
+export interface Answer {
+  status: number;
+  json: string;
 }
 
-/** The response to a call by a generated file. */
-export function valueAnswer(value: BindingValue): Response {
-  return new Response(`{"value":${jsonOf(value)}}`, { headers: { "content-type": "application/json" } });
+export function answerOf(value: object): Answer {
+  return { status: 200, json: JSON.stringify(value) };
+}
+
+/** The answer to a request that has failed. */
+export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Answer {
+  return { status: httpStatusOf(code), json: JSON.stringify({ error, code, suggestion }) };
+}
+
+/** The answer to a call by a generated file. */
+export function valueAnswer(value: BindingValue): Answer {
+  return { status: 200, json: `{"value":${jsonOf(value)}}` };
 }
 
 /** The value as JSON text, which most results already are. */

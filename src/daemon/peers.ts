@@ -53,32 +53,26 @@ export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; si
 
 /** Undefined if no daemon is listening. */
 export async function statusOf(socket: string): Promise<Status | undefined> {
-  return (await ask(socket, "GET", "/status")) as Status | undefined;
+  return (await ask(socket, "GET /status")) as Status | undefined;
 }
 
 /** The number of calls that are still running. Undefined if no daemon is listening. */
 export async function askToStop(socket: string, now: boolean): Promise<number | undefined> {
-  const answer = (await ask(socket, "POST", "/stop", { now })) as { calls: number } | undefined;
+  const answer = (await ask(socket, "POST /stop", { now })) as { calls: number } | undefined;
   return answer?.calls;
 }
 
 /** Lets a daemon continue executions. Returns those of them that it runs now. */
 export async function adoptAt(socket: string, executions: readonly string[]): Promise<readonly string[]> {
-  const answer = (await ask(socket, "POST", "/adopt", { executions }, adoptMs)) as
-    | { executions?: string[] }
-    | undefined;
+  const answer = (await ask(socket, "POST /adopt", { executions }, adoptMs)) as { executions?: string[] } | undefined;
   return answer?.executions ?? [];
 }
 
-async function ask(socket: string, method: string, path: string, body?: object, limitMs = answerMs): Promise<unknown> {
+async function ask(socket: string, route: string, body?: object, limitMs = answerMs): Promise<unknown> {
   refuseForeign(socket);
   try {
-    const answer = await requestDaemon(socket, path, {
-      method,
-      signal: AbortSignal.timeout(limitMs),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return await answer.json();
+    const text = body === undefined ? "" : JSON.stringify(body);
+    return await requestDaemon(socket, route, { body: text, signal: AbortSignal.timeout(limitMs) });
   } catch {
     // No daemon is there, or it is about to end.
     return undefined;

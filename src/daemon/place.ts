@@ -122,9 +122,12 @@ export function refuseForeign(path: string): void {
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
 }
 
-/** Whether a connection failed because the socket does not exist, or its daemon is gone. */
+/**
+ * Whether a connection failed because the socket does not exist, its daemon is gone, or too many callers wait for it: nothing was sent. Only
+ * a connection that begins fails with EAGAIN.
+ */
 export function isNobody(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
+  return ["ENOENT", "ENOTDIR", "ECONNREFUSED", "EAGAIN"].includes(systemCodeOf(error) ?? "");
 }
 
 /** Undefined if the file does not exist. */

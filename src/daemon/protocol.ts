@@ -1,6 +1,7 @@
 /**
- * The daemon's protocol: JSON over HTTP, on a socket that only its user can reach. Responses have a content-length. The requests
- * are defined in `messages.ts`.
+ * The daemon's protocol: JSON over HTTP, on a socket or pipe that only its user can reach. Each connection carries one request, whose body
+ * and answer have a content-length. Processes of other versions of claudikins use it too: a running agent, generated files, and executables
+ * that an upgrade has kept. The requests are defined in `messages.ts`.
  *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
  *   mark of the text from which the caller learned about it, see `tools/registry/hooks.ts`. `env` is the caller's environment, for servers
@@ -8,9 +9,9 @@
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
  *   tool's original name and the server's result.
  * - `GET /status` returns `Status`.
- * - `GET /servers`, upgraded to a WebSocket, connects to one held server. The first message is `{"open": OpenRequest}`. The
- *   daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error, and then nothing was done. All further messages are
- *   MCP, one per text. The daemon's last message is `{"end": PortEnd}`.
+ * - `GET /servers` with the header `upgrade: claudikins-messages` connects to one held server. From the answer on, both sides send JSON
+ *   texts, one per line. The first is `{"open": OpenRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
+ *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
  * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all that somebody wants. It returns
  *   those of the ids that run here now: `{"executions"}`.

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { placeOf } from "../../src/daemon/place.ts";
 import { entryMark } from "../../src/daemon/protocol.ts";
+import { connectToDaemon } from "../../src/daemon/transport/connect.ts";
+import type { MessageHandler } from "../../src/daemon/transport/message-connection.ts";
 import { generatedProject } from "../support/daemon.ts";
 import { fixture } from "../support/servers.ts";
 
@@ -80,14 +82,16 @@ describe("another client of the socket", () => {
     const cwd = join(project.path, "project");
     const rec = (await loadConfig({ flag: config, cwd, env })).servers.get("rec")!;
     const messages: Record<string, unknown>[] = [];
-    const socket = new WebSocket(`ws+unix://${placeOf(config, env).socket}:/servers`);
     let heard = Promise.withResolvers<void>();
-    socket.onmessage = ({ data }) => {
-      messages.push(JSON.parse(String(data)));
-      heard.resolve();
+    const handler: MessageHandler = {
+      message(bytes) {
+        messages.push(JSON.parse(String(bytes)));
+        heard.resolve();
+      },
+      close: () => heard.resolve(),
     };
-    socket.onclose = () => heard.resolve();
-    await new Promise((resolve) => (socket.onopen = resolve));
+    const signal = AbortSignal.timeout(10_000);
+    const socket = await connectToDaemon(placeOf(config, env).socket, "/servers", () => handler, signal);
     const next = async (message: object) => {
       heard = Promise.withResolvers();
       socket.send(JSON.stringify(message));

@@ -6,6 +6,8 @@ import { pathToFileURL } from "node:url";
 import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { loadConfig } from "../../src/config/load.ts";
 import { entryMark } from "../../src/daemon/protocol.ts";
+import { connectToDaemon } from "../../src/daemon/transport/connect.ts";
+import type { MessageConnection, MessageHandler } from "../../src/daemon/transport/message-connection.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { eventually } from "../support/eventually.ts";
@@ -417,15 +419,17 @@ const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => n
 /** The answer to an opening request with these properties, or to the messages after it. */
 async function openingAnswer(opening: object, then: object[] = []): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const way = new WebSocket(`ws+unix://${socket()}:/servers`);
   const whole = { server: "seen", entry: "", cwd: "/", env: {}, capabilities: {}, session: "s", ...opening };
-  way.onopen = () => way.send(JSON.stringify({ open: whole }));
-  way.onmessage = ({ data }) => {
-    const answer = JSON.parse(String(data));
-    if (!("opened" in answer) || then.length === 0) resolve(answer);
-    else for (const message of then) way.send(JSON.stringify(message));
-  };
-  way.onclose = ({ code, reason }) => resolve({ code, reason });
+  const handler = (connection: MessageConnection): MessageHandler => ({
+    message(bytes) {
+      const answer = JSON.parse(String(bytes));
+      if (!("opened" in answer) || then.length === 0) resolve(answer);
+      else for (const message of then) connection.send(JSON.stringify(message));
+    },
+    close: () => resolve("closed"),
+  });
+  const connection = await connectToDaemon(socket(), "/servers", handler, AbortSignal.timeout(10_000));
+  connection.send(JSON.stringify({ open: whole }));
   return promise;
 }
 

@@ -12,6 +12,7 @@ import type { DaemonClient, Problem } from "../client.ts";
 import type { OpenRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
 import { connectToDaemon } from "../transport/connect.ts";
+import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
 import type { PortEnd } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
@@ -81,58 +82,59 @@ function failedChannel(failure: ClaudikinsError): Channel {
   return sharedChannel(transport, () => undefined);
 }
 
-/** Undefined if no daemon is listening. */
-function opened(
+/** Undefined if no daemon is listening. Rejects if it does not answer, or is of a version that does not know such connections. */
+async function opened(
   path: string,
   opening: OpenRequest,
   signal: AbortSignal,
 ): Promise<{ channel: Channel } | Problem | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem | undefined>();
-  const socket = connectToDaemon(path, "/servers");
-  let isOpen = false;
-  let pid: number | undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem>();
+  promise.catch(() => {});
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+  let connection: MessageConnection | undefined;
   const transport = new SharedTransport({
     started: Promise.resolve(),
-    send(message) {
-      if (socket.readyState !== WebSocket.OPEN) return false;
-      socket.send(JSON.stringify(message));
-      return true;
-    },
-    close: () => socket.close(),
+    send: (message) => connection?.send(JSON.stringify(message)) === true,
+    close: () => connection?.close(),
   });
-  const abort = () => {
-    reject(new Error("the daemon does not answer"));
-    socket.terminate();
-  };
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-  promise.catch(() => {}).finally(onAbort(patience, abort));
-  socket.onopen = () => {
-    isOpen = true;
-    socket.send(JSON.stringify({ open: opening }));
-  };
   const received = new InOrder<FromDaemon | undefined>((message) => {
     if (!message) return;
     if ("jsonrpc" in message) transport.receive(message);
     else if ("end" in message) transport.ended(message.end);
     else if ("refused" in message) resolve(message.refused);
     else {
-      pid = message.opened.pid;
+      const { pid } = message.opened;
       resolve({ channel: sharedChannel(transport, () => pid) });
     }
   });
-  socket.onmessage = ({ data }) => received.add(() => fromDaemon(String(data)));
-  socket.onclose = () => {
-    if (isOpen) reject(new Error("the daemon ended"));
-    else resolve(undefined);
-    received.add(() => ({ end: gone }));
+  const handler: MessageHandler = {
+    message: (bytes) => received.add(() => fromDaemon(bytes)),
+    close() {
+      reject(new Error("the daemon ended"));
+      received.add(() => ({ end: gone }));
+    },
   };
-  return promise;
+  try {
+    connection = await connectToDaemon(path, "/servers", () => handler, patience);
+  } catch (error) {
+    if (patience.aborted) throw notAnswering();
+    if (error instanceof ClaudikinsError) throw error;
+    return undefined;
+  }
+  const forget = onAbort(patience, () => {
+    reject(notAnswering());
+    connection?.terminate();
+  });
+  connection.send(JSON.stringify({ open: opening }));
+  return promise.finally(forget);
 }
 
+const notAnswering = () => new Error("the daemon does not answer");
+
 /** The daemon's own messages are small. Messages of the server are decoded like those of any server. */
-function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon | undefined> {
-  if (/^\{"(?:end|refused|opened)":/.test(text)) return JSON.parse(text) as FromDaemon;
-  return receive(Buffer.from(text));
+function fromDaemon(bytes: Buffer): FromDaemon | undefined | Promise<FromDaemon | undefined> {
+  const isOwn = /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
+  return isOwn ? (JSON.parse(bytes.toString()) as FromDaemon) : receive(bytes);
 }
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };

@@ -12,7 +12,7 @@ import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
 import { entryMark, leavingText, type ProblemCode } from "../protocol.ts";
-import type { Peer, PeerHandler } from "../transport/contract.ts";
+import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
 import type { HeldServer, Port } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
 
@@ -27,17 +27,18 @@ interface ServerSocketsOptions {
   onUse: () => void;
 }
 
-/** The state of one socket. */
-export interface SocketState {
+interface Socket {
+  readonly connection: MessageConnection;
   user?: { held: HeldServer; port: Port };
   /** Ids of tool calls that are not answered yet. */
-  calls: Set<unknown>;
-  isOver?: boolean;
+  readonly calls: Set<unknown>;
+  /** Nothing is read or answered any more. */
+  isOver: boolean;
 }
 
 export class ServerSockets {
   readonly #options: ServerSocketsOptions;
-  readonly #states = new Set<SocketState>();
+  readonly #sockets = new Set<Socket>();
   /** Tool calls that were answered. */
   done = 0;
 
@@ -47,39 +48,44 @@ export class ServerSockets {
 
   /** Tool calls of all sockets that are not answered yet. */
   get running(): number {
-    return this.#states.values().reduce((sum, { calls }) => sum + calls.size, 0);
+    return this.#sockets.values().reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
-  readonly handler: PeerHandler<SocketState> = {
-    open: ({ data }) => void this.#states.add(data),
-    message: (socket, text) => {
-      const { user, calls, isOver } = socket.data;
-      if (isOver) return;
-      const message = parsedJson(String(text));
-      if (!user) void this.#open(socket, message);
-      else if (!isMessage(message)) end(socket, "it sent something other than messages");
-      else if ("method" in message) {
-        // The config may have changed. Then the next daemon is asked, and this request has no effect.
-        if (this.#options.whyLeaving(version) && socket.data.isOver) return;
-        const denial = this.#denialOf(user.held.name, message);
-        if (denial && "id" in message) socket.send(JSON.stringify(denial));
-        if (denial) return;
-        if (message.method === "tools/call" && "id" in message) {
-          calls.add(message.id);
-          this.#options.onUse();
-        }
-        if (message.method === "notifications/cancelled") calls.delete(message.params?.["requestId"]);
-        user.held.receive(user.port, message);
-      } else user.held.receive(user.port, message);
-    },
-    close: (socket) => {
-      socket.data.isOver = true;
-      this.#states.delete(socket.data);
-      const { user } = socket.data;
-      user?.held.detach(user.port);
-      this.#options.onUse();
-    },
+  /** Begins a new connection. */
+  readonly begin = (connection: MessageConnection): MessageHandler => {
+    const socket: Socket = { connection, calls: new Set(), isOver: false };
+    this.#sockets.add(socket);
+    return {
+      message: (bytes) => {
+        if (!socket.isOver) this.#read(socket, parsedJson(bytes.toString()));
+      },
+      close: () => {
+        socket.isOver = true;
+        this.#sockets.delete(socket);
+        socket.user?.held.detach(socket.user.port);
+        this.#options.onUse();
+      },
+    };
   };
+
+  #read(socket: Socket, message: unknown): void {
+    const { user, calls } = socket;
+    if (!user) void this.#open(socket, message);
+    else if (!isMessage(message)) close(socket);
+    else if ("method" in message) {
+      // The config may have changed. Then the next daemon is asked, and this request has no effect.
+      if (this.#options.whyLeaving(version) && socket.isOver) return;
+      const denial = this.#denialOf(user.held.name, message);
+      if (denial && "id" in message) socket.connection.send(JSON.stringify(denial));
+      if (denial) return;
+      if (message.method === "tools/call" && "id" in message) {
+        calls.add(message.id);
+        this.#options.onUse();
+      }
+      if (message.method === "notifications/cancelled") calls.delete(message.params?.["requestId"]);
+      user.held.receive(user.port, message);
+    } else user.held.receive(user.port, message);
+  }
 
   async #open(socket: Socket, message: unknown): Promise<void> {
     const { servers, held, whyLeaving, onUse } = this.#options;
@@ -95,24 +101,20 @@ export class ServerSockets {
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const isPrivate = await held.isPrivate(server as StdioServer);
-    if (socket.data.isOver) return;
+    if (socket.isOver) return;
     const wish = { ...opening, server: server as StdioServer, isPrivate };
     if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "The server is not running");
     const port: Port = {
       session: opening.session,
       send: (each) => this.#send(socket, each),
-      end(how) {
-        socket.data.isOver = true;
-        socket.send(JSON.stringify({ end: how }));
-        socket.close();
-      },
+      end: (how) => close(socket, { end: how }),
     };
     const user = { held: held.attach(wish, port), port };
-    socket.data.user = user;
+    socket.user = user;
     onUse();
     try {
       await user.held.started;
-      socket.send(JSON.stringify({ opened: { pid: user.held.pid } }));
+      socket.connection.send(JSON.stringify({ opened: { pid: user.held.pid } }));
     } catch (error) {
       const { code, message: words, hint } = toClaudikinsError(error);
       refuse(socket, code, words, hint);
@@ -134,24 +136,21 @@ export class ServerSockets {
   }
 
   #send(socket: Socket, message: JSONRPCMessage): void {
-    socket.send(messageJson(message));
-    if ("method" in message || !socket.data.calls.delete(message.id)) return;
+    socket.connection.send(messageJson(message));
+    if ("method" in message || !socket.calls.delete(message.id)) return;
     this.done += 1;
     this.#options.onUse();
   }
 }
 
-type Socket = Peer<SocketState>;
-
 function refuse(socket: Socket, code: ProblemCode, error: string, suggestion?: string): void {
-  socket.data.isOver = true;
-  socket.send(JSON.stringify({ refused: { error, code, suggestion } }));
-  socket.close();
+  close(socket, { refused: { error, code, suggestion } });
 }
 
-function end(socket: Socket, why: string): void {
-  socket.data.isOver = true;
-  socket.close(1002, why);
+function close(socket: Socket, last?: object): void {
+  socket.isOver = true;
+  if (last) socket.connection.send(JSON.stringify(last));
+  socket.connection.close();
 }
 
 /** Only the form is checked here; the server checks the rest. */

@@ -1,27 +1,26 @@
 /** Sends requests and messages to the daemon that listens at the path of a socket. */
+import { ClaudikinsError } from "../../base/errors.ts";
 import { addressOf } from "./address.ts";
-import type { MessageSocket } from "./contract.ts";
-import { type PipeRequest, PipeSocket, requestOverPipe } from "./pipe-client.ts";
+import { connect } from "./bun-stream.ts";
+import { exchange, type RequestOptions, request } from "./exchange.ts";
+import { MessageConnection, type MessageHandler, upgradeName } from "./message-connection.ts";
 
-const isWindows = process.platform === "win32";
-
-/** Rejects as `fetch` does. Nothing was sent if `isNobody` of the error. Each request has a connection of its own, without a time limit. */
-export async function requestDaemon(socket: string, path: string, request: PipeRequest): Promise<Response> {
-  if (isWindows) return requestOverPipe(addressOf(socket), path, request);
-  return fetch(`http://localhost${path}`, { ...request, unix: socket, keepalive: false, timeout: false });
+/** The JSON of the daemon's answer. Rejects as `request` does, and with errors of the system: nothing was sent if `isNobody` of the error. */
+export async function requestDaemon(socket: string, route: string, options: RequestOptions): Promise<unknown> {
+  options.signal?.throwIfAborted();
+  return request(await connect(addressOf(socket)), route, options);
 }
 
-/** Opens a connection for messages. It is closed at once if nobody listens. */
-export function connectToDaemon(socket: string, path: string): MessageSocket {
-  if (!isWindows) return new WebSocket(`ws+unix://${socket}:${path}`) as MessageSocket;
-  return new PipeSocket(addressIfAny(socket), path);
-}
-
-/** The connection reports a missing daemon, as for a socket that does not exist. */
-function addressIfAny(socket: string): string {
-  try {
-    return addressOf(socket);
-  } catch {
-    return socket;
-  }
+/** Opens a connection for messages. Rejects as `requestDaemon` does, and with PROTOCOL_ERROR if the daemon does not know such connections. */
+export async function connectToDaemon(
+  socket: string,
+  path: string,
+  handler: (connection: MessageConnection) => MessageHandler,
+  signal: AbortSignal,
+): Promise<MessageConnection> {
+  const stream = await connect(addressOf(socket));
+  const answer = await exchange(stream, `GET ${path}`, { connection: "Upgrade", upgrade: upgradeName }, "", signal);
+  if (answer.headers.get("upgrade") === upgradeName) return new MessageConnection(stream, handler, answer.rest);
+  stream.destroy();
+  throw new ClaudikinsError("PROTOCOL_ERROR", "the daemon belongs to another version of claudikins");
 }

@@ -1,0 +1,80 @@
+/** A connection over which both sides send JSON texts, one per line. */
+import { onAbort } from "../../servers/abort.ts";
+import { PendingLine } from "../../servers/pending-line.ts";
+import { maxMessageBytes } from "../../servers/size-limits.ts";
+import type { BunStream } from "./bun-stream.ts";
+
+/** The name of this protocol in the request that begins such a connection. */
+export const upgradeName = "claudikins-messages";
+
+/** Unread bytes after which a connection is given up. */
+const maxUnreadBytes = 4 * maxMessageBytes;
+
+/** Time for the other side to read the last messages. A paused process reads nothing. */
+const lastReadMs = 30_000;
+
+const newline = 0x0a;
+
+export interface MessageHandler {
+  /** The bytes of one JSON text. */
+  message(bytes: Buffer): void;
+  /** Called once. No message follows. */
+  close(): void;
+}
+
+export class MessageConnection {
+  readonly #stream: BunStream;
+  readonly #maxBytes: number;
+  readonly #handler: MessageHandler;
+  readonly #line = new PendingLine();
+
+  /** Takes over the stream. `early` are bytes that have arrived already. */
+  constructor(
+    stream: BunStream,
+    handler: (connection: MessageConnection) => MessageHandler,
+    early: Buffer,
+    maxBytes = maxMessageBytes,
+  ) {
+    this.#stream = stream;
+    this.#maxBytes = maxBytes;
+    this.#handler = handler(this);
+    stream.onData = (chunk) => this.#add(chunk);
+    onAbort(stream.closed, () => this.#handler.close());
+    this.#add(early);
+  }
+
+  /** False if the connection is closed. */
+  send(text: string): boolean {
+    if (!this.#stream.isWritable) return false;
+    this.#stream.write(`${text}\n`);
+    if (this.#stream.unsentBytes > maxUnreadBytes) this.#stream.destroy();
+    return true;
+  }
+
+  /** Closes the connection when the other side has read everything. This process may end before that. */
+  close(): void {
+    const timer = setTimeout(() => this.#stream.destroy(), lastReadMs).unref();
+    onAbort(this.#stream.closed, () => clearTimeout(timer));
+    this.#stream.end();
+    this.#stream.unref();
+  }
+
+  /** Closes the connection at once. */
+  terminate(): void {
+    this.#stream.destroy();
+  }
+
+  #add(chunk: Buffer): void {
+    let rest = chunk;
+    for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
+      this.#line.add(rest.subarray(0, end));
+      if (this.#line.size > this.#maxBytes) break;
+      const { buffer, byteOffset, length } = this.#line.bytes();
+      this.#line.clear();
+      rest = rest.subarray(end + 1);
+      this.#handler.message(Buffer.from(buffer, byteOffset, length));
+    }
+    this.#line.add(rest);
+    if (this.#line.size > this.#maxBytes) this.terminate();
+  }
+}
