@@ -97,7 +97,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
       wait: Promise.withResolvers(),
       next: Promise.withResolvers(),
     };
-    const call: Bindings["call"] = async ({ name }, signal) => {
+    const call: Bindings["call"] = async ({ name }, { signal }) => {
       const at = performance.now();
       called[name]?.resolve(at);
       if (name === "wait")

@@ -6,8 +6,8 @@ import { personMs } from "../base/time-limit.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { PoolOptions } from "../servers/pool.ts";
 import { choiceForm, hasForms } from "../servers/responder.ts";
-import type { PoolOptions } from "../servers/server-connections.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
 import { type OwnPoolOptions, Toolbox } from "./toolbox.ts";
@@ -68,8 +68,8 @@ export class LockedToolbox extends Toolbox {
   }
 
   #remember(opened: Toolbox): Toolbox {
-    const { responder } = this.pool;
-    if (responder) opened.pool.responder = responder;
+    const { responder } = this.pool.host;
+    if (responder) opened.pool.setHost({ responder });
     this.#opened = opened;
     return opened;
   }
@@ -90,7 +90,7 @@ export class LockedToolbox extends Toolbox {
 
   /** Asks the person at the agent, and stores a yes. */
   async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
-    const { responder } = this.pool;
+    const { responder } = this.pool.host;
     if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
     const message = questionText(request);
     if (message.length > maxQuestionChars) return false;

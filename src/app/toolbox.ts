@@ -17,13 +17,20 @@ import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import { Pool } from "../servers/pool.ts";
-import type { PoolOptions } from "../servers/server-connections.ts";
+import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 
-export interface ToolboxOptions extends PoolOptions {
+export interface ToolboxOptions extends Omit<PoolOptions, "desk" | "stored"> {
+  /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
+  waitsForApprovals?: boolean;
+  /** Records executions for `claudikins trace`. It ends with the toolbox. */
+  recorder?: ExecutionRecorder | undefined;
+  /** Follows changes of the config file. Without it, the config stays as it is. */
+  reload?: ReloadOptions | undefined;
+  /** Called at the end with the ids of executions that another process can continue. */
+  whenLeft?: ((executions: readonly string[]) => Promise<unknown>) | undefined;
   /** Time without calls until workers end and memory is given back. Default one minute. */
   restAfterMs?: number;
   /** Continues programs that other builds of claudikins have saved. */
@@ -52,11 +59,6 @@ export class Toolbox implements AsyncDisposable {
   readonly ledger: Ledger;
   /** What waits for a person's decision, here and in other processes. */
   readonly approvals: Approvals;
-  /**
-   * Whether calls of programs may wait for a decision that is made elsewhere or later, if the config allows it. Set it before anything
-   * runs, in a front door that tells the caller what waits.
-   */
-  waitsForApprovals = false;
   readonly log: Log;
   /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
   readonly restTimer: RestTimer;
@@ -66,13 +68,11 @@ export class Toolbox implements AsyncDisposable {
   /** Toolboxes with our config and connections of their own. */
   readonly #borrowers = new Set<Toolbox>();
   readonly #configListeners = new Set<() => void>();
-  /** Records executions for `claudikins trace`. Set it before anything runs; it ends with the toolbox. */
-  recorder: ExecutionRecorder | undefined;
+  /** Records executions for `claudikins trace`. */
+  readonly recorder: ExecutionRecorder | undefined;
+  /** Looks whether the config file has changed. Undefined if the config stays as it is. */
+  readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
-  /** Called at the end with the ids of executions that another process can continue. */
-  whenLeft: ((executions: readonly string[]) => Promise<unknown>) | undefined;
-  /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */
-  reload: ConfigReload | undefined;
 
   constructor(config: Config, sandbox: Sandbox, options: ToolboxOptions, lender?: Toolbox) {
     this.config = config;
@@ -81,16 +81,18 @@ export class Toolbox implements AsyncDisposable {
     this.#options = options;
     this.#lender = lender;
     if (lender) lender.#borrowers.add(this);
-    this.recorder = lender?.recorder;
-    this.reload = lender?.reload;
-    this.pool = new Pool(config.servers, options);
-    const { env, log } = options;
+    const { env, log, recorder, reload } = options;
+    this.recorder = recorder;
+    this.reload = lender ? lender.reload : reload && new ConfigReload(this, reload);
+    this.approvals = lender?.approvals ?? new Approvals({ env });
+    this.pool = new Pool(config.servers, {
+      ...options,
+      desk: this.#desk(),
+      stored: (server) => this.catalog.find(server),
+    });
     this.catalog =
       lender?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
-    this.approvals = lender?.approvals ?? new Approvals({ env });
-    this.waitsForApprovals = lender?.waitsForApprovals ?? false;
-    this.pool.desk = this.#desk();
     this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
   }
@@ -119,14 +121,15 @@ export class Toolbox implements AsyncDisposable {
   }
 
   #desk(): ApprovalDesk {
-    const { config, pool, approvals } = this;
+    const { config, approvals } = this;
+    const { person, waitsForApprovals = false } = this.#options;
     return new ApprovalDesk({
       approvals,
       config: configOwner(config.origin),
-      waits: () => this.waitsForApprovals && config.approvals.wait,
+      waits: () => waitsForApprovals && config.approvals.wait,
       expiresAfterMs: () => config.approvals.expireHours * hourMs,
-      place: () => (pool.asker ? "terminal" : "agent"),
-      redact: (server, args) => pool.redacted(server, args),
+      place: person ? "terminal" : "agent",
+      redact: (server, args) => this.pool.redacted(server, args),
     });
   }
 
@@ -193,7 +196,7 @@ export class Toolbox implements AsyncDisposable {
     if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
-    if (isOwner && executions && executions.left.length > 0) await this.whenLeft?.(executions.left);
+    if (isOwner && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
   }
 }
 
@@ -202,10 +205,12 @@ function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefi
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-interface ReloadOptions {
+export interface ReloadOptions {
   choice: ConfigChoice;
   /** Loads the config as a new process would. Throws as `loadConfig` does. */
   load: () => Promise<Config>;
+  /** The `configMark` from before the current config was loaded. */
+  mark: string;
 }
 
 /** Interval between checks while watching. */
@@ -221,11 +226,10 @@ export class ConfigReload implements Disposable {
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `mark` is the `configMark` from before the current config was loaded. */
-  constructor(toolbox: Toolbox, options: ReloadOptions, mark = configMark(options.choice)) {
+  constructor(toolbox: Toolbox, options: ReloadOptions) {
     this.#toolbox = toolbox;
     this.#options = options;
-    this.#mark = mark;
+    this.#mark = options.mark;
   }
 
   /** Checks the files' times, and loads the config if they changed. Never rejects. */

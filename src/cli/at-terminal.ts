@@ -1,6 +1,5 @@
 /** Lets policies and servers ask the person at the terminal: whether a tool may be called, for a form, and for a page to be opened. */
 
-import type { Toolbox } from "../app/toolbox.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { Semaphore } from "../base/semaphore.ts";
@@ -26,21 +25,18 @@ const answers: ReadonlyMap<string, Answer> = new Map([
 
 const callIt = "Call it? (y: yes, this once; s: yes, for this tool until the code ends; n: no) ";
 
-/** Lets the toolbox ask the person, if there is a terminal. The activity's line is hidden meanwhile. */
-export function askAtTerminal({ pool }: Pick<Toolbox, "pool">, activity: Activity, io: Io): void {
-  if (!canAsk(io)) return;
-  const person = new PersonAtTerminal(activity, io);
-  pool.asker = person;
-  pool.responder = person;
+/** The person at the terminal, if there is one. The line of the activity is hidden while they are asked. */
+export function personAtTerminal(activity: () => Activity, io: Io): PersonAtTerminal | undefined {
+  return canAsk(io) ? new PersonAtTerminal(activity, io) : undefined;
 }
 
 class PersonAtTerminal implements Asker, Responder {
   readonly capabilities = { elicitation: { form: {}, url: {} } };
-  readonly #activity: Activity;
+  readonly #activity: () => Activity;
   readonly #io: Io;
   readonly #semaphore = new Semaphore(1);
 
-  constructor(activity: Activity, io: Io) {
+  constructor(activity: () => Activity, io: Io) {
     this.#activity = activity;
     this.#io = io;
   }
@@ -71,7 +67,7 @@ class PersonAtTerminal implements Asker, Responder {
   async #inTurn<T>(signal: AbortSignal, question: (io: Io) => Promise<T>): Promise<T | undefined> {
     const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw signal.reason;
-    const resume = this.#activity.pause();
+    const resume = this.#activity().pause();
     try {
       await this.#io.stdin.dropTyped();
       const answer = await question({ ...this.#io, interrupted: AbortSignal.any([signal, this.#io.interrupted]) });

@@ -4,7 +4,7 @@ import { grouped } from "../base/counted.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { type Binary, binaryOf, bytesOf } from "../base/media.ts";
-import type { Called } from "../programs/call.ts";
+import type { Called } from "../programs/shell-call.ts";
 import { wholeOf } from "../servers/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../servers/result.ts";
 import type { Answer } from "./command.ts";

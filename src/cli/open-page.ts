@@ -1,6 +1,6 @@
 /** Opens the page of a daemon with a toolbox of its own, which follows changes of the config. */
 
-import { ConfigReload, configMark } from "../app/toolbox.ts";
+import { configMark } from "../app/toolbox.ts";
 import type { Log } from "../base/log.ts";
 import { loadConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
@@ -29,9 +29,8 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const { env } = io;
   const choice = { flag: file, cwd, env };
   const load = () => loadConfig({ ...choice, demo: file === undefined, trust, isFlagFound: true });
-  const mark = configMark(choice);
-  const toolbox = await toolboxOf(await load(), io, { cwd });
-  if (file !== undefined) toolbox.reload = new ConfigReload(toolbox, { choice, load }, mark);
+  const reload = file === undefined ? undefined : { choice, load, mark: configMark(choice) };
+  const toolbox = await toolboxOf(await load(), io, { cwd, reload });
   const api = new PageApi({
     toolbox,
     approvals: new Approvals({ env }),

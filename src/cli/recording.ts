@@ -2,7 +2,9 @@
 
 import type { Toolbox } from "../app/toolbox.ts";
 import { openLog } from "../base/log.ts";
+import type { Config } from "../config/load.ts";
 import { executionsFolder } from "../config/locations.ts";
+import type { ExecutionRecorder } from "../programs/recording.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { type Args, flag } from "./command.ts";
@@ -12,19 +14,17 @@ export const recordArgs = {
   record: flag("Also record code, arguments, results and logs, without secrets, for claudikins trace"),
 } as const satisfies Args;
 
-/** Starts recording. Call it before the first execution. Loads nothing if the config turns records off. */
-export async function recordTo(toolbox: Toolbox, args: { record?: boolean | undefined }, { env }: Io): Promise<void> {
-  const { record, origin } = toolbox.config;
+/** The recorder of the executions. Undefined if the config turns records off: then nothing is loaded. */
+export async function recorderOf(
+  { record, origin }: Config,
+  args: { record?: boolean | undefined },
+  { env }: Io,
+): Promise<ExecutionRecorder | undefined> {
   const mode = args.record ? "contents" : record;
-  if (mode === false) return;
+  if (mode === false) return undefined;
   const { ExecutionRecorder } = await import("../programs/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  toolbox.recorder = new ExecutionRecorder({
-    folder: executionsFolder(env),
-    mode,
-    config: configOwner(origin),
-    log,
-  });
+  return new ExecutionRecorder({ folder: executionsFolder(env), mode, config: configOwner(origin), log });
 }
 
 /** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */

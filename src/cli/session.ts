@@ -18,6 +18,7 @@ import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
+import { recorderOf } from "./recording.ts";
 
 /**
  * The servers that a command works with. `shell`: the daemon's servers, with the state that earlier commands left; the daemon is
@@ -26,7 +27,7 @@ import type { Io } from "./io.ts";
  */
 export type Sharing = "shell" | "host" | "running";
 
-export interface ToolboxOptions {
+export interface ToolboxOptions extends Pick<ToolboxSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
   /** A sandbox that is already starting. */
   sandbox?: Sandbox;
   /** A registry folder instead of the config's. */
@@ -37,13 +38,26 @@ export interface ToolboxOptions {
   asks?: boolean;
   /** Whether several agents use the toolbox, each with a session of its own. */
   isForMany?: boolean;
+  /** Records executions, with `record` also their contents. Without it, nothing is recorded. */
+  recording?: { record?: boolean | undefined };
+  /** Called at the end with executions that another process can continue, and the config file. */
+  whenLeft?: (executions: readonly string[], file: string | undefined) => Promise<unknown>;
 }
 
 /** Opens the toolbox without starting a server. May ask the person to trust the config. */
 export async function openToolbox(
   io: Io,
   flags: ConfigFlags & DaemonFlags,
-  { sandbox, registry, sharing = "running", asks, isForMany = false }: ToolboxOptions = {},
+  {
+    sandbox,
+    registry,
+    sharing = "running",
+    asks,
+    isForMany = false,
+    recording,
+    whenLeft,
+    ...more
+  }: ToolboxOptions = {},
 ): Promise<Toolbox> {
   const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.
@@ -54,39 +68,43 @@ export async function openToolbox(
     config.folders.bases.registry = baseOfChosen(chosen, config.origin);
     guardFolder(chosen, config.folders.bases.registry);
   }
-  const cwd = serverFolder(config.origin, io.cwd, io.env);
+  const file = config.origin.kind === "demo" ? undefined : config.origin.file;
+  const settings = {
+    ...more,
+    cwd: serverFolder(config.origin, io.cwd, io.env),
+    recorder: recording && (await recorderOf(config, recording, io)),
+    whenLeft: whenLeft && ((executions: readonly string[]) => whenLeft(executions, file)),
+  };
   if (!usesDaemon(flags, io.env)) {
-    return isForMany ? toolboxForMany(config, cwd, io) : toolboxOf(config, io, { cwd }, sandbox);
+    return isForMany ? toolboxForMany(config, settings, io) : toolboxOf(config, io, settings, sandbox);
   }
   const channels = (session: string) => sharedChannels(config.origin, sharing, session, flags, io);
   const session = sharing === "host" ? `host ${crypto.randomUUID()}` : shellSessionOf(io.env);
   const sessionChannels = isForMany ? (each: string) => channels(`${session} ${each}`) : undefined;
-  return toolboxOf(config, io, { cwd, openChannel: channels(session), sessionChannels }, sandbox);
+  return toolboxOf(config, io, { ...settings, openChannel: channels(session), sessionChannels }, sandbox);
 }
 
 /** Without a daemon, this process shares the servers among the sessions. */
-async function toolboxForMany(config: Config, cwd: string, io: Io): Promise<Toolbox> {
+async function toolboxForMany(config: Config, settings: Settings, io: Io): Promise<Toolbox> {
   const { HeldServers } = await import("../daemon/held/held-servers.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const held = new HeldServers(log, logsOf(config, io, log));
   const channels = (session: string) => held.channels(() => io.env, session, { endsWithCaller: true });
-  const ways = { cwd, openChannel: channels("all"), sessionChannels: channels, ownServers: held };
-  const toolbox = await toolboxOf(config, io, ways);
+  const own = { openChannel: channels("all"), sessionChannels: channels, ownServers: held };
+  const toolbox = await toolboxOf(config, io, { ...settings, ...own });
   held.toolsOf = (name) => toolbox.catalog.toolNames(name);
   return toolbox;
 }
 
-interface Ways extends Pick<ToolboxSettings, "openChannel" | "logs" | "sessionChannels" | "ownServers"> {
-  /** The working directory of servers whose entry has none. */
-  cwd: string;
-}
+/** Everything about a toolbox that is not the same for every command. */
+type Settings = Pick<ToolboxSettings, "cwd"> & Partial<Omit<ToolboxSettings, "env" | "log">>;
 
-export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
+export async function toolboxOf(config: Config, io: Io, settings: Settings, sandbox = new Sandbox()): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
   const otherBuilds = otherBuildsOf(config.origin, io.env);
   const usual = { env: io.env, log, logs, otherBuilds, credentialsFile: credentialsFile(io.env) };
-  return new Toolbox(config, sandbox, { ...usual, ...ways });
+  return new Toolbox(config, sandbox, { ...usual, ...settings });
 }
 
 /** Executables that were kept because they have another format of saved programs. Each runs as a daemon of its own. */

@@ -20,7 +20,7 @@ export interface WireFlags {
 
 /**
  * Opens what the flags ask for, or returns undefined without them. Open it before the toolbox, so that it is closed after the
- * toolbox, and set it before the first call: `toolbox.pool.trace = wire?.trace`. Throws FILE_NOT_WRITABLE.
+ * toolbox, which gets `wire?.trace`. Throws FILE_NOT_WRITABLE.
  */
 export async function openWire(args: WireFlags, io: Io): Promise<WireOutput | undefined> {
   if (!showsWire(args)) return undefined;

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
-import { callOnce } from "../programs/call-tool.ts";
+import { callOnce } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";

@@ -45,7 +45,7 @@ export interface GateOptions {
   asker: () => Asker | undefined;
   definition: DefinitionOf;
   /** Where calls of programs wait for a decision. Undefined if no decision is recorded. */
-  desk?: (() => Desk | undefined) | undefined;
+  desk?: Desk | undefined;
 }
 
 /** What a call may be made with. */
@@ -214,7 +214,7 @@ export class Gate {
   async #settled(asked: Asked, grant: Grant | undefined): Promise<ToolDefinition | string[] | undefined> {
     const { question, context } = asked;
     const { signal, clock, made } = context;
-    const desk = this.#options.desk?.();
+    const desk = this.#options.desk;
     const lies = desk?.waits && made ? { desk, made } : undefined;
     const turns = lies ? this.#deskQuestions.placesOf(signal) : this.#turns;
     const allow = (scope: "once" | "session") => this.#allowed(scope, asked);

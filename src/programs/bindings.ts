@@ -1,20 +1,16 @@
 /** The servers as a program sees them: namespaces of functions, and one way to call any of them. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
-import type { Clock } from "../base/time-limit.ts";
-import type { Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
-import type { CallOptions } from "../servers/pool.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
-import { callForValue } from "./call-tool.ts";
-import type { ExecutionCheckpointer } from "./checkpointer.ts";
-import { counted } from "./counted-call.ts";
+import { type CallContext, callContext, callForValue } from "./call.ts";
+import type { ToolCallListener } from "./call-events.ts";
 import type { Parts } from "./parts.ts";
-import { type Tell, tellingEnd } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 
@@ -22,10 +18,10 @@ export interface BindingOptions {
   signal?: AbortSignal | undefined;
   /** The signal of the agent's request that runs the program. */
   origin?: AbortSignal | undefined;
-  /** Notes calls before they leave. */
-  checkpointer?: ExecutionCheckpointer | undefined;
-  /** Called with a line when a call has ended, or its server reports progress. */
-  tell?: Tell | undefined;
+  /** Gets what happens to the calls on their way to the servers. */
+  listener?: ToolCallListener | undefined;
+  /** Whether servers are asked to report their progress. */
+  wantsProgress?: boolean | undefined;
   /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
   isForAgent?: boolean | undefined;
 }
@@ -37,7 +33,7 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, origin, checkpointer, tell, isForAgent = false }: BindingOptions = {},
+  { signal, origin, listener = () => {}, wantsProgress = false, isForAgent = false }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSource);
   const mentioned = mentionedServers(source, parts);
@@ -57,30 +53,32 @@ export async function bindingsFor(
       return { ...namespaceOf(name, jsName, source, parts), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, parts),
-    async call(call, callSignal, clock, made) {
+    async call(call, given) {
       const { namespace, group, name, args } = call;
-      let hasLeft = false;
-      const onSend = async (repeatable: boolean) => {
-        if (checkpointer && made) await checkpointer.sending(made.call, repeatable);
-        hasLeft = true;
-      };
-      const make = async (limit?: Clock, onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
-        const placed = made && { ...made, code: lineOf(source, made.line) };
-        const options = { signal: callSignal, clock: limit, origin, made: placed, onSend, onProgress };
-        if (group === "tools") return callForValue(call, parts, options);
-        const value = await serverFunction(call, { pool: parts.pool, subscriptions, options });
-        return { json: JSON.stringify(value ?? null) };
-      };
-      if (namespace !== "") {
-        const around = { parts, signal: callSignal, clock, hasLeft: () => hasLeft, taken: isForAgent };
-        const value = counted(call, around, (limit) => tellingEnd(call, tell, (onProgress) => make(limit, onProgress)));
-        return isForAgent ? value.catch((error) => Promise.reject(toldToModel(error, namespace, parts))) : value;
+      // A question about the tools.
+      if (namespace === "" && group === "tools") {
+        return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
-      if (group !== "tools") return make(clock);
-      return { json: JSON.stringify(await registryFunction(name, args, parts, callSignal)) };
+      const made = given.made && { ...given.made, code: lineOf(source, given.made.line) };
+      const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
+      try {
+        return await makeCall(call, parts, subscriptions, context);
+      } catch (error) {
+        throw isForAgent ? toldToModel(error, namespace, parts) : error;
+      }
     },
   };
+}
+
+async function makeCall(
+  call: BindingCall,
+  parts: Parts,
+  subscriptions: CodeSubscriptions,
+  context: CallContext,
+): Promise<BindingValue> {
+  if (call.group === "tools") return callForValue(call, parts, context);
+  const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
+  return { json: JSON.stringify(value ?? null) };
 }
 
 /** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */

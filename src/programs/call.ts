@@ -1,177 +1,232 @@
-/** `claudikins call`: calls a tool with words of a command line and returns its whole result. The daemon does the same for it. */
+/**
+ * One call of a tool, whoever makes it: find the tool, check the arguments, ask the policy, send the call, read the result, give the value.
+ * `call-observers.ts` names everybody who is told of these steps.
+ */
 
-import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import { didYouMean, nearNames } from "../base/near-names.ts";
-import { TimeLimit } from "../base/time-limit.ts";
-import type { ToolResult } from "../servers/result.ts";
-import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
-import { hookIn, hookKey } from "../tools/registry/hooks.ts";
-import { argumentsOf, type Given, notAnArgument } from "./call-arguments.ts";
-import { type CallToolOptions, callTool } from "./call-tool.ts";
-import { countedResult, findTool, usedNames } from "./counted-call.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import { didYouMean } from "../base/near-names.ts";
+import { observedCall } from "../sandbox/call-events.ts";
+import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
+import { objectJson } from "../servers/decoding/large-json.ts";
+import type { CallOptions } from "../servers/pool.ts";
+import { type ToolResult, toolValue } from "../servers/result.ts";
+import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
+import { signature } from "../tools/signature.ts";
+import { argumentsOf, type Given } from "./call-arguments.ts";
+import type { CallValue, ToolCallListener } from "./call-events.ts";
+import { observersOf } from "./call-observers.ts";
 import type { Parts } from "./parts.ts";
-import { progressText } from "./progress-text.ts";
+import type { Tell } from "./progress-text.ts";
 
-export interface ToolCall {
-  /** `server.tool`, or the server alone if `tool` is given. */
-  target: string;
-  tool?: string | undefined;
-  given: Given[];
-  /** Limit for the start of the server and the call together. Without it, the config's limit applies to the call alone. */
-  timeoutMs?: number | undefined;
-  /** The mark of the text that led the caller here, as in `tools/registry/hooks.ts`. */
-  via?: string | undefined;
-}
-
-export interface Called {
-  server: string;
-  /** The tool's own name. */
-  tool: string;
-  result: ToolResult;
-}
-
-export interface CallOptions {
+/** Everything about a call that is passed on from its caller to its server. It is made once for each call, and passed on whole. */
+export interface CallContext extends CallOptions {
   signal: AbortSignal;
-  /** Called with a line when the server reports progress. */
-  onProgress?: ((line: string) => void) | undefined;
+  /** The number of the call in its execution. */
+  call: number;
+  /** Gets what happens to the call. */
+  listener: ToolCallListener;
 }
 
-/** Calls a tool. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
-export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress }: CallOptions): Promise<Called> {
-  const { timeoutMs, via = "" } = wanted;
-  const hook = hookIn(via);
-  if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));
-  const target = targetOf(wanted, parts);
-  const { server } = target;
-  const id = toolId(server, target.tool);
-  const late = new AbortController();
-  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, () => late.abort());
-  const options: CallToolOptions = {
-    signal: limit ? AbortSignal.any([signal, late.signal]) : signal,
-    timeoutMs,
-    argumentsFor: (schema) => argumentsOf(wanted.given, schema),
-    onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
+/** Tells the listener when the call leaves, and with `wantsProgress`, how far the server is. */
+export function callContext(
+  options: CallOptions & Pick<CallContext, "signal" | "call" | "listener">,
+  wantsProgress: boolean,
+): CallContext {
+  const { call, listener } = options;
+  return {
+    ...options,
+    onSend: async (repeatable) => listener({ type: "sent", call, repeatable }),
+    ...(wantsProgress ? { onProgress: (progress) => void listener({ type: "progress", call, progress }) } : {}),
   };
-  const naming = { namespace: server, group: "tools", name: target.tool } as const;
-  let { tool } = target;
-  try {
-    const result = await countedResult(
-      () => usedNames(naming, parts),
-      { parts, signal, clock: limit },
-      async (clock) => {
-        const called = await callTool({ ...naming, args: {} }, parts, { ...options, clock });
-        tool = called.tool.name;
-        return called.result;
-      },
-    );
-    return { server, tool, result };
-  } catch (error) {
-    if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
-    const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
-    throw isUnknown ? unknownTool(target, parts) : error;
-  } finally {
-    limit?.end();
-  }
 }
 
-function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
-  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${durationText(timeoutMs)}`, {
-    hint: "Raise --timeout, or ask for less in one call.",
-  });
+/** A tool of a server, by its own name or its name in code, and its arguments. */
+interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "argsJson"> {
+  /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
+  argumentsFor?: ((inputSchema: JsonObject) => Arguments) | undefined;
 }
 
-/** Finds the tool that would be called, to ask a person for its arguments. A server that is not known is listed. */
-export async function describe(
-  wanted: Pick<ToolCall, "target" | "tool">,
-  parts: Parts,
-  signal: AbortSignal,
-): Promise<{ server: RegistryServer; tool: RegistryTool }> {
-  const target = targetOf(wanted, parts);
-  parts.pool.refuseDenied(target.server, target.tool);
-  const server = parts.catalog.findWithDenied(target.server) ?? (await parts.catalog.fetch(target.server, signal));
-  const tool = findTool(server, target.tool);
-  if (!tool) throw unknownTool(target, parts);
-  parts.pool.refuseDenied(target.server, tool.name);
-  return { server, tool };
-}
-
-interface Target {
-  server: string;
-  /** The tool's name as it was written. */
-  tool: string;
+interface Arguments {
+  args: JsonObject;
+  problems: string[];
 }
 
 /**
- * Reads `server.tool`, or the two as separate words. The longest matching server name wins; names in code match as well. Throws
- * SERVER_NOT_FOUND, and TOOL_NOT_FOUND if only a server is named.
+ * Calls a tool. Returns its result as it came, `isError` included, and the tool that the call means.
+ * Throws TOOL_NOT_FOUND, INVALID_ARGUMENTS, POLICY_DENIED, and what the pool throws.
  */
-function targetOf(words: { target: string; tool?: string | undefined }, parts: Parts): Target {
-  const { target } = words;
-  const fitting = parts.catalog.names
-    .flatMap(({ name, jsName }) =>
-      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
-    )
-    .filter(({ written }) => target === written || target.startsWith(`${written}.`))
-    .sort((a, b) => b.written.length - a.written.length);
-  const [longest] = fitting;
-  const exact = fitting.find(({ written }) => target === written);
-  if (words.tool !== undefined) {
-    if (exact) return { server: exact.name, tool: words.tool };
-    throw longest ? notAnArgument(words.tool) : unknownServer(target, `${target}.${words.tool}`, parts);
-  }
-  const found = fitting.find(({ written }) => target.length > written.length + 1);
-  if (found) return { server: found.name, tool: target.slice(found.written.length + 1) };
-  throw longest ? missingTool(longest.name, parts) : unknownServer(target, target, parts);
+export async function callTool(
+  wanted: WantedCall,
+  parts: Parts,
+  context: CallContext,
+): Promise<{ tool: RegistryTool; result: ToolResult }> {
+  const { tool, args } = await findAndCheck(wanted, parts, context.signal);
+  const result = await askAndSend(wanted.namespace, tool, args, parts, context);
+  await seeResult(wanted.namespace, tool, args, result, parts, context);
+  return { tool, result };
 }
 
-/** The error for a tool that its server does not have. */
-function unknownTool({ server, tool }: Target, parts: Parts): ClaudikinsError {
-  const ids = idsOf([server], parts);
-  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
-    hint: didYouMean(toolId(server, tool), ids) ?? someOf(ids) ?? "It has no tools.",
-  });
+/** Calls a tool as a program does. `raw` keeps the whole result instead of its value. */
+export async function callForValue(
+  wanted: WantedCall & Pick<BindingCall, "raw">,
+  parts: Parts,
+  context: CallContext,
+): Promise<BindingValue> {
+  const { tool, result } = await callTool(wanted, parts, context);
+  return wanted.raw ? { json: objectJson(result) } : toolValue(result, `${wanted.namespace}.${tool.name}`);
 }
 
-function missingTool(server: string, parts: Parts): ClaudikinsError {
-  const ids = idsOf([server], parts);
-  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} is a server: add the name of a tool`, {
-    hint: someOf(ids) ?? `To see them: claudikins list tools ${server}`,
-  });
-}
-
-/** `whole` includes the tool, if one was written. */
-function unknownServer(written: string, whole: string, parts: Parts): ClaudikinsError {
-  const servers = [...parts.config.servers.keys()];
-  const [server = written] = written.split(".", 1);
-  const hint =
-    didYouMean(whole, idsOf(servers, parts)) ??
-    (whole.includes(".") ? undefined : toolsCalled(whole, parts)) ??
-    didYouMean(server, servers) ??
-    (servers.length > 0 ? `Servers: ${servers.slice(0, maxNames).join(", ")}` : "The config has no servers.");
-  return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
-}
-
-/** A hint for a tool name that was written without its server. */
-function toolsCalled(written: string, parts: Parts): string | undefined {
-  const tools = parts.catalog.names.flatMap(({ name: server }) =>
-    (parts.catalog.find(server)?.tools ?? []).map(({ name }) => ({ name, id: toolId(server, name) })),
+/** Makes a call outside a program, and tells the observers. `context` has a clock that measures how long a person was asked. */
+export function singleCall<Value extends CallValue>(
+  request: CallRequest,
+  parts: Parts,
+  options: CallOptions & { signal: AbortSignal; tell?: Tell | undefined },
+  make: (context: CallContext) => Promise<Value>,
+): Promise<Value> {
+  const { tell, ...passed } = options;
+  const { signal, clock } = passed;
+  const listener = observersOf({ parts, tell });
+  return observedCall({ call: 1, request, signal, clock, listener }, (held) =>
+    make(callContext({ ...passed, clock: held, call: 1, listener }, tell !== undefined)),
   );
-  const near = nearNames(written, new Set(tools.map(({ name }) => name)));
-  const ids = near.flatMap((name) => tools.filter((tool) => tool.name === name).map(({ id }) => id));
-  return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
 }
 
-/** Maximum number of names in an error. */
+/** One call outside a program. With `given`, the arguments are words of a command line. */
+export function callOnce(
+  {
+    server,
+    tool,
+    args,
+    given,
+  }: { server: string; tool: string; args: JsonObject; given?: readonly Given[] | undefined },
+  parts: Parts,
+  signal: AbortSignal,
+  tell?: Tell,
+): Promise<BindingValue> {
+  const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
+  const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
+  return singleCall(request, parts, { signal, tell }, (context) =>
+    callForValue({ ...request, args, argumentsFor }, parts, context),
+  );
+}
+
+/**
+ * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
+ * unknown tool or a wrong argument, the server is asked for its tools. A denied tool is refused before any other error.
+ */
+async function findAndCheck(
+  wanted: WantedCall,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<{ tool: RegistryTool; args: JsonObject }> {
+  const { namespace: server, name } = wanted;
+  const stored = storedTool(server, name, parts);
+  if (stored) {
+    const { args, problems } = await checkArguments(wanted, stored, parts);
+    if (problems.length === 0) return { tool: stored, args };
+  }
+  const { tool, listed } = await listedTool(server, name, parts, signal);
+  const { args, problems } = await checkArguments(wanted, tool, parts);
+  if (problems.length === 0) return { tool, args };
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
+    hint: signature(listed, tool),
+  });
+}
+
+/** The tool as it is stored. Undefined if it is unknown, or if its server was listed in this process. Throws POLICY_DENIED. */
+function storedTool(server: string, name: string, { catalog, pool }: Parts): RegistryTool | undefined {
+  const stored = catalog.findWithDenied(server);
+  const tool = stored && findTool(stored, name);
+  if (catalog.isClosed(server)) pool.refuseDenied(server, tool?.name ?? name);
+  if (!tool || catalog.freshness(server) === "listed") return undefined;
+  pool.refuseDenied(server, tool.name);
+  return tool;
+}
+
+/** The tool as its server lists it. Throws TOOL_NOT_FOUND, POLICY_DENIED, and what the pool throws. */
+async function listedTool(
+  server: string,
+  name: string,
+  { catalog, pool }: Parts,
+  signal: AbortSignal,
+): Promise<{ tool: RegistryTool; listed: RegistryServer }> {
+  const known = catalog.freshness(server) === "listed" ? catalog.findWithDenied(server) : undefined;
+  const listed = known ?? (await catalog.fetch(server, signal));
+  const tool = findTool(listed, name);
+  if (!tool) throw unknownTool(server, name, catalog.find(server));
+  pool.refuseDenied(server, tool.name);
+  return { tool, listed };
+}
+
+async function checkArguments(
+  { args: written, argsJson, argumentsFor }: WantedCall,
+  { inputSchema }: RegistryTool,
+  { config }: Parts,
+): Promise<Arguments> {
+  const { args, problems } = argumentsFor?.(inputSchema) ?? { args: written, problems: [] };
+  if (problems.length > 0 || config.check === "off") return { args, problems };
+  return { args, problems: await argumentProblems(inputSchema, args, args === written ? argsJson : undefined) };
+}
+
+/** The pool asks the policy, and sends the call once it is allowed. */
+async function askAndSend(
+  server: string,
+  tool: RegistryTool,
+  args: JsonObject,
+  parts: Parts,
+  context: CallContext,
+): Promise<ToolResult> {
+  const { catalog, pool } = parts;
+  try {
+    return await pool.callTool(server, tool.name, args, { ...context, repeatable: isRepeatable(tool) });
+  } catch (error) {
+    await failIfRemoved(server, tool.name, parts, context.signal);
+    throw withSignature(error, catalog.find(server), tool);
+  }
+}
+
+async function seeResult(
+  server: string,
+  tool: RegistryTool,
+  args: JsonObject,
+  result: ToolResult,
+  parts: Parts,
+  { call, listener, signal }: CallContext,
+): Promise<void> {
+  if (result["isError"] === true) await failIfRemoved(server, tool.name, parts, signal);
+  const known = parts.catalog.find(server);
+  if (known) await listener({ type: "answered", call, server: known, tool, args, result });
+}
+
+/** Throws TOOL_NOT_FOUND if the server has removed the tool: it may answer anything to a call of it. */
+async function failIfRemoved(server: string, name: string, { catalog }: Parts, signal: AbortSignal): Promise<void> {
+  await catalog.changesListed([server], signal);
+  const known = catalog.findWithDenied(server);
+  if (known && !findTool(known, name)) throw unknownTool(server, name, catalog.find(server));
+}
+
+/** Adds the tool's signature to a refusal of the server, as our own refusals have it. */
+function withSignature(error: unknown, server: RegistryServer | undefined, tool: RegistryTool): unknown {
+  if (!(error instanceof ClaudikinsError) || error.code !== "INVALID_ARGUMENTS" || !server) return error;
+  return new ClaudikinsError(error.code, error.message, { hint: signature(server, tool), cause: error });
+}
+
+/** Whether a second call changes nothing, according to the server's annotations. */
+export function isRepeatable(tool: RegistryTool | undefined): boolean {
+  const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
+  return readOnlyHint === true || idempotentHint === true;
+}
+
+/** Tools that an error names at most. */
 const maxNames = 20;
 
-function someOf(ids: string[]): string | undefined {
-  if (ids.length === 0) return undefined;
-  const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
-  return `Available: ${ids.slice(0, maxNames).join(", ")}${more}`;
-}
-
-/** The ids of the known tools, without denied ones. */
-function idsOf(servers: string[], parts: Parts): string[] {
-  return servers.flatMap((server) => parts.catalog.find(server)?.tools.map(({ name }) => toolId(server, name)) ?? []);
+function unknownTool(server: string, name: string, known: RegistryServer | undefined): ClaudikinsError {
+  const names = known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [];
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
+  const all = names.length === 0 ? "It has no tools." : `Its tools: ${names.slice(0, maxNames).join(", ")}${more}`;
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`, {
+    hint: didYouMean(name, names) ?? all,
+  });
 }

@@ -6,6 +6,7 @@ import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Starter } from "./asker.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
+import { observersOf } from "./call-observers.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
@@ -107,7 +108,9 @@ async function optionsOf(
 ): Promise<ExecuteOptions> {
   const { id, source, check, signal, origin = signal, checkpointer, onProgress, isForAgent } = request;
   const { config } = parts;
-  const bindings = await bindingsFor(source, parts, { signal, origin, checkpointer, tell: onProgress, isForAgent });
+  const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
+  const wantsProgress = onProgress !== undefined;
+  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, isForAgent });
   return {
     id,
     bindings,
@@ -115,7 +118,7 @@ async function optionsOf(
     mounts: config.folders,
     check: check ?? config.check,
     signal,
-    watch: recording?.watch,
+    listener,
     checkpointer,
   };
 }

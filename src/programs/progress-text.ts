@@ -1,27 +1,33 @@
 /** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
-import type { BindingCall } from "../sandbox/contract.ts";
+import { toolId } from "../sandbox/seen-calls.ts";
+import type { ToolCallListener } from "./call-events.ts";
 
 export type Tell = (line: string) => void;
 
-/** Makes a call, and tells its progress and how it ended. */
-export async function tellingEnd<T>(
-  { namespace, group, name }: Pick<BindingCall, "namespace" | "group" | "name">,
-  tell: Tell | undefined,
-  make: (onProgress?: (progress: Progress) => void) => Promise<T>,
-): Promise<T> {
-  if (!tell) return make();
-  const tool = oneLine(group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`, 100);
-  try {
-    const value = await make((progress) => tell(progressText(tool, progress)));
-    tell(`${tool}: done`);
-    return value;
-  } catch (error) {
-    tell(`${tool}: failed`);
-    throw error;
-  }
+/** Tells the progress of calls, and how they ended. */
+export function progressLines(tell: Tell): ToolCallListener {
+  const names = new Map<number, string>();
+  return (event) => {
+    const tool = names.get(event.call) ?? "";
+    switch (event.type) {
+      case "called":
+        // Questions about the tools are answered at once.
+        if (event.request.namespace !== "") names.set(event.call, oneLine(toolId(event.request), maxNameChars));
+        break;
+      case "progress":
+        tell(progressText(tool, event.progress));
+        break;
+      case "returned":
+      case "failed":
+      case "cancelled":
+        if (names.delete(event.call)) tell(`${tool}: ${event.type === "returned" ? "done" : "failed"}`);
+    }
+  };
 }
+
+const maxNameChars = 100;
 
 /** Maximum characters of a server's message. */
 const maxWords = 200;

@@ -7,9 +7,11 @@ import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { withoutBase64 } from "../base/media.ts";
 import type { RecordMode } from "../config/defaults.ts";
-import type { CallWatcher, Outcome, OutcomeError, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
+import { textOf } from "../sandbox/binding-value.ts";
+import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
 import { type Redact, redactorOf } from "../servers/secrets.ts";
-import { usedNames } from "./counted-call.ts";
+import type { ToolCallEvent } from "./call-events.ts";
+import { usedNames } from "./ledger/call-counter.ts";
 import type { Parts } from "./parts.ts";
 import {
   type Door,
@@ -92,14 +94,21 @@ export interface Recorded {
   timeline?: Timeline | undefined;
 }
 
+/** A call of the timeline: plain data, which is stored as it is. */
 export interface Noted {
-  call: WatchedCall;
+  call: Pick<CallRequest, "namespace" | "group" | "name" | "line"> & { args: string };
   startMs: number;
   argumentChars: number;
   endMs?: number;
-  end?: WatchedEnd;
+  end?: NotedEnd;
   resultChars?: number;
 }
+
+/** How a call ended. `waitedMs` is the time in which a person was asked. */
+type NotedEnd =
+  | { outcome: "ok"; text: string; waitedMs?: number }
+  | { outcome: "failed"; code: string | undefined; message: string; waitedMs?: number }
+  | { outcome: "cancelled" };
 
 /** What was recorded so far, without the calls: plain data. */
 export interface TimelineHead {
@@ -132,6 +141,8 @@ export class Recording {
   readonly #host: HostIdentity | undefined;
   #startedAt: number;
   #noted: Noted[];
+  /** The calls that have not ended, by their numbers. */
+  readonly #open = new Map<number, { noted: Noted; place: number; all: readonly Noted[] }>();
   /** The places of calls that were noted or have ended since `changes` was last called. */
   readonly #changed = new Set<number>();
   /** Whether the places differ from those that `changes` has told, perhaps in another process. */
@@ -179,24 +190,57 @@ export class Recording {
     return { isWhole, calls };
   }
 
-  readonly watch: CallWatcher = (call) => {
+  /** Notes the calls of the execution. */
+  readonly hear = (event: ToolCallEvent): void => {
+    switch (event.type) {
+      case "called":
+        this.#called(event.call, event.request);
+        break;
+      case "returned": {
+        const { call, value, waitedMs } = event;
+        if (!("result" in value)) this.#callEnded(call, { outcome: "ok", text: textOf(value), waitedMs });
+        break;
+      }
+      case "failed": {
+        const { code, message } = event.error;
+        this.#callEnded(event.call, { outcome: "failed", code, message, waitedMs: event.waitedMs });
+        break;
+      }
+      case "cancelled":
+        this.#callEnded(event.call, { outcome: "cancelled" });
+        break;
+      case "restored": {
+        const { call, request, answer } = event;
+        this.#called(call, request);
+        if (!("error" in answer)) this.#callEnded(call, { outcome: "ok", text: textOf(answer) });
+        else this.#callEnded(call, { outcome: "failed", code: answer.error.code, message: answer.error.message });
+      }
+    }
+  };
+
+  #called(call: number, { namespace, group, name, line, args = "" }: CallRequest): void {
     // Questions about the tools do not count as calls.
-    if (call.namespace === "") return () => {};
+    if (namespace === "") return;
     this.#made += 1;
-    if (this.#noted.length >= maxCalls) return () => {};
-    const { namespace, group, name, line, args } = call;
+    if (this.#noted.length >= maxCalls) return;
     const known = { namespace, group, name, line, args: this.#begin(args, maxArguments) };
     const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
-    const all = this.#noted;
-    const place = all.push(noted) - 1;
+    const place = this.#noted.push(noted) - 1;
+    this.#open.set(call, { noted, place, all: this.#noted });
     this.#changed.add(place);
-    return (end) => {
-      if (this.#noted === all) this.#changed.add(place);
-      noted.endMs = this.#now;
-      if (end.outcome === "ok") noted.resultChars = end.text.length;
-      noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;
-    };
-  };
+  }
+
+  #callEnded(call: number, end: NotedEnd): void {
+    const open = this.#open.get(call);
+    if (!open) return;
+    this.#open.delete(call);
+    const { noted, place, all } = open;
+    // The code may have started a second time.
+    if (this.#noted === all) this.#changed.add(place);
+    noted.endMs = this.#now;
+    if (end.outcome === "ok") noted.resultChars = end.text.length;
+    noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;
+  }
 
   ended(outcome: Outcome): void {
     const durationMs = this.#now;

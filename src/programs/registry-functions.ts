@@ -8,12 +8,11 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { stateProblem } from "../servers/state.ts";
-import type { RegistryServer, RegistryTool } from "../tools/model.ts";
+import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { prepareSearch, search } from "../tools/search/search.ts";
 import { notCallable } from "../tools/search/search-answer.ts";
 import { importOf, listSkills, type Skill, skillId } from "../tools/search/skills.ts";
 import { exampleCall, firstSentence, signature } from "../tools/signature.ts";
-import { findTool } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 
 /** The name of the skills in the list of servers. */

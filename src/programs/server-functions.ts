@@ -40,6 +40,11 @@ export function isServerFunction(group: string, name: string): boolean {
   return Object.hasOwn(functions, `${group}.${name}`);
 }
 
+/** Whether the name is one of those that calls beside tools can have: of a function for programs, or of a request in direct mode. */
+export function isKnownFunction(group: string, name: string): boolean {
+  return isServerFunction(group, name) || (group === "skills" && name === "get");
+}
+
 /** Throws what the pool throws. */
 export async function serverFunction(call: BindingCall, around: Around): Promise<unknown> {
   const { namespace: server, group, name, args } = call;

@@ -174,23 +174,22 @@ export interface MadeCall {
   line: number | undefined;
 }
 
-/** A call that a program made. */
-export interface WatchedCall extends Omit<BindingCall, "args" | "raw"> {
-  /** The line of the code. */
-  line: number | undefined;
-  /** JSON. */
-  args: string;
+/** A call as it was written. */
+export interface CallRequest extends Omit<BindingCall, "args" | "argsJson"> {
+  /** The line of the code, if known. */
+  line?: number | undefined;
+  /** JSON, if a program made the call. */
+  args?: string;
 }
 
-/** How a call ended: the text of its result, or why there is none. `waitedMs` is the time in which a person was asked. */
-export type WatchedEnd =
-  | { outcome: "ok"; text: string; waitedMs?: number }
-  | { outcome: "failed"; code: string | undefined; message: string; waitedMs?: number }
-  /** Cancelled with the execution. */
-  | { outcome: "cancelled" };
-
-/** Called with each call; the function that it returns is called at the call's end. Both delay the call, so they must be fast. */
-export type CallWatcher = (call: WatchedCall) => (end: WatchedEnd) => void;
+/** The surroundings of a call. */
+export interface CallContext {
+  /** Aborted when the execution ends. */
+  signal: AbortSignal;
+  /** The time limit of the execution. Paused while a person is asked. */
+  clock?: Clock | undefined;
+  made?: MadeCall | undefined;
+}
 
 /**
  * The functions that a program may call. A rejection becomes an exception inside. Only its message, `code` and `hint` are passed
@@ -200,6 +199,5 @@ export interface Bindings {
   namespaces: Namespace[];
   /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
-  /** `clock` is the time limit of the execution. It pauses while a person is asked. */
-  call(call: BindingCall, signal: AbortSignal, clock?: Clock, made?: MadeCall): Promise<BindingValue>;
+  call(call: BindingCall, context: CallContext): Promise<BindingValue>;
 }

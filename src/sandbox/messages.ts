@@ -1,7 +1,7 @@
 /** The messages between the main thread and a worker. Values cross as text, never as objects. */
 import type {
-  BindingCall,
   BindingValue,
+  CallRequest,
   CheckMode,
   FailureReason,
   KnownFunction,
@@ -94,12 +94,10 @@ export interface LogPart extends LogEntry {
   open?: boolean;
 }
 
-export interface CallMessage extends Omit<BindingCall, "args"> {
+export interface CallMessage extends CallRequest {
   type: "call";
   call: number;
-  /** JSON. */
   args: string;
-  /** The line of the code, if known. */
   line: number | undefined;
 }
 

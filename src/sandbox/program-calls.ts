@@ -1,13 +1,21 @@
 /** The calls of one program: makes them, and keeps those that it waits for together with a copy of the program. */
+import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Clock } from "../base/time-limit.ts";
+import { textOf } from "./binding-value.ts";
+import { type CallListener, errorShape, observedCall } from "./call-events.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
-import type { Bindings } from "./contract.ts";
-import type { CallMessage, SettleMessage } from "./messages.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Bindings, BindingValue, Limits } from "./contract.ts";
+import { resultTooLarge } from "./limit-errors.ts";
+import { type CallMessage, largeChars, type SettleMessage } from "./messages.ts";
+import { toolId } from "./seen-calls.ts";
 
 interface ProgramCallsOptions {
+  /** The id of the execution. */
+  id: string;
   bindings: Bindings;
-  recorder: Recorder;
+  limits: Limits;
+  /** Gets what happens to the calls. */
+  listener: CallListener;
   checkpointer: Checkpointer | undefined;
   clock: Clock;
   /** Gives the program an answer. */
@@ -32,14 +40,47 @@ export class ProgramCalls {
   }
 
   async make(message: CallMessage): Promise<void> {
-    const { bindings, recorder, checkpointer, clock, send, isCopied } = this.#options;
+    const { checkpointer, send, isCopied } = this.#options;
     const call: OpenCall = { message };
     this.#open.set(message.call, call);
-    const answer = await recorder.call(message, bindings, this.#ending.signal, clock);
+    const answer = await this.#answerTo(message);
     if (isCopied()) call.answer = answer;
     else this.#open.delete(message.call);
     if (!this.#ending.signal.aborted) await checkpointer?.answered(answer);
     send(answer);
+  }
+
+  /** Makes the call through the bindings. A failure is an answer too. */
+  async #answerTo(request: CallMessage): Promise<SettleMessage> {
+    const { clock, listener } = this.#options;
+    const { call } = request;
+    const { signal } = this.#ending;
+    try {
+      const value = await observedCall({ call, request, signal, clock, listener }, (held) =>
+        this.#value(request, held),
+      );
+      return { type: "settle", call, ...value };
+    } catch (error) {
+      return { type: "settle", call, error: errorShape(error) };
+    }
+  }
+
+  async #value(request: CallMessage, clock: Clock): Promise<BindingValue> {
+    const { id, bindings, limits } = this.#options;
+    const { call, namespace, group, name, raw, line, args } = request;
+    // Many calls with large arguments, made at once, must not be handled at once.
+    if (args.length > largeChars) await eventLoopTurn();
+    const parsed = JSON.parse(args) as Record<string, unknown>;
+    const value = await bindings.call(
+      { namespace, group, name, args: parsed, argsJson: args, raw },
+      { signal: this.#ending.signal, clock, made: { execution: id, call, line } },
+    );
+    const text = textOf(value);
+    if (text.length > largeChars) await eventLoopTurn();
+    // A UTF-16 unit has at most three bytes in UTF-8.
+    const bytes = text.length * 3 > limits.resultBytes ? Buffer.byteLength(text) : 0;
+    if (bytes > limits.resultBytes) throw resultTooLarge(toolId(request), bytes, limits);
+    return value;
   }
 
   /** Saves a copy of the program, which waits for the calls in `open`. Then makes the new calls among them. Resolves with whether it is saved. */
@@ -58,12 +99,12 @@ export class ProgramCalls {
 
   /** Makes the calls of a program that was saved elsewhere, and gives it the answers that it has not received. */
   restore(calls: readonly OpenCall[]): void {
-    const { recorder, send } = this.#options;
+    const { listener, send } = this.#options;
     for (const { message, answer } of calls) {
       if (!answer) void this.make(message);
       else {
         this.#open.set(message.call, { message, answer });
-        recorder.answered(message, answer);
+        void listener({ type: "restored", call: message.call, request: message, answer });
         send(answer);
       }
     }

@@ -1,8 +1,9 @@
 /** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
+import { type CallListener, tellAll } from "./call-events.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
-import type { Bindings, CallWatcher, CheckMode, Limits, Mounts } from "./contract.ts";
+import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
 import {
@@ -50,7 +51,8 @@ export interface ExecuteOptions {
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
-  watch?: CallWatcher | undefined;
+  /** Gets what happens to the calls. */
+  listener?: CallListener | undefined;
   /** Keeps the execution outside of this process. */
   checkpointer?: Checkpointer | undefined;
 }
@@ -107,8 +109,14 @@ export class ProgramRun {
   /** When it goes on, if it waits for nothing but a timer that fires late. In milliseconds since 1970. */
   sleepsUntil: number | undefined;
 
-  constructor(source: string, options: ExecuteOptions, recorder: Recorder, shared: Shared, saved?: Saved) {
-    const { bindings, limits, mounts, check, checkpointer } = options;
+  constructor(
+    source: string,
+    { id, ...options }: ExecuteOptions & { id: string },
+    recorder: Recorder,
+    shared: Shared,
+    saved?: Saved,
+  ) {
+    const { bindings, limits, mounts, check, checkpointer, listener } = options;
     this.#options = options;
     this.#saved = saved;
     this.#recorder = recorder;
@@ -117,8 +125,10 @@ export class ProgramRun {
     this.#limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => this.#halt("timeout"));
     this.#place = shared.places.place(this.#park);
     this.#calls = new ProgramCalls({
+      id,
       bindings,
-      recorder,
+      limits,
+      listener: tellAll(listener ? [recorder.hear, listener] : [recorder.hear]),
       checkpointer,
       clock: this.#clock,
       send: (answer) => this.#worker.send(answer),

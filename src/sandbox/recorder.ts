@@ -1,30 +1,11 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
 import { charsOfBlocks } from "../base/context-characters.ts";
-import { eventLoopTurn } from "../base/event-loop.ts";
 import { displayedBlocks, shownValue } from "../base/media.ts";
-import { type Clock, HeldTime } from "../base/time-limit.ts";
 import { allContextChars, textOf } from "./binding-value.ts";
-import type {
-  Bindings,
-  BindingValue,
-  CallWatcher,
-  FailureReason,
-  Limits,
-  Outcome,
-  OutcomeError,
-  Receipt,
-  ToolUse,
-} from "./contract.ts";
-import { resultTooLarge } from "./limit-errors.ts";
+import type { CallEvent } from "./call-events.ts";
+import type { BindingValue, CallRequest, FailureReason, Outcome, OutcomeError, Receipt, ToolUse } from "./contract.ts";
 import { LogLines } from "./log-buffer.ts";
-import {
-  type CallMessage,
-  type ErrorShape,
-  type LogPart,
-  largeChars,
-  type SettleMessage,
-  type SuccessShape,
-} from "./messages.ts";
+import { type ErrorShape, type LogPart, largeChars, type SuccessShape } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
 /** Content blocks other than data. */
@@ -71,8 +52,6 @@ export type Recorded = readonly LogPart[] | string;
 interface RecorderOptions {
   /** The id of the execution. */
   id: string;
-  limits: Limits;
-  watch?: CallWatcher | undefined;
   /** Recorded before the execution was saved. */
   saved?: { recorder: RecorderState; recorded: readonly Recorded[] } | undefined;
   /** Whether the execution may be saved, so that what it logs and displays is also kept as it came. */
@@ -88,13 +67,11 @@ export class Recorder {
   readonly #recorded: Recorded[] = [];
   readonly #isKept: boolean;
   readonly #state: RecorderState;
-  readonly #limits: Limits;
-  readonly #watch: CallWatcher | undefined;
+  /** When calls were made, by `performance.now()`. */
+  readonly #calledAt = new Map<number, number>();
 
-  constructor({ id, limits, watch, saved, isKept = false }: RecorderOptions) {
+  constructor({ id, saved, isKept = false }: RecorderOptions) {
     this.#id = id;
-    this.#limits = limits;
-    this.#watch = watch;
     this.#isKept = isKept;
     this.#state = saved?.recorder ?? atStart();
     this.#startedAt = performance.now() - (Date.now() - this.#state.startedAt);
@@ -133,74 +110,47 @@ export class Recorder {
     this.#state.registry ??= what;
   }
 
-  /** Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. */
-  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
-    const { call, namespace, group, name, raw, line } = message;
-    const tool = toolId(message);
-    const startedAt = performance.now();
-    const held = new HeldTime(clock);
-    // Questions about the tools do not count as calls.
-    if (namespace === "") this.asked(`tools.${name}`);
-    const use = namespace === "" ? newUse() : this.#use(tool);
-    // A call that is made again, after its process has died, counts once.
-    if (!this.#state.open.has(call)) use.calls += 1;
-    this.#state.open.add(call);
-    const ended = this.#watch?.(message);
-    try {
-      // Many calls with large arguments, made at once, must not be handled at once.
-      if (message.args.length > largeChars) await eventLoopTurn();
-      const args = JSON.parse(message.args) as Record<string, unknown>;
-      const made = { execution: this.#id, call, line };
-      const value = await bindings.call(
-        { namespace, group, name, args, argsJson: message.args, raw },
-        signal,
-        held,
-        made,
-      );
-      const text = textOf(value);
-      if (text.length > largeChars) await eventLoopTurn();
-      await this.#received(use, value, message);
-      const { resultBytes } = this.#limits;
-      // A UTF-16 unit has at most three bytes in UTF-8.
-      const bytes = text.length * 3 > resultBytes ? Buffer.byteLength(text) : 0;
-      if (bytes > resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
-      ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text, waitedMs: held.ms });
-      return { type: "settle", call, ...value };
-    } catch (error) {
-      const shape = errorShape(error);
-      // A call that was cancelled with the execution did not fail.
-      if (signal.aborted) ended?.({ outcome: "cancelled" });
-      else {
-        this.#failed(tool, use, shape);
-        ended?.({ outcome: "failed", code: shape.code, message: shape.message, waitedMs: held.ms });
-      }
-      return { type: "settle", call, error: shape };
-    } finally {
-      use.durationMs += performance.now() - startedAt - held.ms;
-      this.#state.open.delete(call);
+  /** Counts calls. A call that is made again, after its process has died, counts once. */
+  readonly hear = async (event: CallEvent): Promise<void> => {
+    const { call, request } = event;
+    const use = this.#useOf(request);
+    switch (event.type) {
+      case "called":
+        // Questions about the tools do not count as calls.
+        if (request.namespace === "") this.asked(`tools.${request.name}`);
+        if (!this.#state.open.has(call)) use.calls += 1;
+        this.#state.open.add(call);
+        this.#calledAt.set(call, performance.now());
+        break;
+      case "returned":
+        this.#ended(use, event);
+        await this.#received(use, event.value, request);
+        break;
+      case "failed":
+        this.#ended(use, event);
+        this.#failed(toolId(request), use, event.error);
+        break;
+      case "cancelled":
+        this.#ended(use, event);
+        break;
+      case "restored":
+        if (!this.#state.open.delete(call)) use.calls += 1;
+        if ("error" in event.answer) this.#failed(toolId(request), use, event.answer.error);
+        else await this.#received(use, event.answer, request);
     }
-  }
+  };
 
-  /** Counts a call that was answered before the execution was continued here. */
-  answered(message: CallMessage, answer: SettleMessage): void {
-    const { call, namespace } = message;
-    const use = namespace === "" ? newUse() : this.#use(toolId(message));
-    if (!this.#state.open.delete(call)) use.calls += 1;
-    const ended = this.#watch?.(message);
-    if ("error" in answer) {
-      this.#failed(toolId(message), use, answer.error);
-      ended?.({ outcome: "failed", code: answer.error.code, message: answer.error.message });
-    } else {
-      void this.#received(use, answer, message);
-      ended?.({ outcome: "ok", text: textOf(answer) });
-    }
+  #ended(use: ToolUse, { call, waitedMs }: { call: number; waitedMs: number }): void {
+    use.durationMs += performance.now() - (this.#calledAt.get(call) ?? performance.now()) - waitedMs;
+    this.#calledAt.delete(call);
+    this.#state.open.delete(call);
   }
 
   /** Counts a result. Answers to questions about the tools do not count. */
-  async #received(use: ToolUse, value: BindingValue, message: CallMessage): Promise<void> {
+  async #received(use: ToolUse, value: BindingValue, request: CallRequest): Promise<void> {
     use.resultChars += textOf(value).length;
-    if (message.namespace === "") return;
-    const chars = await allContextChars(value, message);
+    if (request.namespace === "") return;
+    const chars = await allContextChars(value, request);
     this.#state.charsIn += chars;
   }
 
@@ -240,6 +190,10 @@ export class Recorder {
     }
   }
 
+  #useOf(request: CallRequest): ToolUse {
+    return request.namespace === "" ? newUse() : this.#use(toolId(request));
+  }
+
   #use(id: string): ToolUse {
     return this.#state.tools.getOrInsertComputed(id, newUse);
   }
@@ -271,17 +225,6 @@ function returnedChars(value: unknown, json: string): number {
 
 function newUse(): ToolUse {
   return { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
-}
-
-/** What the program may see of an error: never a stack, a cause, or a path of ours. */
-function errorShape(error: unknown): ErrorShape {
-  const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
-  return {
-    name: "ToolError",
-    message: typeof message === "string" ? message : String(error),
-    ...(typeof code === "string" ? { code } : {}),
-    ...(typeof hint === "string" ? { hint } : {}),
-  };
 }
 
 function round(ms: number): number {

@@ -40,11 +40,11 @@ export class Sandbox implements Disposable {
    * does is an outcome.
    */
   async execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
-    const { id = randomBytes(6).toString("hex"), limits, watch, signal } = options;
+    const { id = randomBytes(6).toString("hex"), limits, signal } = options;
     const isKept = options.checkpointer !== undefined;
-    const recorder = new Recorder({ id, limits, watch, saved: saved?.execution, isKept });
+    const recorder = new Recorder({ id, saved: saved?.execution, isKept });
     const run = () => {
-      const program = new ProgramRun(source, options, recorder, this.#shared, saved);
+      const program = new ProgramRun(source, { ...options, id }, recorder, this.#shared, saved);
       this.#running.set(id, program);
       return program.run().finally(() => this.#running.delete(id));
     };

@@ -61,7 +61,7 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
     }
     watch(() => {});
     const server = createSession(toolbox, over.signal, surface, { count });
-    toolbox.pool.responder = hostOf(server);
+    toolbox.pool.setHost({ responder: hostOf(server) });
     return server;
   };
   watcher.closed = () => over.abort();

@@ -1,5 +1,4 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
-import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
@@ -22,11 +21,10 @@ import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ServerIdentity } from "./server-client.ts";
-import { type ConnectionSettings, type PoolOptions, ServerConnections } from "./server-connections.ts";
+import { type ConnectionOptions, type Host, ServerConnections } from "./server-connections.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
-import type { Trace } from "./trace.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -60,22 +58,17 @@ export type LogListener = (server: string, message: JsonObject) => void;
 /** Maximum time for a server to change its log level. */
 const levelMs = 2_000;
 
-export class Pool implements ConnectionSettings, AsyncDisposable {
-  readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** Answers what servers ask. A change applies to servers that are connected later. */
-  responder: Responder | undefined;
-  /** The agent's extensions of the protocol. Servers are told about them when they are connected. */
-  extensions: ClientCapabilities["extensions"];
-  /** Asked whether a tool may be called, instead of the responder. */
-  asker: Asker | undefined;
+export interface PoolOptions extends ConnectionOptions {
+  /** The person at the terminal, who answers what the policy and servers ask. */
+  person?: (Asker & Responder) | undefined;
   /** Where calls wait for a person's decision, and decisions are recorded. */
-  desk: Desk | undefined;
-  /** Records all messages of servers that are connected later. */
-  trace: Trace | undefined;
-  /** The revision of the protocol that a server spoke when its tools were stored. */
-  storedRevision: ((server: string) => string | undefined) | undefined;
-  /** The schema of a server's tool as it was listed over an earlier connection. */
-  storedSchema: ((server: string, tool: string) => JsonObject | undefined) | undefined;
+  desk?: Desk | undefined;
+}
+
+export class Pool implements AsyncDisposable {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  readonly #person: (Asker & Responder) | undefined;
+  #host: Host;
   /** Questions that a person is asked now. */
   #asking = 0;
   readonly #refusals = new Refusals();
@@ -91,10 +84,13 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
-  constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
+
+  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, desk, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
-    this.#connections = new ServerConnections(servers, options, this, {
+    this.#person = person;
+    this.#host = { responder: person };
+    this.#connections = new ServerConnections(servers, options, () => this.#host, {
       connected: (server, connection) => {
         void this.#tellLogLevel(connection);
         this.#subscriptions.get(server)?.connected(connection);
@@ -107,13 +103,23 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
-      desk: () => this.desk,
+      desk,
     });
     this.#definitions = new LiveDefinitions({
       entries: servers,
       list: (server) => this.#listForGate(server),
       connection: (server) => this.#connections.last(server),
     });
+  }
+
+  /** The agent that the servers are connected for. */
+  get host(): Host {
+    return this.#host;
+  }
+
+  /** Call this when the agent has introduced itself. It applies to servers that are connected later. */
+  setHost(host: Host): void {
+    this.#host = { ...this.#host, ...host };
   }
 
   /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
@@ -141,7 +147,7 @@ export class Pool implements ConnectionSettings, AsyncDisposable {
   }
 
   #currentAsker(): Asker | undefined {
-    const asker = this.asker ?? askerOf(this.responder);
+    const asker = this.#person ?? askerOf(this.#host.responder);
     if (!asker) return undefined;
     return {
       ask: async (...asked) => {

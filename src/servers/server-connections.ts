@@ -18,24 +18,28 @@ import type { Era } from "./server-client.ts";
 import type { BrokenState } from "./state.ts";
 import type { Trace } from "./trace.ts";
 
-export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
+export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
   /** Opens channels to servers that are shared with other processes. */
   openChannel?: ChannelOpener | undefined;
-}
-
-/** The settings of new connections. A change applies to servers that are connected later. */
-export interface ConnectionSettings {
-  /** Answers what servers ask. */
-  responder?: Responder | undefined;
-  /** The agent's extensions of the protocol. Servers are told about them. */
-  extensions?: ClientCapabilities["extensions"];
   /** Records all messages. */
   trace?: Trace | undefined;
-  /** The revision of the protocol that a server spoke when its tools were stored. */
-  storedRevision?: ((server: string) => string | undefined) | undefined;
-  /** The schema of a server's tool as it was listed over an earlier connection. */
-  storedSchema?: ((server: string, tool: string) => JsonObject | undefined) | undefined;
+  /** Returns what earlier connections said about a server. */
+  stored?: ((server: string) => StoredServer | undefined) | undefined;
+}
+
+interface StoredServer {
+  /** The revision of the protocol that it spoke. */
+  protocol?: string | undefined;
+  tools: readonly { name: string; inputSchema: JsonObject }[];
+}
+
+/** The agent that servers are connected for. */
+export interface Host {
+  /** Answers what servers ask. */
+  responder?: Responder | undefined;
+  /** Its extensions of the protocol. Servers are told about them. */
+  extensions?: ClientCapabilities["extensions"];
 }
 
 /** Learns of new and lost connections, and of notices. */
@@ -47,8 +51,9 @@ interface Listener {
 
 export class ServerConnections {
   readonly #servers: ReadonlyMap<string, ServerConfig>;
-  readonly #options: PoolOptions;
-  readonly #settings: ConnectionSettings;
+  readonly #options: ConnectionOptions;
+  /** Returns the host of new connections. */
+  readonly #host: () => Host;
   readonly #listener: Listener;
   #lives = new Map<string, Lifecycle>();
   /** Connections of changed entries. They close after their running calls. */
@@ -64,13 +69,13 @@ export class ServerConnections {
 
   constructor(
     servers: ReadonlyMap<string, ServerConfig>,
-    options: PoolOptions,
-    settings: ConnectionSettings,
+    options: ConnectionOptions,
+    host: () => Host,
     listener: Listener,
   ) {
     this.#servers = servers;
     this.#options = options;
-    this.#settings = settings;
+    this.#host = host;
     this.#listener = listener;
     this.replaced([]);
   }
@@ -158,22 +163,22 @@ export class ServerConnections {
       onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#listener.lost(server.name);
     };
-    const { responder, extensions, trace, storedRevision, storedSchema } = this.#settings;
+    const { responder, extensions } = this.#host();
+    const { stored } = this.#options;
     const onNotice = (notice: Notice) => {
       if (!this.#closing.signal.aborted) this.#listener.notice(server.name, notice);
     };
     const helper = await this.#helperOf(server);
-    const era = this.#eras.get(server.name) ?? eraOf(storedRevision?.(server.name));
+    const era = this.#eras.get(server.name) ?? eraOf(stored?.(server.name)?.protocol);
     const options = {
       ...this.#options,
       log,
       redact,
       responder,
       extensions,
-      trace,
       era,
       helper,
-      storedSchema: (tool: string) => storedSchema?.(server.name, tool),
+      storedSchema: (tool: string) => stored?.(server.name)?.tools.find(({ name }) => name === tool)?.inputSchema,
       onClose: onEnd,
       onNotice,
     };

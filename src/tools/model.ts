@@ -65,6 +65,11 @@ export const emptyIndex: RegistryIndex = { version: 1, servers: [] };
 
 export const indexFileName = "index.json";
 
+/** The tool with that name, else the one with that name in code. */
+export function findTool({ tools }: RegistryServer, name: string): RegistryTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
+}
+
 /** `server.tool`, with the original names. */
 export function toolId(server: string, tool: string): string {
   return `${server}.${tool}`;

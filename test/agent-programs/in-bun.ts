@@ -159,7 +159,7 @@ function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
     try {
       const given = (args ?? {}) as Record<string, unknown>;
       const { signal } = new AbortController();
-      const value = plain(await bindings.call({ namespace, name, args: given, group: "tools", raw }, signal));
+      const value = plain(await bindings.call({ namespace, name, args: given, group: "tools", raw }, { signal }));
       return namespace === "" && name === "search" ? (value as { found: unknown }).found : value;
     } catch (error) {
       if (tools[id]) tools[id].failures += 1;

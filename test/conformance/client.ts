@@ -45,14 +45,16 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   cwd: folder.path,
   log: { debug: log, info: log, warn: log },
   credentialsFile,
+  // The suite names the revision to speak, as if the server had spoken it before.
+  stored: () => ({ protocol: revision, tools: [] }),
 });
-// The suite names the revision to speak, as if the server had spoken it before.
-pool.storedRevision = () => revision;
 // A person who accepts an empty form: claudikins must add the defaults.
-pool.responder = {
-  capabilities: { elicitation: { form: { applyDefaults: true } } },
-  elicit: async () => ({ action: "accept", content: {} }),
-};
+pool.setHost({
+  responder: {
+    capabilities: { elicitation: { form: { applyDefaults: true } } },
+    elicit: async () => ({ action: "accept", content: {} }),
+  },
+});
 
 const tools = await signedIn(() => pool.listTools(server.name));
 const calls = context.toolCalls ?? tools.map(({ name }) => ({ name, arguments: argumentsOf(name) }));

@@ -43,13 +43,15 @@ describe.skipIf(!isInstalled(claude))(`Claude Code${skipped(claude)}`, () => {
   });
 });
 
+/** A server that spoke this era before. */
+const storedOf = (era: "2025" | "2026") => ({ protocol: era === "2026" ? "2026-07-28" : "2025-11-25", tools: [] });
+
 describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
   const names = async (pool: Pool) => (await pool.listTools("context7")).map(({ name }) => name);
 
   test.each(["2025", "2026"] as const)("is connected and listed over stdio in the era %s", async (era) => {
     const entries = { context7: { command: "node", args: [context7] } };
-    await using pool = openPool(entries, surroundings(folder.path));
-    pool.storedRevision = () => (era === "2026" ? "2026-07-28" : "2025-11-25");
+    await using pool = openPool(entries, { ...surroundings(folder.path), stored: () => storedOf(era) });
     expect(await names(pool)).toContain("resolve-library-id");
   });
 
@@ -61,8 +63,7 @@ describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
       stderr: "ignore",
     });
     const entries = { context7: { url: `http://127.0.0.1:${port}/mcp` } };
-    await using pool = openPool(entries, surroundings(folder.path));
-    pool.storedRevision = () => (era === "2026" ? "2026-07-28" : "2025-11-25");
+    await using pool = openPool(entries, { ...surroundings(folder.path), stored: () => storedOf(era) });
     try {
       const deadline = performance.now() + 30_000;
       while (!(await names(pool).catch((): string[] => [])).includes("resolve-library-id")) {

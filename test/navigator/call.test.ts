@@ -85,7 +85,7 @@ describe("a tool that needs confirmation", () => {
     await using recorded = new Recorded();
     const opened = await recorded.open({ confirm: "always" });
     const person = new Person(answer);
-    opened.pool.responder = person.host;
+    opened.pool.setHost({ responder: person.host });
     const outcome = await runTask({ task: "do it" }, new ScriptedModel(choice("plain-it")), opened);
     expect(outcome).toMatchObject(
       isCalled

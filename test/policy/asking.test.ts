@@ -9,7 +9,7 @@ afterAll(() => recorded[Symbol.asyncDispose]());
 
 async function asking(keys: object, ...answers: (string | object)[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys)).pool.responder = person.host;
+  (await recorded.open(keys)).pool.setHost({ responder: person.host });
   return person;
 }
 
@@ -56,7 +56,7 @@ describe("the number of questions", () => {
   test("is limited for calls of different tools", async () => {
     const person = new Person("no");
     const tools = Array.from({ length: 60 }, (_, place) => ({ name: `tool${place}` }));
-    (await recorded.open({ confirm: "always" }, undefined, tools)).pool.responder = person.host;
+    (await recorded.open({ confirm: "always" }, undefined, tools)).pool.setHost({ responder: person.host });
     const source = `return (await Promise.allSettled(Object.values(rec).map((tool) => tool({})))).length`;
     expect(await recorded.run(source)).toMatchObject({ ok: true, value: 60 });
     expect(person.asked).toHaveLength(5);
@@ -140,23 +140,25 @@ test("a cancelled execution asks no more questions", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const host = person.host;
   const stopped: boolean[] = [];
-  recorded.toolbox.pool.responder = {
-    capabilities: host.capabilities,
-    elicit: async (params, { server, signal }) => {
-      if (person.asked.length < 2) return host.elicit!(params, { server, signal });
-      person.asked.push(params.message);
-      controller.abort();
-      if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-      stopped.push(signal.aborted);
-      throw signal.reason;
+  recorded.toolbox.pool.setHost({
+    responder: {
+      capabilities: host.capabilities,
+      elicit: async (params, { server, signal }) => {
+        if (person.asked.length < 2) return host.elicit!(params, { server, signal });
+        person.asked.push(params.message);
+        controller.abort();
+        if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+        stopped.push(signal.aborted);
+        throw signal.reason;
+      },
     },
-  };
+  });
   expect(await recorded.run(hundred, controller.signal)).toMatchObject({ ok: false, reason: "cancelled" });
   expect(person.asked).toHaveLength(3);
   expect(stopped).toEqual([true]);
   expect(recorded.got().length).toBeLessThanOrEqual(2);
   // The next code asks again.
-  recorded.toolbox.pool.responder = host;
+  recorded.toolbox.pool.setHost({ responder: host });
   expect(await recorded.run("return rec.remove_it({ id: 5 })")).toMatchObject({ ok: true });
   expect(person.asked).toHaveLength(4);
 });
@@ -164,13 +166,15 @@ test("a cancelled execution asks no more questions", async () => {
 test("time limits pause during a question, and for calls that wait for theirs", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const { host } = person;
-  recorded.toolbox.pool.responder = {
-    capabilities: host.capabilities,
-    elicit: async (params, asked) => {
-      await Bun.sleep(1_100);
-      return host.elicit!(params, asked);
+  recorded.toolbox.pool.setHost({
+    responder: {
+      capabilities: host.capabilities,
+      elicit: async (params, asked) => {
+        await Bun.sleep(1_100);
+        return host.elicit!(params, asked);
+      },
     },
-  };
+  });
   const { execute } = await import("../../src/programs/execute.ts");
   const source = "return (await Promise.all([1, 2, 3].map((id) => rec.remove_it({ id })))).length";
   const outcome = await execute({ source, limits: { timeoutMs: 3_000 } }, recorded.toolbox);
@@ -194,17 +198,21 @@ describe("a host", () => {
     ["answers nothing", undefined, "nobody could be asked"],
   ])("gives no consent if it %s", async (_, answer, words) => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.responder = { capabilities: { elicitation: {} }, elicit: async () => answer as never };
+    recorded.toolbox.pool.setHost({
+      responder: { capabilities: { elicitation: {} }, elicit: async () => answer as never },
+    });
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject(denied(words));
     expect(recorded.got()).toEqual([]);
   });
 
   test("gives no consent if it reports an error", async () => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.responder = {
-      capabilities: { elicitation: {} },
-      elicit: () => Promise.reject(new Error("no window")),
-    };
+    recorded.toolbox.pool.setHost({
+      responder: {
+        capabilities: { elicitation: {} },
+        elicit: () => Promise.reject(new Error("no window")),
+      },
+    });
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject(denied("nobody could be asked: no window"));
     expect(recorded.got()).toEqual([]);
   });
@@ -226,13 +234,15 @@ test("very long arguments are shown in part, with a note", async () => {
 test("the form offers three choices that every host can show", async () => {
   let form: unknown;
   await asking({ confirm: "always" }, "once");
-  recorded.toolbox.pool.responder = {
-    capabilities: { elicitation: {} },
-    elicit: async (params) => {
-      form = params;
-      return { action: "accept", content: { answer: "once" } };
+  recorded.toolbox.pool.setHost({
+    responder: {
+      capabilities: { elicitation: {} },
+      elicit: async (params) => {
+        form = params;
+        return { action: "accept", content: { answer: "once" } };
+      },
     },
-  };
+  });
   await recorded.run("return rec.remove_it({ id: 1 })");
   expect(form).toMatchInlineSnapshot(`
     {

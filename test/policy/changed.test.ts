@@ -15,7 +15,7 @@ const call = (args: object = {}) => recorded.run(`return rec.remove_it(${JSON.st
 
 async function opened(keys: object, ...answers: (string | object)[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys, undefined, [tool])).pool.responder = person.host;
+  (await recorded.open(keys, undefined, [tool])).pool.setHost({ responder: person.host });
   return person;
 }
 
@@ -124,13 +124,15 @@ describe("a tool that changes while the person is asked", () => {
   test("is asked about again, and consent to the old definition calls nothing", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     const { host } = person;
-    recorded.toolbox.pool.responder = {
-      capabilities: host.capabilities,
-      elicit: (params, asked) => {
-        offer({ ...tool, description: `Version ${person.asked.length + 2}.` });
-        return host.elicit!(params, asked);
+    recorded.toolbox.pool.setHost({
+      responder: {
+        capabilities: host.capabilities,
+        elicit: (params, asked) => {
+          offer({ ...tool, description: `Version ${person.asked.length + 2}.` });
+          return host.elicit!(params, asked);
+        },
       },
-    };
+    });
     expect(await call()).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(person.asked).toHaveLength(2);
     expect(person.asked[1]).toContain("The tool has changed since you allowed it: its description.");
@@ -140,13 +142,15 @@ describe("a tool that changes while the person is asked", () => {
   test("again and again is refused", async () => {
     const person = await opened({ confirm: "always" }, "once");
     const { host } = person;
-    recorded.toolbox.pool.responder = {
-      capabilities: host.capabilities,
-      elicit: (params, asked) => {
-        offer({ ...tool, description: `Version ${person.asked.length + 2}.` });
-        return host.elicit!(params, asked);
+    recorded.toolbox.pool.setHost({
+      responder: {
+        capabilities: host.capabilities,
+        elicit: (params, asked) => {
+          offer({ ...tool, description: `Version ${person.asked.length + 2}.` });
+          return host.elicit!(params, asked);
+        },
       },
-    };
+    });
     expect(await call()).toMatchObject({
       ok: false,
       error: { message: "rec.remove-it was not called: its definition kept changing while the person was asked" },

@@ -46,7 +46,7 @@ describe("a call is denied before it reaches the server", () => {
   ])("%s", async (_, keys, policy, why) => {
     const person = new Person("session");
     const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.responder = person.host;
+    toolbox.pool.setHost({ responder: person.host });
     for (const [name, way] of every) {
       const { ok, code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, ok, code, hint]).toEqual([name, false, "POLICY_DENIED", undefined]);
@@ -69,7 +69,7 @@ describe("a call that needs confirmation", () => {
   test.each(settings)("%s is made after consent", async (_, { keys, policy }) => {
     const person = new Person("once");
     const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.responder = person.host;
+    toolbox.pool.setHost({ responder: person.host });
     for (const [name, way] of every) {
       expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
       expect([name, recorded.got()]).toEqual([name, [{ name: "remove-it", args }]]);
@@ -86,7 +86,7 @@ describe("a call that needs confirmation", () => {
     async (_, { keys, policy }) => {
       const person = new Person("session", "no");
       const toolbox = await recorded.open(keys, policy);
-      toolbox.pool.responder = person.host;
+      toolbox.pool.setHost({ responder: person.host });
       for (const [name, way] of every) {
         expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
       }
@@ -110,7 +110,7 @@ describe("a call that needs confirmation", () => {
     for (const [name, way] of every) {
       // A new program for each, because refused questions are not repeated.
       const toolbox = await recorded.open(asked.keys);
-      toolbox.pool.responder = person.host;
+      toolbox.pool.setHost({ responder: person.host });
       expect([name, await way(recorded, "remove-it", args)]).toEqual([
         name,
         {
@@ -134,7 +134,7 @@ describe("a call that needs confirmation", () => {
     ],
   ])("is refused with the line that would allow it, by %s", async (_, host) => {
     const toolbox = await recorded.open({ confirm: { "*": "always" } });
-    toolbox.pool.responder = host;
+    toolbox.pool.setHost({ responder: host });
     for (const [name, way] of every) {
       const { code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, code, message]).toEqual([

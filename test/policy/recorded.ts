@@ -1,7 +1,7 @@
 /** A project whose server records its calls, and a toolbox in which code runs under a policy. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { Toolbox, type ToolboxOptions } from "../../src/app/toolbox.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/programs/execute.ts";
@@ -19,6 +19,10 @@ export interface Got {
 export class Recorded implements AsyncDisposable {
   readonly project: Project = project();
   readonly #record = join(this.project.path, "got.jsonl");
+  /** Whether calls of the next toolbox may wait for a decision. */
+  waits = false;
+  /** Answers the questions of the next toolbox. */
+  atTerminal: ToolboxOptions["person"];
   #toolbox: Toolbox | undefined;
 
   get toolbox(): Toolbox {
@@ -46,6 +50,8 @@ export class Recorded implements AsyncDisposable {
       env,
       cwd: path,
       log: silentLog,
+      waitsForApprovals: this.waits,
+      person: this.atTerminal,
     });
     return this.#toolbox;
   }

@@ -105,7 +105,7 @@ test.each([
   await using llm = insisting();
   const toolbox = await recorded.open({ confirm: "destructive" }, undefined, tools);
   const person = new Person(said);
-  toolbox.pool.responder = person.host;
+  toolbox.pool.setHost({ responder: person.host });
   expect(await ways["execute_task"]!(llm)).toMatchObject({ success });
   expect(person.asked).toHaveLength(1);
   expect(recorded.got()).toHaveLength(success ? 1 : 0);

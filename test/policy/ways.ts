@@ -1,8 +1,8 @@
 /** Every way to call a tool, so that tests can show that none of them bypasses the policy. */
 
 import type { Toolbox } from "../../src/app/toolbox.ts";
-import { call } from "../../src/programs/call.ts";
-import { callOnce } from "../../src/programs/call-tool.ts";
+import { callOnce } from "../../src/programs/call.ts";
+import { call } from "../../src/programs/shell-call.ts";
 import type { Recorded } from "./recorded.ts";
 
 export interface Called {

@@ -40,9 +40,9 @@ describe("the next execution gets a free worker", () => {
 
 test("code after the end adds no logs to the next execution, and makes no calls", async () => {
   const calls: BindingCall[] = [];
-  const call: typeof answer = (asked, signal) => {
+  const call: typeof answer = (asked, context) => {
     calls.push(asked);
-    return answer(asked, signal);
+    return answer(asked, context);
   };
   const late = "for (let i = 0; i < 5; i++) { test.echo({ late: true }); console.log('late'); display('late') }";
   const outcomes = [await harness.run(goesOn(late), { call }), await harness.run("return 1", { call })];

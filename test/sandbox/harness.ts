@@ -1,11 +1,12 @@
 /** Runs code in a real sandbox with a few bindings, without MCP. */
 import { join } from "node:path";
+import type { CallListener } from "../../src/sandbox/call-events.ts";
 import type { Checkpointer } from "../../src/sandbox/checkpointer.ts";
 import type {
   BindingCall,
   Bindings,
   BindingValue,
-  CallWatcher,
+  CallContext,
   CheckMode,
   Limits,
   Outcome,
@@ -19,12 +20,12 @@ export const megabyte = 1_048_576;
 export interface HarnessOptions extends Partial<Limits> {
   signal?: AbortSignal;
   call?: Bindings["call"];
-  watch?: CallWatcher;
+  listener?: CallListener;
   checkpointer?: Checkpointer;
 }
 
 /** Tools of the server `test`: `echo` returns its arguments, `fail` throws, `slow` takes `ms`, `text` returns text. */
-export async function answer({ name, args }: BindingCall, signal: AbortSignal): Promise<BindingValue> {
+export async function answer({ name, args }: BindingCall, { signal }: CallContext): Promise<BindingValue> {
   switch (name) {
     case "echo":
       return { json: JSON.stringify(args) };
@@ -72,14 +73,14 @@ export class Harness implements Disposable {
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
-    const { signal, call = answer, watch, checkpointer, ...limits } = options;
+    const { signal, call = answer, listener, checkpointer, ...limits } = options;
     return this.sandbox.execute(source, {
       bindings: bindingsWith(call),
       limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
       mounts: this.mounts,
       check: this.check,
       signal,
-      watch,
+      listener,
       checkpointer,
     });
   }

@@ -174,7 +174,7 @@ describe("a program fails", () => {
     const aborted = Promise.withResolvers<void>();
     const outcome = harness.run("await test.slow({ ms: 60_000 })", {
       signal: controller.signal,
-      call: (_, signal) => {
+      call: (_, { signal }) => {
         signal.addEventListener("abort", () => aborted.resolve());
         controller.abort();
         return new Promise(() => {});

@@ -1,9 +1,8 @@
 /** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Clock } from "../../src/base/time-limit.ts";
 import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
-import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, CallContext, Outcome } from "../../src/sandbox/contract.ts";
 import type { ProgramImage } from "../../src/sandbox/image.ts";
 import { eventually } from "../support/eventually.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
@@ -23,11 +22,11 @@ beforeAll(() => {
 afterAll(() => harness[Symbol.dispose]());
 
 /** Each call waits for a person who answers once the program has left its worker. */
-async function asking(call: BindingCall, signal: AbortSignal, clock?: Clock) {
+async function asking(call: BindingCall, { signal, clock }: CallContext) {
   clock?.hold();
   await parked(harness);
   clock?.release();
-  return await answer(call, signal);
+  return await answer(call, { signal });
 }
 
 async function parked({ sandbox }: Harness): Promise<void> {
@@ -144,7 +143,7 @@ describe("a program that is parked with every call", () => {
 });
 
 describe("a parked program", () => {
-  const forever = (_: BindingCall, signal: AbortSignal, clock?: Clock) => {
+  const forever = (_: BindingCall, { signal, clock }: CallContext) => {
     clock?.hold();
     return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
   };
@@ -174,9 +173,9 @@ describe("a parked program", () => {
 
   test("also leaves its worker while a call takes long, if it is kept", async () => {
     const checkpointer = inMemory();
-    const call = async (made: BindingCall, signal: AbortSignal) => {
+    const call = async (made: BindingCall, { signal }: CallContext) => {
       await parked(harness);
-      return answer(made, signal);
+      return answer(made, { signal });
     };
     expect(
       await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, checkpointer }),
@@ -185,9 +184,9 @@ describe("a parked program", () => {
 
   test("stays in its worker, and later in memory, if it cannot be saved", async () => {
     const checkpointer = inMemory(() => checkpointer.saves > 1);
-    const call = async (made: BindingCall, signal: AbortSignal) => {
+    const call = async (made: BindingCall, { signal }: CallContext) => {
       if (made.name === "echo") await parked(harness);
-      return answer(made, signal);
+      return answer(made, { signal });
     };
     expect(
       await harness.value("return [await test.echo({ n: 1 }), await test.echo({ n: 2 })]", { call, checkpointer }),
@@ -198,14 +197,14 @@ describe("a parked program", () => {
   /** The outcome of a program that waits for an answer until its timer makes another call. */
   function untilTimer(sandbox: Harness, timerMs: number): Promise<unknown> {
     const answered = Promise.withResolvers<void>();
-    const call = async (of: BindingCall, signal: AbortSignal, clock?: Clock) => {
+    const call = async (of: BindingCall, { signal, clock }: CallContext) => {
       if (of.name === "text") answered.resolve();
       else {
         clock?.hold();
         await answered.promise;
         clock?.release();
       }
-      return await answer(of, signal);
+      return await answer(of, { signal });
     };
     const code = `setTimeout(() => test.text({}), ${timerMs}); return (await test.echo({ n: 1 })).n`;
     return sandbox.value(code, { call });

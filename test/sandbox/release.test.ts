@@ -39,11 +39,13 @@ test("released workers end with the compiled engine, and the next execution star
   await Promise.all([harness.value("return 1"), harness.value("return 2")]);
   const engine = await compiledEngine();
   await harness.sandbox.releaseWorkers();
-  expect([started.length, new Set(ended)]).toEqual([2, new Set(started)]);
+  // The second program may have waited for the worker of the first.
+  const before = started.length;
+  expect(new Set(ended)).toEqual(new Set(started));
   await harness.sandbox.releaseWorkers();
-  expect(ended).toHaveLength(2);
+  expect(ended).toHaveLength(before);
   expect(await harness.value("return 3")).toBe(3);
-  expect(started).toHaveLength(3);
+  expect(started).toHaveLength(before + 1);
   expect(await compiledEngine()).not.toBe(engine);
 });
 

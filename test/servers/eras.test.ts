@@ -27,14 +27,16 @@ const value = async (server: string, tool: string, args: object = {}) =>
 /** A host whose person answers each form with the first name that is left. */
 function hostWith(...names: string[]) {
   const asked: string[] = [];
-  own.pool.responder = {
-    capabilities: { elicitation: { form: {} } },
-    elicit: async ({ message }) => {
-      asked.push(message);
-      const name = names.shift();
-      return name === undefined ? { action: "decline" } : { action: "accept", content: { name } };
+  own.pool.setHost({
+    responder: {
+      capabilities: { elicitation: { form: {} } },
+      elicit: async ({ message }) => {
+        asked.push(message);
+        const name = names.shift();
+        return name === undefined ? { action: "decline" } : { action: "accept", content: { name } };
+      },
     },
-  };
+  });
   return asked;
 }
 
@@ -70,10 +72,12 @@ describe.each([
   });
 
   test("stays connected when the host cannot answer, and the call fails with the reason", async () => {
-    own.pool.responder = {
-      capabilities: { elicitation: { form: {} } },
-      elicit: () => Promise.reject(new Error("the person has left")),
-    };
+    own.pool.setHost({
+      responder: {
+        capabilities: { elicitation: { form: {} } },
+        elicit: () => Promise.reject(new Error("the person has left")),
+      },
+    });
     const error = await errorOf("greet", {});
     expect(error).toContain("the person has left");
     expect(error).not.toContain("is gone");
@@ -137,13 +141,15 @@ describe("a server of 2026-07-28", () => {
 
   test("may ask to open a page, which gets an id for hosts of the older era", async () => {
     const asked: unknown[] = [];
-    own.pool.responder = {
-      capabilities: { elicitation: { url: {} } },
-      elicit: async (params) => {
-        asked.push(params);
-        return { action: "accept" };
+    own.pool.setHost({
+      responder: {
+        capabilities: { elicitation: { url: {} } },
+        elicit: async (params) => {
+          asked.push(params);
+          return { action: "accept" };
+        },
       },
-    };
+    });
     expect(await value("modern", "visit")).toBe("accept");
     expect(asked).toMatchObject([
       { mode: "url", url: "https://example.com/visit", elicitationId: expect.stringMatching(/^modern:[\w-]{36}$/) },
@@ -152,13 +158,13 @@ describe("a server of 2026-07-28", () => {
 });
 
 test("a server that refuses initialize is asked once more, in the newer era, and its first refusal is the error", async () => {
-  open({ modern: fixture("by-hand", "refuses", own.mark) });
   const sent: string[] = [];
-  own.pool.trace = new Trace(({ direction, kind, method }) => {
+  const trace = new Trace(({ direction, kind, method }) => {
     if (direction === "sent" && kind === "request") sent.push(method);
   });
+  own.open({ modern: fixture("by-hand", "refuses", own.mark) }, { trace });
   expect((await failureOf(own.pool.listTools("modern"))).message).toContain("no license");
-  own.pool.trace.flush();
+  trace.flush();
   expect(sent).toEqual(["initialize", "server/discover"]);
 });
 

@@ -20,6 +20,8 @@ let pool: Pool;
 let server: Bun.Server<undefined>;
 /** The methods of all requests, in order. */
 let asked: string[];
+/** The tools that are known from before. */
+let storedTools: { name: string; inputSchema: Record<string, unknown> }[];
 afterEach(async () => {
   await pool.close();
   await server.stop(true);
@@ -43,6 +45,7 @@ const refusal = (id: Message["id"], status: number, code: number, data = {}) =>
 
 function open(own: Answer = () => undefined, stored?: string, log: Log = silentLog): void {
   asked = [];
+  storedTools = [];
   folder = temporaryFolder();
   server = Bun.serve({
     hostname: "127.0.0.1",
@@ -64,9 +67,13 @@ function open(own: Answer = () => undefined, stored?: string, log: Log = silentL
   const entry = { url: `http://127.0.0.1:${server.port}/mcp` };
   pool = openPool(
     { far: entry },
-    { ...surroundings(folder.path), credentialsFile: `${folder.path}/credentials.json`, log },
+    {
+      ...surroundings(folder.path),
+      credentialsFile: `${folder.path}/credentials.json`,
+      log,
+      stored: () => ({ protocol: stored, tools: storedTools }),
+    },
   );
-  pool.storedRevision = () => stored;
 }
 
 const hello = async () => plainValue(await pool.callTool("far", "hello", {}));
@@ -144,7 +151,7 @@ describe("a call with a marked argument", () => {
       if (method === "tools/call") headers.push(request.headers.get("mcp-param-place"));
       return undefined;
     });
-    pool.storedSchema = () => inputSchema;
+    storedTools = [{ name: "hello", inputSchema }];
     await go();
     expect([asked, headers]).toEqual([[...begin, "tools/call"], ["=?base64?S8O2bG4=?="]]);
   });

@@ -37,7 +37,7 @@ function open(host?: Partial<Responder>, entry: object = {}): Pool {
   const say = (line: string) => void logged.push(line);
   const log: Log = { debug() {}, info() {}, warn: say };
   pool = new Pool(new Map([["asker", server as never]]), { env: { PATH }, cwd: folder.path, log });
-  if (host) pool.responder = { capabilities: {}, ...host };
+  if (host) pool.setHost({ responder: { capabilities: {}, ...host } });
   return pool;
 }
 

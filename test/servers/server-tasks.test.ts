@@ -16,10 +16,12 @@ const value = async (tool: string, args: object = {}) => plainValue(await own.po
 
 /** A person who answers each form with a name that the message gets. */
 function person(nameFor: (message: string) => Promise<string>): void {
-  own.pool.responder = {
-    capabilities: { elicitation: { form: {} } },
-    elicit: async ({ message }) => ({ action: "accept", content: { name: await nameFor(message) } }),
-  };
+  own.pool.setHost({
+    responder: {
+      capabilities: { elicitation: { form: {} } },
+      elicit: async ({ message }) => ({ action: "accept", content: { name: await nameFor(message) } }),
+    },
+  });
 }
 
 test("a call that becomes a task returns the task's result", async () => {

@@ -44,7 +44,7 @@ test("server-filesystem uses the roots in its first call, and in the first call 
   for (const roots of [[project], many]) {
     let current = roots;
     await using pool = openPool({ files: filesystem(data) }, surroundings(folder.path));
-    pool.responder = hostWith(() => current.map(uri));
+    pool.setHost({ responder: hostWith(() => current.map(uri)) });
     const write = (path: string) => pool.callTool("files", "write_file", { path, content: "x" });
     const outside = join(data, "outside.txt");
     expect(await write(outside)).toMatchObject({ isError: true });
@@ -77,7 +77,7 @@ test("the first execution of a session uses the agent's roots", async () => {
 test("a server that asks for roots twice is called after both answers of a slow host", async () => {
   const current = ["file:///first"];
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
-  pool.responder = hostWith(() => current, 300);
+  pool.setHost({ responder: hostWith(() => current, 300) });
   const roots = async () => plainValue(await pool.callTool("asker", "roots", {}));
   expect(await Promise.all([roots(), roots()])).toEqual([[{ uri: "file:///first" }], [{ uri: "file:///first" }]]);
   current[0] = "file:///second";
@@ -91,10 +91,12 @@ test("a host that refuses and a server that ends delay no call", async () => {
     ending: fixture("by-hand", "dies-at-once", folder.path),
   };
   await using pool = openPool(entries, surroundings(folder.path));
-  pool.responder = {
-    ...hostWith(() => []),
-    listRoots: () => Promise.reject(new Error("not today")),
-  };
+  pool.setHost({
+    responder: {
+      ...hostWith(() => []),
+      listRoots: () => Promise.reject(new Error("not today")),
+    },
+  });
   const startedAt = performance.now();
   expect(plainValue(await pool.callTool("asker", "roots", {}))).toMatchObject({ message: "not today" });
   await expect(pool.callTool("ending", "hello", {})).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
@@ -105,13 +107,15 @@ test("a host that refuses and a server that ends delay no call", async () => {
 test("calls that wait for these answers can be cancelled, and the pool can be closed", async () => {
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
   const asked = Promise.withResolvers<void>();
-  pool.responder = {
-    ...hostWith(() => []),
-    listRoots() {
-      asked.resolve();
-      return new Promise(() => {});
+  pool.setHost({
+    responder: {
+      ...hostWith(() => []),
+      listRoots() {
+        asked.resolve();
+        return new Promise(() => {});
+      },
     },
-  };
+  });
   const cancel = new AbortController();
   const cancelled = pool.callTool("asker", "roots", {}, { signal: cancel.signal });
   const waiting = pool.callTool("asker", "roots", {});

@@ -31,9 +31,8 @@ afterEach(async () => {
 /** A pool with the server "shop" whose messages are traced. */
 function open(entry: ServerEntry) {
   const seen: TraceEntry[] = [];
-  const opened = openPool({ shop: entry }, surroundings(folder.path));
   const trace = new Trace((line) => seen.push(line));
-  opened.trace = trace;
+  const opened = openPool({ shop: entry }, { ...surroundings(folder.path), trace });
   pool = opened;
   const lines = () => {
     trace.flush();

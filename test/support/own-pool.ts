@@ -1,7 +1,6 @@
 /** A pool for each test of a file. The path of its folder marks the processes of its servers, which must all end with the test. */
 import { afterEach, beforeEach, expect } from "bun:test";
-import type { Pool } from "../../src/servers/pool.ts";
-import type { PoolOptions } from "../../src/servers/server-connections.ts";
+import type { Pool, PoolOptions } from "../../src/servers/pool.ts";
 import { openPool, type ServerEntry, surroundings } from "./pool.ts";
 import { processesLeft } from "./process.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temporary.ts";

@@ -4,9 +4,8 @@ import { ClaudikinsError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/load.ts";
-import { Pool } from "../../src/servers/pool.ts";
+import { Pool, type PoolOptions } from "../../src/servers/pool.ts";
 import { type ToolResult, toolValue } from "../../src/servers/result.ts";
-import type { PoolOptions } from "../../src/servers/server-connections.ts";
 import { root } from "./claudikins.ts";
 import { fixturePrograms } from "./servers.ts";
 

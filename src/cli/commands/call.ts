@@ -4,7 +4,7 @@ import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
-import type { Called, ToolCall } from "../../programs/call.ts";
+import type { Called, ToolCall } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
@@ -91,20 +91,22 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
-  const [{ call }, { openToolbox }, { askAtTerminal }] = await modulesOfCalls();
+  const [{ call }, { openToolbox }, { personAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
-  await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
-  toolbox.pool.trace = wire?.trace;
+  await using toolbox = await openToolbox(io, flags, {
+    sharing: "shell",
+    trace: wire?.trace,
+    person: personAtTerminal(() => activity, io),
+  });
   const activity = new Activity(besideWire(flags, io), waitingText(wanted));
   const { onProgress } = activity;
-  askAtTerminal(toolbox, activity, io);
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
   return await calling.finally(() => activity.end());
 }
 
 /** Only calls that the daemon cannot make need these modules, which take long to load. */
 function modulesOfCalls() {
-  return Promise.all([import("../../programs/call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
+  return Promise.all([import("../../programs/shell-call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
 }
 
 function waitingText({ target, tool }: ToolCall): string {
@@ -118,11 +120,11 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
       hint: "Pass the arguments on the command line: claudikins call --help",
     });
   }
-  const [{ describe }, { openToolbox }, { askAtTerminal }] = await modulesOfCalls();
+  const [{ describe }, { openToolbox }, { personAtTerminal }] = await modulesOfCalls();
   const { askArguments } = await import("../ask-arguments.ts");
-  await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   // Some servers offer tools only to hosts that can answer questions.
-  askAtTerminal(toolbox, new Activity(undefined), io);
+  const person = personAtTerminal(() => new Activity(undefined), io);
+  await using toolbox = await openToolbox(io, flags, { sharing: "shell", person });
   const { tool } = await describe(wanted, toolbox, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

@@ -11,7 +11,7 @@ import { shellSession } from "../../daemon/protocol.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
-import { recordTo } from "../recording.ts";
+import { recorderOf } from "../recording.ts";
 import { logsOf, toolboxOf } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
@@ -51,10 +51,9 @@ export default command({
     await using held = new HeldServers(log, logs);
     const environment = new CallerEnvironment(io.env);
     const openChannel = held.channels(environment.now, shellSession);
-    await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel });
+    const recorder = await recorderOf(config, {}, io);
+    await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
     held.toolsOf = (name) => toolbox.catalog.toolNames(name);
-    toolbox.waitsForApprovals = true;
-    await recordTo(toolbox, {}, io);
     const result = await runDaemon(toolbox, {
       place,
       held,

@@ -10,7 +10,7 @@ import type { RunningExecution } from "../../programs/running-execution.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { toolId } from "../../tools/model.ts";
-import { askAtTerminal } from "../at-terminal.ts";
+import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
@@ -18,7 +18,7 @@ import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
-import { countMark, recordArgs, recordTo } from "../recording.ts";
+import { countMark, recordArgs } from "../recording.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { dim } from "../terminal-output.ts";
@@ -71,13 +71,16 @@ export default command({
     const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
-    await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
-    toolbox.waitsForApprovals = true;
-    toolbox.pool.trace = wire?.trace;
-    await recordTo(toolbox, args, io);
+    await using toolbox = await openToolbox(io, args, {
+      sandbox,
+      sharing: "shell",
+      waitsForApprovals: true,
+      trace: wire?.trace,
+      recording: args,
+      person: personAtTerminal(() => activity, io),
+    });
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
-    askAtTerminal(toolbox, activity, io);
     const executions = await toolbox.executions();
     const running = executions.start({ source, limits, check: args.check, onProgress }, toolbox);
     onAbort(io.interrupted, () => running.cancel());

@@ -8,7 +8,7 @@ import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
 import { doorShape } from "../../programs/trace/record.ts";
-import { askAtTerminal } from "../at-terminal.ts";
+import { personAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
@@ -16,7 +16,6 @@ import { ageText } from "../layout.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
-import { recordTo } from "../recording.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { openToolbox } from "../session.ts";
@@ -125,12 +124,14 @@ export const wait = command({
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
-    await using toolbox = await openToolbox(io, args, { sharing: "shell" });
-    toolbox.waitsForApprovals = true;
-    await recordTo(toolbox, {}, io);
+    await using toolbox = await openToolbox(io, args, {
+      sharing: "shell",
+      waitsForApprovals: true,
+      recording: {},
+      person: personAtTerminal(() => activity, io),
+    });
     const executions = await toolbox.executions();
     const activity = new Activity(io.stderr, "Waiting");
-    askAtTerminal(toolbox, activity, io);
     const followed = await executions.follow(await idOf(args.execution, toolbox), toolbox);
     const interrupted = Promise.withResolvers<never>();
     // The execution itself is not cancelled.

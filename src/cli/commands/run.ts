@@ -20,7 +20,7 @@ import {
 } from "../../navigator/model.ts";
 import { argumentsOf } from "../../programs/call-arguments.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
-import { askAtTerminal } from "../at-terminal.ts";
+import { personAtTerminal } from "../at-terminal.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { duration } from "../flags.ts";
@@ -58,7 +58,10 @@ export default command({
   async run(args, io) {
     const task = await taskOf(args.task, io);
     const { openToolbox } = await import("../session.ts");
-    await using toolbox = await openToolbox(io, args, { sharing: "shell" });
+    await using toolbox = await openToolbox(io, args, {
+      sharing: "shell",
+      person: personAtTerminal(() => activity, io),
+    });
     const llm = chosenLlm(toolbox.config.llm, args.model, io.env);
     const [{ openAiModel }, { runTask }] = await Promise.all([
       import("../../navigator/openai-model.ts"),
@@ -66,7 +69,6 @@ export default command({
     ]);
     const model = openAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
     const activity = new Activity(io.stderr);
-    askAtTerminal(toolbox, activity, io);
     const timeout = args.timeout && AbortSignal.timeout(args.timeout.ms);
     const options: TaskOptions = {
       task,

@@ -1,7 +1,7 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 
 import type { LockedOptions } from "../../app/locked-toolbox.ts";
-import { ConfigReload, configMark, type Toolbox } from "../../app/toolbox.ts";
+import { configMark, type Toolbox } from "../../app/toolbox.ts";
 import { durationText } from "../../base/duration.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
@@ -16,7 +16,7 @@ import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { warningLabel } from "../palette.ts";
-import { recordArgs, recordTo } from "../recording.ts";
+import { recordArgs } from "../recording.ts";
 import { openToolbox } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
@@ -52,16 +52,18 @@ export default command({
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
-      const mark = configMark(place);
-      const opened = await openToolbox(io, args, { sharing: "host", asks, isForMany: choice !== undefined });
-      opened.waitsForApprovals = true;
+      const opened = await openToolbox(io, args, {
+        sharing: "host",
+        asks,
+        isForMany: choice !== undefined,
+        waitsForApprovals: true,
+        recording: args,
+        whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
+        reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
+      });
       const { config } = opened;
-      const file = config.origin.kind === "demo" ? undefined : config.origin.file;
-      opened.whenLeft = (ids) => continuedInDaemon(ids, file, args, io);
       config.mode = args.mode ?? config.mode;
       config.prefix = args.prefix ?? config.prefix;
-      await recordTo(opened, args, io);
-      opened.reload = new ConfigReload(opened, { choice: place, load: () => openConfig(args, io, false) }, mark);
       return opened;
     };
     await using toolbox = await openAs(choice !== undefined).catch((error) =>

@@ -25,7 +25,7 @@ interface DeskOptions {
   waits: () => boolean;
   expiresAfterMs: () => number;
   /** Where a person is asked in this process. */
-  place: () => DecisionPlace;
+  place: DecisionPlace;
   /** Removes the secrets of a server's entry from its arguments. */
   redact: (server: string, args: object) => object;
 }
@@ -87,7 +87,7 @@ export class ApprovalDesk implements Desk {
       arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
       ...(said.state === "approved" ? { scope: said.scope } : {}),
     };
-    await approvals.note(event, thisProcess(said.state === "expired" ? undefined : place()));
+    await approvals.note(event, thisProcess(said.state === "expired" ? undefined : place));
   }
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
@@ -132,8 +132,7 @@ export class ApprovalDesk implements Desk {
       changed,
       verdict: promise,
       async decide(said) {
-        const by = place();
-        await approvals.decide(row.id, said.state === "approved" ? { ...said, by } : { ...said, by });
+        await approvals.decide(row.id, said.state === "approved" ? { ...said, by: place } : { ...said, by: place });
       },
       async withdraw() {
         leave();

@@ -272,7 +272,7 @@ class Client implements ModernClient, Place {
     if (!canBeAsked && !answers && !hasPrivate) return { toolbox, host };
     const isAlone = canBeAsked || answers !== undefined;
     const own = toolbox.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
-    if (canBeAsked) own.pool.responder = host;
+    if (canBeAsked) own.pool.setHost({ responder: host });
     if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
     return { toolbox: own, host };
   }

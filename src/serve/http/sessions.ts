@@ -154,7 +154,7 @@ export class Sessions {
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool({ session }) : this.#toolbox;
     const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
     const server = createSession(toolbox, this.#closing.signal, surface, { asker });
-    if (canBeAsked) toolbox.pool.responder = hostOf(server);
+    if (canBeAsked) toolbox.pool.setHost({ responder: hostOf(server) });
     server.onclose = () => {
       this.#sessions.delete(starter.session);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);

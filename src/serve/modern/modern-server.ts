@@ -203,7 +203,7 @@ const nothing: Disposable = { [Symbol.dispose]: () => {} };
 /** In direct mode, servers are told about extensions too. */
 function connectionsOf(client: ModernClient, capabilities: ClientCapabilities): Connections {
   const connections = client.connections(capabilities);
-  connections.toolbox.pool.extensions = passedExtensions(capabilities);
+  connections.toolbox.pool.setHost({ extensions: passedExtensions(capabilities) });
   return connections;
 }
 

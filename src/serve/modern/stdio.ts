@@ -49,7 +49,7 @@ export function modernStdioServer(
     connections(capabilities) {
       host.capabilities = capabilities;
       // A server that is connected later is told what the host supports now.
-      toolbox.pool.responder = host;
+      toolbox.pool.setHost({ responder: host });
       return { toolbox, host };
     },
   };

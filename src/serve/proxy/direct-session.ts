@@ -52,7 +52,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.removeRequestHandler("logging/setLevel");
   server.answerWith(({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
-    toolbox.pool.extensions = passedExtensions(server.getClientCapabilities());
+    toolbox.pool.setHost({ extensions: passedExtensions(server.getClientCapabilities()) });
     const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
     return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
   });

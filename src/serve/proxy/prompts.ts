@@ -5,7 +5,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import { type AskOptions, countedRequest } from "./resources.ts";
+import { type AskOptions, observedRequest } from "./resources.ts";
 
 export class ProxiedPrompts {
   readonly #names: ExposedNames;
@@ -31,7 +31,7 @@ export class ProxiedPrompts {
   }
 
   get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
-    return countedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
+    return observedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
   }
 
   #named(): JsonObject[] {

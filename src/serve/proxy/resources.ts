@@ -3,7 +3,8 @@
 import type { Toolbox } from "../../app/toolbox.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { countedResult } from "../../programs/counted-call.ts";
+import { singleCall } from "../../programs/call.ts";
+import type { CallGroup } from "../../sandbox/contract.ts";
 import type { CallOptions } from "../../servers/pool.ts";
 import { isOurs, mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
 import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
@@ -81,7 +82,7 @@ export class ProxiedResources {
     await this.skills.askOnce(options.signal);
     return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), options, async (place) => {
       const request = { method: "skills/get", params: { ...params, uri: place.uri } };
-      const result = await countedRequest(place.server, request, options);
+      const result = await observedRequest(place.server, request, options);
       const skill = isObject(result["skill"]) ? usableSkill(result["skill"]) : undefined;
       if (skill?.["uri"] !== place.uri) throw noSkill(uri);
       return { ...result, skill: this.#shownSkill(skill, place.server, place.uri !== uri) };
@@ -97,7 +98,7 @@ export class ProxiedResources {
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const result = await countedRequest(place.server, request, options);
+      const result = await observedRequest(place.server, request, options);
       return this.#withShownContents(result, place, uri);
     });
   }
@@ -281,20 +282,23 @@ export interface AskOptions extends CallOptions {
   toolbox: Toolbox;
 }
 
-/** Makes a request of the agent at its server, and counts it in the ledger: `resources/read` as `resources.read`. */
-export function countedRequest(
+/** Makes a request of the agent at its server. Observers see `resources/read` as the function `resources.read`. */
+export async function observedRequest(
   server: string,
   request: { method: string; params: JsonObject },
   options: AskOptions,
 ): Promise<JsonObject> {
-  const tool = request.method.replace("/", ".");
-  const { toolbox, signal } = options;
-  const around = { parts: toolbox, signal };
-  return countedResult(
-    () => ({ server, tool }),
-    around,
-    (clock) => toolbox.pool.request(server, request, { ...options, clock }),
+  const { toolbox } = options;
+  const [group, name] = request.method.split("/") as [CallGroup, string];
+  const { result } = await singleCall(
+    { namespace: server, group, name, raw: true },
+    toolbox,
+    options,
+    async (context) => ({
+      result: await toolbox.pool.request(server, request, context),
+    }),
   );
+  return result;
 }
 
 function severalHave(uri: string, servers: readonly string[]): Error {

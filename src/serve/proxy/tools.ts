@@ -2,8 +2,7 @@
 
 import type { Toolbox } from "../../app/toolbox.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { isRepeatable } from "../../programs/call-tool.ts";
-import { countedResult } from "../../programs/counted-call.ts";
+import { isRepeatable, singleCall } from "../../programs/call.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
 import { pageIn, withPage } from "./apps.ts";
@@ -58,17 +57,17 @@ export class ProxiedTools {
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
-    const { pool, catalog } = options.toolbox;
+    const { toolbox } = options;
+    const { pool, catalog } = toolbox;
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
-    const repeatable = isRepeatable(tool);
-    const around = { parts: options.toolbox, signal: options.signal };
-    const result = await countedResult(
-      () => ({ server, tool: name }),
-      around,
-      (clock) => pool.callTool(server, name, args, { ...options, clock, repeatable }),
-    );
-    if (known && tool) catalog.observer.see({ server: known, tool, args, result });
+    const request = { namespace: server, group: "tools", name, raw: true } as const;
+    const { result } = await singleCall(request, toolbox, options, async (context) => {
+      const result = await pool.callTool(server, name, args, { ...context, repeatable: isRepeatable(tool) });
+      if (known && tool)
+        await context.listener({ type: "answered", call: context.call, server: known, tool, args, result });
+      return { result };
+    });
     return result;
   }
 

@@ -43,7 +43,7 @@ export async function callExecuteTask(
     import("../../navigator/run-task.ts"),
     import("../../navigator/model.ts"),
   ]);
-  const askForMissing = formsOf(toolbox.pool.responder);
+  const askForMissing = formsOf(toolbox.pool.host.responder);
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
   const { folders, limits } = toolbox.config;
   const { workspace, bases } = folders;
@@ -82,7 +82,7 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
     const { openAiModel } = await import("../../navigator/openai-model.ts");
     return openAiModel(config.llm, { log });
   }
-  const { responder } = pool;
+  const { responder } = pool.host;
   if (!responder?.sample || !responder.capabilities.sampling)
     throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
   const { samplingModel } = await import("../../navigator/sampling-model.ts");

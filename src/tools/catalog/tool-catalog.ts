@@ -82,8 +82,6 @@ export class ToolCatalog implements AsyncDisposable {
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
-    pool.storedRevision = (server) => this.find(server)?.protocol;
-    pool.storedSchema = (server, tool) => this.find(server)?.tools.find(({ name }) => name === tool)?.inputSchema;
     // A call of a tool that the server no longer lists: the registry is older than the server.
     pool.onUnlistedCall((server) => void this.#refreshChanged(server));
   }

@@ -107,7 +107,7 @@ describe("the fuzzer finds", () => {
         const { signal } = new AbortController();
         void options.bindings.call(
           { namespace: "test", name: "slow", group: "tools", args: { ms: 40 }, raw: false },
-          signal,
+          { signal },
         );
         return outcome;
       },
@@ -120,7 +120,10 @@ describe("the fuzzer finds", () => {
         const { signal } = new AbortController();
         setTimeout(
           () =>
-            options.bindings.call({ namespace: "test", name: "echo", group: "tools", args: {}, raw: false }, signal),
+            options.bindings.call(
+              { namespace: "test", name: "echo", group: "tools", args: {}, raw: false },
+              { signal },
+            ),
           1,
         );
         return outcome;

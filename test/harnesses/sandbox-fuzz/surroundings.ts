@@ -22,11 +22,11 @@ export class CountedBindings {
 
   readonly bindings: Bindings = {
     namespaces,
-    call: async (call, signal) => {
+    call: async (call, { signal }) => {
       if (this.#over) this.lateCalls += 1;
       this.#open.add(signal);
       try {
-        return call.name === "slow" ? await slowly(call, signal) : await answer(call, signal);
+        return call.name === "slow" ? await slowly(call, signal) : await answer(call, { signal });
       } finally {
         this.#open.delete(signal);
       }

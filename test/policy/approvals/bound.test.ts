@@ -62,7 +62,7 @@ describe("a call that is made again after its process has ended", () => {
     await waiting.elsewhere.decide(row.id, yes);
     await waiting.reopen();
     const { asked, host } = new Person("no");
-    waiting.toolbox.pool.responder = host;
+    waiting.toolbox.pool.setHost({ responder: host });
     expect(await waiting.call(args)).toContain("did remove-it");
     expect(asked).toEqual([]);
     expect(await waiting.states()).toEqual(["approved"]);

@@ -1,7 +1,7 @@
 /** Calls that wait for a decision: made in the agent, at the terminal, or by another process. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { askAtTerminal } from "../../../src/cli/at-terminal.ts";
+import { personAtTerminal } from "../../../src/cli/at-terminal.ts";
 import type { Io } from "../../../src/cli/io.ts";
 import type { Activity } from "../../../src/cli/progress.ts";
 import { auditFolder, storeFile } from "../../../src/config/locations.ts";
@@ -20,7 +20,7 @@ const always = { confirm: "always" };
 const did = "did remove-it";
 const person = async (...answers: (string | object)[]) => {
   const asked = new Person(...answers);
-  waiting.toolbox.pool.responder = asked.host;
+  waiting.toolbox.pool.setHost({ responder: asked.host });
   return asked;
 };
 
@@ -157,8 +157,9 @@ describe("a call that nobody can be asked about", () => {
     expect(await waiting.toolbox.pool.callTool("rec", "remove-it", {}).catch((error) => error.message)).toBe(message);
     waiting.toolbox.config.approvals.wait = false;
     expect(await waiting.call({})).toBe(message);
-    waiting.toolbox.config.approvals.wait = true;
-    waiting.toolbox.waitsForApprovals = false;
+    waiting.waits = false;
+    await waiting.reopen();
+    waiting.waits = true;
     expect(await waiting.call({})).toBe(message);
     expect(await waiting.states()).toEqual([]);
   });
@@ -196,14 +197,16 @@ describe("a call with a host that asks", () => {
   test("is decided elsewhere while the host still asks, and the question there ends", async () => {
     await waiting.open(always);
     let ended = false;
-    waiting.toolbox.pool.responder = {
-      capabilities: { elicitation: { form: {} } },
-      elicit: async (_, { signal }) => {
-        await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-        ended = true;
-        throw signal.reason;
+    waiting.toolbox.pool.setHost({
+      responder: {
+        capabilities: { elicitation: { form: {} } },
+        elicit: async (_, { signal }) => {
+          await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+          ended = true;
+          throw signal.reason;
+        },
       },
-    };
+    });
     const running = waiting.call({ id: 1 });
     await waiting.decide(yes);
     expect(await running).toContain(did);
@@ -222,10 +225,12 @@ describe("a call with a host that asks", () => {
 
   test("waits for a decision elsewhere if the host fails to ask", async () => {
     await waiting.open(always);
-    waiting.toolbox.pool.responder = {
-      capabilities: { elicitation: { form: {} } },
-      elicit: () => Promise.reject(new Error("no form today")),
-    };
+    waiting.toolbox.pool.setHost({
+      responder: {
+        capabilities: { elicitation: { form: {} } },
+        elicit: () => Promise.reject(new Error("no form today")),
+      },
+    });
     const running = waiting.call({ id: 1 });
     await waiting.decide(yes);
     expect(await running).toContain(did);
@@ -309,7 +314,6 @@ test("no more than five hundred calls of a config wait, of all executions togeth
 });
 
 test("a question at the terminal ends when somebody decides elsewhere, and says so", async () => {
-  await waiting.open(always);
   let written = "";
   const write = async (text: string) => {
     written += text;
@@ -329,7 +333,9 @@ test("a question at the terminal ends when somebody decides elsewhere, and says 
   };
   const interrupted = new AbortController().signal;
   const io: Io = { stdin, stdout: output, stderr: output, env: {}, cwd: "/", interrupted };
-  askAtTerminal(waiting.toolbox, { pause: () => () => {} } as Activity, io);
+  waiting.atTerminal = personAtTerminal(() => ({ pause: () => () => {} }) as unknown as Activity, io);
+  await waiting.open(always);
+  waiting.atTerminal = undefined;
   const running = waiting.call({ id: 1 });
   await shown.promise;
   await waiting.decide(yes);

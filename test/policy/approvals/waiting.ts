@@ -17,6 +17,7 @@ export const session: Decision = { state: "approved", scope: "session", by: "com
 export const no: Decision = { state: "denied", by: "page" };
 
 export class Waiting extends Recorded {
+  override waits = true;
   #elsewhere: Approvals | undefined;
   /** How often it was opened. */
   #opened = 0;
@@ -40,12 +41,6 @@ export class Waiting extends Recorded {
     for (const suffix of ["", "-wal", "-shm"]) rmSync(storeFile(this.env) + suffix, { force: true });
     rmSync(auditFolder(this.env), { recursive: true, force: true });
     return super.open(...args);
-  }
-
-  override async reopen(): Promise<Toolbox> {
-    const toolbox = await super.reopen();
-    toolbox.waitsForApprovals = true;
-    return toolbox;
   }
 
   /** Stores a program of the execution, so that another process could continue it. */

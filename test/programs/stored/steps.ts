@@ -55,8 +55,9 @@ async function step({ id, source }: Step): Promise<Stepped> {
   kept.want();
   await kept.begun;
   const waits = Promise.withResolvers<undefined>();
-  const call: Bindings["call"] = async (of, signal, _, made) => {
-    if (made && answered.has(made.call)) return answer(of, signal);
+  const call: Bindings["call"] = async (of, context) => {
+    const { signal, made } = context;
+    if (made && answered.has(made.call)) return answer(of, context);
     waits.resolve(undefined);
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("given up"))));
   };

@@ -48,7 +48,7 @@ describe("freshness", () => {
       await toolbox.catalog.writeIndex();
     }
     await using toolbox = await folder.open();
-    const revisions = ["newer", "older"].map((server) => toolbox.pool.storedRevision?.(server));
+    const revisions = ["newer", "older"].map((server) => toolbox.catalog.find(server)?.protocol);
     expect(revisions).toEqual(["2026-07-28", "2025-11-25"]);
   });
 

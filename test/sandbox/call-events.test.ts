@@ -1,6 +1,7 @@
 /** Observers of an execution get every call: its line, its arguments, and its end. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { CallWatcher } from "../../src/sandbox/contract.ts";
+import { textOf } from "../../src/sandbox/binding-value.ts";
+import type { CallListener } from "../../src/sandbox/call-events.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 
 setDefaultTimeout(60_000);
@@ -14,14 +15,13 @@ afterAll(() => harness[Symbol.dispose]());
 /** One line per event, in order. */
 async function seen(source: string, options: HarnessOptions = {}): Promise<string[]> {
   const lines: string[] = [];
-  const watch: CallWatcher = ({ namespace, group, name, line, args }) => {
+  const listener: CallListener = (event) => {
+    const { namespace, group, name, line, args } = event.request;
     const call = `${line}: ${namespace}.${group}.${name}`;
-    lines.push(`${call} ${args}`);
-    return (end) => {
-      lines.push(`${call} → ${end.outcome === "ok" ? end.text : end.outcome}`);
-    };
+    if (event.type === "called") lines.push(`${call} ${args}`);
+    else lines.push(`${call} → ${event.type === "returned" ? textOf(event.value) : event.type}`);
   };
-  await harness.run(source, { ...options, watch });
+  await harness.run(source, { ...options, listener });
   return lines;
 }
 

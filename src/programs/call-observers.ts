@@ -1,0 +1,29 @@
+/** Everybody who looks at calls of tools. The receipt of a program is the sandbox's own. */
+import { tellAll } from "../sandbox/call-events.ts";
+import type { ToolCallListener } from "./call-events.ts";
+import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import { callCounter } from "./ledger/call-counter.ts";
+import type { Parts } from "./parts.ts";
+import { progressLines, type Tell } from "./progress-text.ts";
+import type { Recording } from "./recording.ts";
+
+interface Observers {
+  parts: Parts;
+  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
+  isForAgent?: boolean | undefined;
+  recording?: Recording | undefined;
+  checkpointer?: ExecutionCheckpointer | undefined;
+  tell?: Tell | undefined;
+}
+
+/** Another observer is another line. */
+export function observersOf({ parts, isForAgent = false, recording, checkpointer, tell }: Observers): ToolCallListener {
+  const all: (ToolCallListener | undefined)[] = [
+    recording?.hear,
+    callCounter(parts, isForAgent),
+    (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),
+    (event) => (event.type === "answered" ? parts.catalog.observer.see(event) : undefined),
+    tell && progressLines(tell),
+  ];
+  return tellAll(all.filter((each) => each !== undefined));
+}

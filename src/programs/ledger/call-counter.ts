@@ -1,0 +1,97 @@
+/** Counts calls in the ledger. */
+
+import { charsOfBlocks, shownChars } from "../../base/context-characters.ts";
+import type { JsonObject } from "../../base/json-object.ts";
+import { continuesElsewhere } from "../../policy/desk.ts";
+import { contextChars, textOf } from "../../sandbox/binding-value.ts";
+import type { CallRequest } from "../../sandbox/contract.ts";
+import { LargeJson } from "../../servers/decoding/large-json.ts";
+import { objectsOf } from "../../servers/result.ts";
+import { entryKeyOf } from "../../tools/catalog/config-entry.ts";
+import { findTool } from "../../tools/model.ts";
+import type { CallValue, ToolCallListener } from "../call-events.ts";
+import type { Parts } from "../parts.ts";
+import { isKnownFunction } from "../server-functions.ts";
+import { type ToolUse, unknownTool } from "./counts.ts";
+
+type Chars = Pick<ToolUse, "resultChars" | "takenChars" | "argumentChars">;
+
+const noChars: Chars = { resultChars: 0, takenChars: 0, argumentChars: 0 };
+
+/** With `isForAgent`, a program of an agent makes the calls, so their results do not enter its context by themselves. */
+export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener {
+  const open = new Map<number, { calledAt: number; hasLeft: boolean }>();
+  return (event) => {
+    const known = open.get(event.call);
+    switch (event.type) {
+      case "called":
+        // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
+        if (event.request.namespace === "" || !parts.ledger.isOn) return;
+        open.set(event.call, { calledAt: performance.now(), hasLeft: false });
+        return;
+      case "sent":
+        if (known) known.hasLeft = true;
+        return;
+      case "returned":
+      case "failed":
+      case "cancelled": {
+        open.delete(event.call);
+        // Another process makes a call that has not left, and counts it.
+        if (!known || (event.type === "cancelled" && event.reason === continuesElsewhere && !known.hasLeft)) return;
+        const { request, waitedMs } = event;
+        const value = event.type === "returned" ? event.value : undefined;
+        count(parts, request, {
+          calls: 1,
+          failures: event.type === "failed" || isError(value) ? 1 : 0,
+          durationMs: performance.now() - known.calledAt - waitedMs,
+          ...charsOf(value),
+          ...(isForAgent ? charsForAgent(value, request) : {}),
+        });
+      }
+    }
+  };
+}
+
+function count(parts: Parts, request: CallRequest, use: ToolUse): void {
+  const used = usedNames(request, parts);
+  const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
+  parts.ledger.called({ ...used, entry: config && entryKeyOf(parts.config, config) }, use);
+}
+
+function isError(value: CallValue | undefined): boolean {
+  return value !== undefined && "result" in value && value.result["isError"] === true;
+}
+
+function charsOf(value: CallValue | undefined): Chars {
+  if (!value) return noChars;
+  if (!("result" in value)) return { ...noChars, resultChars: textOf(value).length };
+  const { result } = value;
+  return { ...noChars, resultChars: charsOfResult(result["content"] ?? result["contents"] ?? messagesOf(result)) };
+}
+
+function charsForAgent(value: CallValue | undefined, request: CallRequest): Omit<Chars, "resultChars"> {
+  return {
+    takenChars: value && !("result" in value) ? contextChars(value, request, shownChars) : 0,
+    argumentChars: request.args?.length ?? 0,
+  };
+}
+
+/** Large content is counted as text, without parsing it. */
+function charsOfResult(blocks: unknown): number {
+  return blocks instanceof LargeJson ? (blocks.text ?? blocks.json).length : charsOfBlocks(blocks);
+}
+
+function messagesOf(prompt: JsonObject): unknown {
+  return objectsOf(prompt["messages"]).map(({ content }) => content);
+}
+
+/** The names of a call's server and tool. An unknown name could be anything, so a placeholder is stored in its place. */
+export function usedNames(
+  { namespace, group, name }: Pick<CallRequest, "namespace" | "group" | "name">,
+  { config, catalog }: Parts,
+): { server: string; tool: string } {
+  const server = config.servers.has(namespace) ? namespace : unknownTool;
+  if (group !== "tools") return { server, tool: isKnownFunction(group, name) ? `${group}.${name}` : unknownTool };
+  const known = catalog.findWithDenied(namespace);
+  return { server, tool: (known && findTool(known, name))?.name ?? unknownTool };
+}

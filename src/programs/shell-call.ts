@@ -1,0 +1,174 @@
+/** `claudikins call`: calls a tool with words of a command line and returns its whole result. The daemon does the same for it. */
+
+import { durationText } from "../base/duration.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import { didYouMean, nearNames } from "../base/near-names.ts";
+import { TimeLimit } from "../base/time-limit.ts";
+import type { ToolResult } from "../servers/result.ts";
+import { findTool, type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
+import { hookIn, hookKey } from "../tools/registry/hooks.ts";
+import { callTool, singleCall } from "./call.ts";
+import { argumentsOf, type Given, notAnArgument } from "./call-arguments.ts";
+import type { Parts } from "./parts.ts";
+import { progressText } from "./progress-text.ts";
+
+export interface ToolCall {
+  /** `server.tool`, or the server alone if `tool` is given. */
+  target: string;
+  tool?: string | undefined;
+  given: Given[];
+  /** Limit for the start of the server and the call together. Without it, the config's limit applies to the call alone. */
+  timeoutMs?: number | undefined;
+  /** The mark of the text that led the caller here, as in `tools/registry/hooks.ts`. */
+  via?: string | undefined;
+}
+
+export interface Called {
+  server: string;
+  /** The tool's own name. */
+  tool: string;
+  result: ToolResult;
+}
+
+export interface CallOptions {
+  signal: AbortSignal;
+  /** Called with a line when the server reports progress. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+/** Calls a tool. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
+export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress }: CallOptions): Promise<Called> {
+  const { timeoutMs, via = "" } = wanted;
+  const hook = hookIn(via);
+  if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));
+  const target = targetOf(wanted, parts);
+  const { server } = target;
+  const id = toolId(server, target.tool);
+  const late = new AbortController();
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, () => late.abort());
+  const request = { namespace: server, group: "tools", name: target.tool, raw: true } as const;
+  const argumentsFor = (schema: JsonObject) => argumentsOf(wanted.given, schema);
+  const either = limit ? AbortSignal.any([signal, late.signal]) : signal;
+  let { tool } = target;
+  try {
+    const { result } = await singleCall(request, parts, { signal, clock: limit }, async (context) => {
+      const called = await callTool({ ...request, args: {}, argumentsFor }, parts, {
+        ...context,
+        signal: either,
+        timeoutMs,
+        onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
+      });
+      tool = called.tool.name;
+      return { result: called.result };
+    });
+    return { server, tool, result };
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
+    const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
+    throw isUnknown ? unknownTool(target, parts) : error;
+  } finally {
+    limit?.end();
+  }
+}
+
+function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
+  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${durationText(timeoutMs)}`, {
+    hint: "Raise --timeout, or ask for less in one call.",
+  });
+}
+
+/** Finds the tool that would be called, to ask a person for its arguments. A server that is not known is listed. */
+export async function describe(
+  wanted: Pick<ToolCall, "target" | "tool">,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<{ server: RegistryServer; tool: RegistryTool }> {
+  const target = targetOf(wanted, parts);
+  parts.pool.refuseDenied(target.server, target.tool);
+  const server = parts.catalog.findWithDenied(target.server) ?? (await parts.catalog.fetch(target.server, signal));
+  const tool = findTool(server, target.tool);
+  if (!tool) throw unknownTool(target, parts);
+  parts.pool.refuseDenied(target.server, tool.name);
+  return { server, tool };
+}
+
+interface Target {
+  server: string;
+  /** The tool's name as it was written. */
+  tool: string;
+}
+
+/**
+ * Reads `server.tool`, or the two as separate words. The longest matching server name wins; names in code match as well. Throws
+ * SERVER_NOT_FOUND, and TOOL_NOT_FOUND if only a server is named.
+ */
+function targetOf(words: { target: string; tool?: string | undefined }, parts: Parts): Target {
+  const { target } = words;
+  const fitting = parts.catalog.names
+    .flatMap(({ name, jsName }) =>
+      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
+    )
+    .filter(({ written }) => target === written || target.startsWith(`${written}.`))
+    .sort((a, b) => b.written.length - a.written.length);
+  const [longest] = fitting;
+  const exact = fitting.find(({ written }) => target === written);
+  if (words.tool !== undefined) {
+    if (exact) return { server: exact.name, tool: words.tool };
+    throw longest ? notAnArgument(words.tool) : unknownServer(target, `${target}.${words.tool}`, parts);
+  }
+  const found = fitting.find(({ written }) => target.length > written.length + 1);
+  if (found) return { server: found.name, tool: target.slice(found.written.length + 1) };
+  throw longest ? missingTool(longest.name, parts) : unknownServer(target, target, parts);
+}
+
+/** The error for a tool that its server does not have. */
+function unknownTool({ server, tool }: Target, parts: Parts): ClaudikinsError {
+  const ids = idsOf([server], parts);
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
+    hint: didYouMean(toolId(server, tool), ids) ?? someOf(ids) ?? "It has no tools.",
+  });
+}
+
+function missingTool(server: string, parts: Parts): ClaudikinsError {
+  const ids = idsOf([server], parts);
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} is a server: add the name of a tool`, {
+    hint: someOf(ids) ?? `To see them: claudikins list tools ${server}`,
+  });
+}
+
+/** `whole` includes the tool, if one was written. */
+function unknownServer(written: string, whole: string, parts: Parts): ClaudikinsError {
+  const servers = [...parts.config.servers.keys()];
+  const [server = written] = written.split(".", 1);
+  const hint =
+    didYouMean(whole, idsOf(servers, parts)) ??
+    (whole.includes(".") ? undefined : toolsCalled(whole, parts)) ??
+    didYouMean(server, servers) ??
+    (servers.length > 0 ? `Servers: ${servers.slice(0, maxNames).join(", ")}` : "The config has no servers.");
+  return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
+}
+
+/** A hint for a tool name that was written without its server. */
+function toolsCalled(written: string, parts: Parts): string | undefined {
+  const tools = parts.catalog.names.flatMap(({ name: server }) =>
+    (parts.catalog.find(server)?.tools ?? []).map(({ name }) => ({ name, id: toolId(server, name) })),
+  );
+  const near = nearNames(written, new Set(tools.map(({ name }) => name)));
+  const ids = near.flatMap((name) => tools.filter((tool) => tool.name === name).map(({ id }) => id));
+  return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
+}
+
+/** Maximum number of names in an error. */
+const maxNames = 20;
+
+function someOf(ids: string[]): string | undefined {
+  if (ids.length === 0) return undefined;
+  const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
+  return `Available: ${ids.slice(0, maxNames).join(", ")}${more}`;
+}
+
+/** The ids of the known tools, without denied ones. */
+function idsOf(servers: string[], parts: Parts): string[] {
+  return servers.flatMap((server) => parts.catalog.find(server)?.tools.map(({ name }) => toolId(server, name)) ?? []);
+}

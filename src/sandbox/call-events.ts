@@ -1,0 +1,76 @@
+/** What happens to calls, as one stream of events. The receipt of a program is made from it, and so is whatever else looks at calls. */
+import { type Clock, HeldTime } from "../base/time-limit.ts";
+import type { BindingValue, CallRequest } from "./contract.ts";
+import type { ErrorShape, SettleMessage } from "./messages.ts";
+
+interface Told {
+  /** Calls of an execution count from 1, in the order in which it made them. */
+  call: number;
+  request: CallRequest;
+}
+
+interface Ended extends Told {
+  /** Time in which a person was asked, in milliseconds. */
+  waitedMs: number;
+}
+
+export type CallEvent<Value = BindingValue> =
+  | ({ type: "called" } & Told)
+  | ({ type: "returned"; value: Value } & Ended)
+  | ({ type: "failed"; error: ErrorShape } & Ended)
+  /** The execution ended first. `reason` is that of its signal. */
+  | ({ type: "cancelled"; reason: unknown } & Ended)
+  /** The call was answered before the execution was continued in this process. */
+  | ({ type: "restored"; answer: SettleMessage } & Told);
+
+/**
+ * Gets every event of a call, in order. It delays the call, so it must be fast. The call waits for the promise of a listener that needs
+ * time. Listeners do not throw.
+ */
+export type CallListener<Event = CallEvent> = (event: Event) => void | Promise<void>;
+
+/** Passes each event on to all listeners. */
+export function tellAll<Event>(listeners: readonly CallListener<Event>[]): CallListener<Event> {
+  return async (event) => {
+    await Promise.all(listeners.map((listener) => listener(event)));
+  };
+}
+
+interface Call<Value> extends Told {
+  signal: AbortSignal;
+  /** Paused while a person is asked. */
+  clock: Clock | undefined;
+  listener: CallListener<CallEvent<Value>>;
+}
+
+/** Makes a call, and tells that it was made and how it ended. `make` gets a clock that measures how long a person was asked. */
+export async function observedCall<Value>(
+  { call, request, signal, clock, listener }: Call<Value>,
+  make: (clock: Clock) => Promise<Value>,
+): Promise<Value> {
+  const held = new HeldTime(clock);
+  const told = { call, request };
+  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...told, waitedMs: held.ms }) as const;
+  await listener({ type: "called", ...told });
+  try {
+    const value = await make(held);
+    await listener(signal.aborted ? cancelled() : { type: "returned", value, ...told, waitedMs: held.ms });
+    return value;
+  } catch (error) {
+    // A call that was cancelled with the execution did not fail.
+    const failed = { type: "failed", error: errorShape(error), ...told, waitedMs: held.ms } as const;
+    await listener(signal.aborted ? cancelled() : failed);
+    throw error;
+  }
+}
+
+/** What the program may see of an error: never a stack, a cause, or a path of ours. */
+export function errorShape(error: unknown): ErrorShape {
+  const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
+  return {
+    name: "ToolError",
+    message: typeof message === "string" ? message : String(error),
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof hint === "string" ? { hint } : {}),
+  };
+}
