@@ -1,65 +1,76 @@
-/** Runs the session step by step in a temporary home at a terminal. Any unexpected output ends it. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { type Ended, runAtTerminal } from "./pty.ts";
-import { Recorder, type Recording, withShortName } from "./recording.ts";
-import { Screen } from "./screen.ts";
-import { columns, rows, type Step, settings, shopProgram, steps } from "./steps.ts";
+/** Runs the commands of the session at a real terminal, in a temporary home. A command that fails or prints something unexpected ends it. */
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { Terminal } from "@xterm/headless";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import { type Line, lineOf } from "./picture.ts";
+import { columns, settings, shopProgram, steps } from "./steps.ts";
 
-/** The pause before the first letter, and after Enter if nothing happens. */
-const breathMs = 700;
+/** More lines than the session has, so that none scrolls away. */
+const rows = 200;
 
-/** Throws if a command fails, or if its output is not as expected. */
-export async function recordSession(binary: string, signal: AbortSignal): Promise<Recording> {
+/** The time to read the last output, which is complete when the command ends. */
+const restMs = 1_000;
+
+const [green, bold, plain] = ["\u001b[32m", "\u001b[1m", "\u001b[0m"];
+
+/** The lines of the terminal after all commands. */
+export async function runSession(binary: string): Promise<Line[]> {
   using folder = temporaryFolder();
-  const surroundings = { ...furnish(folder.path, binary), columns, rows, signal };
-  const recorder = new Recorder(new Screen(columns, rows));
-  await recorder.prompt();
-  recorder.pause(breathMs);
-  for (const step of steps) {
-    const ended = await runAtTerminal(step.command, surroundings);
-    const written = withShortName(ended.written, surroundings.env["HOME"] ?? "", "~");
-    check(step, { ...ended, written });
-    await recorder.type(step.command, step.letterMs);
-    await recorder.play(written, ended.endMs);
-    await recorder.prompt();
-    recorder.pause(step.readMs);
-  }
-  return recorder.end();
-}
-
-function check({ command, shows }: Step, { exitCode, written }: Ended): void {
-  const text = Bun.stripANSI(written.map((each) => each.text).join(""));
-  const [line] = command.split("\n");
-  if (exitCode !== 0) throw new Error(`"${line}" ended with ${exitCode}:\n${text}`);
-  const missing = shows.find((pattern) => !pattern.test(text));
-  if (missing) throw new Error(`"${line}" did not print ${missing}:\n${text}`);
-}
-
-/** A home with settings of Claude Code, a project, and programs by the names that people type. */
-function furnish(folder: string, binary: string): { cwd: string; env: Record<string, string> } {
-  const [home, programs] = [join(folder, "home"), join(folder, "bin")];
+  const home = join(folder.path, "home");
   const project = join(home, "project");
+  const programs = join(folder.path, "bin");
   mkdirSync(project, { recursive: true });
   mkdirSync(programs);
   symlinkSync(binary, join(programs, "claudikins"));
-  writeFileSync(join(programs, "shop"), shopProgram);
-  chmodSync(join(programs, "shop"), 0o755);
-  writeFileSync(join(home, ".claude.json"), JSON.stringify(settings(project, join(home, "memory.jsonl")), null, 2));
+  chmodSync(folder.write("bin/shop", shopProgram), 0o755);
+  folder.write("home/.claude.json", settings(project, join(home, "memory.jsonl")));
   const env = {
     HOME: home,
-    PATH: `${programs}${delimiter}${process.env["PATH"] ?? ""}`,
+    PATH: [programs, dirname(process.execPath), process.env["PATH"]].join(delimiter),
     TERM: "xterm-256color",
     LANG: "C.UTF-8",
     TZ: "UTC",
-    // Without this, it would outlive the session.
+    // A daemon would outlive the session.
     CLAUDIKINS_DAEMON: "off",
   };
-  return { cwd: project, env };
+  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const write = (text: string) => new Promise<void>((resolve) => terminal.write(text, resolve));
+  for (const { command, shows } of steps) {
+    const ended = await atTerminal(command, project, env);
+    const output = ended.output.replaceAll(home, "~");
+    const [text, name] = [Bun.stripANSI(output), command.split("\n")[0]];
+    if (ended.exitCode !== 0) throw new Error(`"${name}" ended with ${ended.exitCode}:\n${text}`);
+    const missing = shows.find((pattern) => !pattern.test(text));
+    if (missing) throw new Error(`"${name}" did not print ${missing}:\n${text}`);
+    const typed = command.replaceAll("\n", `${plain}\r\n${green}> ${plain}`);
+    await write(`${green}$ ${plain}${bold}${typed}${plain}\r\n${output}`);
+  }
+  const { active } = terminal.buffer;
+  const lines = Array.from({ length: active.baseY + active.cursorY }, (_, place) => lineOf(active.getLine(place)!));
+  terminal.dispose();
+  return lines;
 }
 
-function temporaryFolder(): Disposable & { path: string } {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "claudikins-session-")));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+/** Runs one program with arguments, in shell syntax. */
+async function atTerminal(command: string, cwd: string, env: Record<string, string>) {
+  const closed = Promise.withResolvers<void>();
+  const decoder = new TextDecoder();
+  let output = "";
+  const child = Bun.spawn(["sh", "-c", `exec ${command}`], {
+    cwd,
+    env,
+    terminal: {
+      cols: columns,
+      rows,
+      data: (_, bytes) => {
+        output += decoder.decode(bytes, { stream: true });
+      },
+      exit: () => closed.resolve(),
+    },
+  });
+  const exitCode = await child.exited;
+  await Promise.race([closed.promise, Bun.sleep(restMs)]);
+  child.terminal?.close();
+  return { output, exitCode };
 }

@@ -1,16 +1,12 @@
-/** The steps of the session: the files of a new user, the commands, and their expected output. */
+/** The session that the README shows: the settings of a new user, the commands, and what their output must have. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 export const columns = 104;
-export const rows = 29;
 
 export interface Step {
   /** The command as typed, possibly on several lines. */
   command: string;
-  letterMs: number;
-  /** The pause for reading its output. */
-  readMs: number;
   /** Patterns that the output must match. */
   shows: RegExp[];
 }
@@ -18,14 +14,10 @@ export interface Step {
 export const steps: readonly Step[] = [
   {
     command: "claudikins init --apply",
-    letterMs: 45,
-    readMs: 3_500,
     shows: [/\d+ tools of 5 servers: about [\d,]+ tokens of definitions/, /Changed claude-code: ~\/\.claude\.json/],
   },
   {
     command: 'claudikins search --limit 1 "which tickets are urgent?"',
-    letterMs: 30,
-    readMs: 2_500,
     shows: [/shop\.list_tickets\(args\?: \{/],
   },
   {
@@ -38,14 +30,10 @@ const count = (id) => orders.filter((order) => order.customer_id === id).length;
 const report = customers.map(({ id, name }) => \`\${name}: \${count(id)} orders\`).join("\\n");
 await files.write_file({ path: "waiting.txt", content: report });
 return report'`,
-    letterMs: 6,
-    readMs: 3_000,
     shows: [/: \d+ orders/, /\[7 calls · [\d.,]+ m?s · [\d,]{7,} characters kept out of the context\]/],
   },
   {
     command: "claudikins trace last",
-    letterMs: 45,
-    readMs: 6_000,
     shows: [/exec · ok · .* · 7 calls, \d at once/, /files\.write_file/],
   },
 ];
