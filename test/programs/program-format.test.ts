@@ -19,6 +19,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
 import { root } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
 import { project } from "../tools/generation/project.ts";
 
@@ -85,8 +86,7 @@ test("the host's part of a program has the shape of the format", async () => {
   await execution.stored();
   using database = await openDatabase(storeFile(env));
   const store = new ExecutionStore(database);
-  while (store.calls(execution.id)[0]?.state !== "sent" || store.calls(execution.id)[0]?.call !== 2)
-    await Bun.sleep(10);
+  await eventually(() => store.calls(execution.id).some(({ call, state }) => call === 2 && state === "sent"));
   const head = readHead(store.program(execution.id)!);
   const writer = new StoreWriter(storeFile(env));
   const { manifest } = head.image;

@@ -9,6 +9,8 @@ import { freeName } from "../types/declarations.ts";
 import { comment } from "../types/documentation.ts";
 import { keyText } from "../types/printer.ts";
 import { generatedMark } from "./generated-mark.ts";
+import { serverGlobal, serverGlobalName } from "./globals/server-global.ts";
+import { serverModule, serverModuleName } from "./globals/server-module.ts";
 
 export interface EmittedFile {
   /** The path below the server's folder. */
@@ -23,6 +25,15 @@ export function isGenerated(text: string): boolean {
 /** Whether a generated file is an executable program. */
 export function isProgramText(text: string): boolean {
   return text.startsWith("#!");
+}
+
+/** All generated files of a server: the modules of its tools, and its declarations for programs. */
+export function filesOfServer(server: RegistryServer): EmittedFile[] {
+  return [
+    ...emitServer(server),
+    { name: serverGlobalName, text: serverGlobal(server) },
+    { name: serverModuleName, text: serverModule(server) },
+  ];
 }
 
 /** One file for each tool; `index.ts` exports all tools, `client.ts` has them as one object, and `example.ts` calls one. */

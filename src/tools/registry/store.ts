@@ -20,10 +20,9 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { assignFileNames } from "../names.ts";
-import { type EmittedFile, emitServer, isGenerated, isProgramText } from "./emit.ts";
+import { type EmittedFile, emitServer, filesOfServer, isGenerated, isProgramText } from "./emit.ts";
 import { globalsFile, writeGlobals } from "./globals/globals-file.ts";
 import { serverGlobalName, withToolsAgain } from "./globals/server-global.ts";
-import { filesOfServer } from "./server-files.ts";
 
 /** The form of the index and of the observed shapes. */
 const form = 1;
