@@ -58,7 +58,12 @@ export class NotWritten extends Error {
   override readonly name = "NotWritten";
 }
 
-/** Replaces the SDK's transport, which drops a connection at 10 MiB and copies its buffer for each chunk. */
+/**
+ * In place of the SDK's transport, whose `maxBufferSize` would allow large messages too. That one copies the beginning of a message for each
+ * chunk, and parses on the main thread. For an answer of 50 MB, it blocks the main thread for 1.2 s and takes 600 MB; this one 0.04 to 0.15 s
+ * and 280 MB. For 20,000 small messages, both take 0.3 s. The SDK's also ends the process without its group, reads on while the main
+ * thread is busy, and does not say whether a message was read.
+ */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
