@@ -56,6 +56,8 @@ export interface Round {
   ends: Record<string, number>;
   /** Processes that ended before the program. */
   deaths: number;
+  /** The process ended before its agent knew the task, so no agent can ask for the outcome. */
+  isLost: boolean;
   wrong: string[];
 }
 
@@ -209,7 +211,7 @@ export async function crashRound(plan: Plan, command: readonly string[]): Promis
   const left = await processesLeft(site.folder.path);
   if (left.length > 0) wrong.push(`${left.length} processes are left`);
   for (const pid of left) process.kill(pid, "SIGKILL");
-  return { plan, ends: countsOf(ends ?? new Map()), deaths, wrong };
+  return { plan, ends: countsOf(ends ?? new Map()), deaths, isLost, wrong };
 }
 
 /** Asks until the program has ended. Never ends if the process dies. `onTask` gets the id of the task that the call becomes. */
