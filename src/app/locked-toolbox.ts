@@ -1,8 +1,8 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
 
 import { ClaudikinsError } from "../base/errors.ts";
+import { personMs } from "../base/limits.ts";
 import { Semaphore } from "../base/semaphore.ts";
-import { personMs } from "../base/time-limit.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

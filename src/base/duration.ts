@@ -1,8 +1,6 @@
 /** Durations as text, in one format for every surface. Nothing here may need Bun, because the page uses it too. */
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+import { dayMs, hourMs, minuteMs } from "./units.ts";
 
 /** What something took, or its limit: `8.4 ms`, `412 ms`, `1.2 s`, `14.5 s`, `3.7 min`, `2 h`, `12 days`. The next unit begins at two of it, seconds at one. */
 export function durationText(ms: number): string {

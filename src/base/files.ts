@@ -25,6 +25,7 @@ import {
 import { basename, dirname } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "./errors.ts";
 import { baseOf, linkInTheWay, linkOnTheWay, type OpenFolder, openGuarded, unguarded } from "./guarded-folders.ts";
+import { firstLineBytes } from "./limits.ts";
 import { noFollow } from "./open-folder.ts";
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
@@ -138,9 +139,6 @@ export function readIfThere(path: string): string | undefined {
     return readFileSync(file.fd, "utf8");
   });
 }
-
-/** Bytes that contain the first line. */
-const firstLineBytes = 16_384;
 
 /** Returns the first line of a file, or undefined if the file is gone or cannot be read. */
 export function firstLineOf(path: string): string | undefined {

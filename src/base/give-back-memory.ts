@@ -2,9 +2,7 @@
 import type { Pointer } from "bun:ffi";
 import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-
-/** Time for `Bun.shrink`, which works when the engine is idle, in code that is unmapped afterwards. Saves 5 MB. */
-const shrinkingMs = 1_000;
+import { memoryShrinkMs } from "./limits.ts";
 
 /**
  * Collects garbage and discards compiled JavaScript, which is compiled again when it runs. After 100 executions this frees 14 MB of
@@ -14,7 +12,7 @@ const shrinkingMs = 1_000;
 export async function giveBackMemory(isOver: () => boolean): Promise<void> {
   if (isOver()) return;
   Bun.shrink();
-  await setTimeout(shrinkingMs, undefined, { ref: false });
+  await setTimeout(memoryShrinkMs, undefined, { ref: false });
   if (process.platform === "linux" && !isOver()) await unmapProgram();
 }
 

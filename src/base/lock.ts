@@ -3,9 +3,7 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
-
-/** Longer than any holder needs, which is the time of a few requests to a server. */
-const defaultWaitMs = 60_000;
+import { lockWaitMs } from "./limits.ts";
 
 export interface Lock {
   release(): void;
@@ -79,7 +77,7 @@ export async function withLock<T>(
   file: string,
   what: string,
   work: () => T | Promise<T>,
-  waitMs = defaultWaitMs,
+  waitMs = lockWaitMs,
 ): Promise<T> {
   const lock = await waitForLock(file, what, waitMs);
   if (!lock) {

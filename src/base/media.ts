@@ -2,6 +2,7 @@
 
 import { grouped } from "./counted.ts";
 import { isObject, type JsonObject } from "./json-object.ts";
+import { maxMediaDepth, minMediaChars } from "./limits.ts";
 
 export type Block = JsonObject;
 
@@ -72,9 +73,6 @@ export interface WithoutMedia {
   media: Block[];
 }
 
-/** Deeper levels are not searched, because they would overflow the stack. */
-const maxDepth = 500;
-
 /** Removes images, audio and files from a value, at any depth. `words` returns the text in place of the data. */
 export function withoutMedia(value: unknown, words: Words = sizeText): WithoutMedia {
   const media: Block[] = [];
@@ -84,7 +82,7 @@ export function withoutMedia(value: unknown, words: Words = sizeText): WithoutMe
   };
   const inner = (each: unknown, depth: number): unknown => {
     if (typeof each === "string") return withoutBase64(each);
-    if (each === null || typeof each !== "object" || depth > maxDepth) return each;
+    if (each === null || typeof each !== "object" || depth > maxMediaDepth) return each;
     if (Array.isArray(each)) return replaced(each, (item) => inner(item, depth + 1));
     const binary = isBlock(each) ? binaryOf(each) : undefined;
     if (binary) return take(each as Block, binary);
@@ -171,13 +169,10 @@ export function sizeText(binary: Binary): string {
   return `[${binary.mimeType}, ${grouped(bytesOf(binary))} bytes]`;
 }
 
-/** Shorter base64 stays, since a note in its place would not be shorter. */
-const leastChars = 200;
-
 /** Base64 of either alphabet, on one line or several. A line may end with an escape of JSON or JavaScript. */
 const letters = "[A-Za-z0-9+/_-]";
 const lineEnd = String.raw`(?:\\+[rn]|\s){1,2}`;
-const run = `(?:${letters}{${leastChars},}|${letters}{40,}(?:${lineEnd}${letters}{40,}){2,}(?:${lineEnd}${letters}+)?)={0,2}`;
+const run = `(?:${letters}{${minMediaChars},}|${letters}{40,}(?:${lineEnd}${letters}{40,}){2,}(?:${lineEnd}${letters}+)?)={0,2}`;
 
 /** How the base64 of common file types begins. */
 const beginnings: [string, string][] = [
@@ -215,7 +210,7 @@ function isLikely(data: string, around: string): boolean {
  * words stay. `isCut` means that the text was cut at its end, so the size of base64 there is not known.
  */
 export function withoutBase64(text: string, isCut = false): string {
-  if (text.length < leastChars) return text;
+  if (text.length < minMediaChars) return text;
   return text.replace(base64, (whole: string, ...groups: (string | number | undefined)[]) => {
     const [name, named, url, ofUrl, , plain] = groups as (string | undefined)[];
     const at = groups[6] as number;

@@ -3,16 +3,14 @@
  * automatically.
  */
 import { distance } from "fastest-levenshtein";
-
-/** Longer names are not compared, because comparing takes time in proportion to the product of both lengths. */
-const maxLength = 200;
+import { maxComparedNameChars } from "./limits.ts";
 
 /**
  * Returns at most `limit` names similar to `wanted`, closest first, ties in order of name. Case, dashes, underscores and dots are
  * ignored, so `listOrders` finds `list_orders`. A name that contains the wanted one, or is contained in it, counts as similar.
  */
 export function nearNames(wanted: string, names: Iterable<string>, limit = 3): string[] {
-  if (wanted.length > maxLength) return [];
+  if (wanted.length > maxComparedNameChars) return [];
   const plainWanted = plain(wanted);
   return ranked(names, limit, (name) => {
     const candidate = plain(name);
@@ -23,7 +21,7 @@ export function nearNames(wanted: string, names: Iterable<string>, limit = 3): s
 
 /** Returns the name that `wanted` misspells by a few letters. Names that merely contain it do not count. */
 export function misspelling(wanted: string, names: Iterable<string>): string | undefined {
-  if (wanted.length > maxLength) return undefined;
+  if (wanted.length > maxComparedNameChars) return undefined;
   return ranked(names, 1, (name) => editsOf(plain(wanted), plain(name)))[0];
 }
 
@@ -39,7 +37,7 @@ export function didYouMean(wanted: string, names: Iterable<string>): string | un
 function ranked(names: Iterable<string>, limit: number, scoreOf: (name: string) => number | undefined): string[] {
   return [...names]
     .flatMap((name) => {
-      const score = name.length > maxLength ? undefined : scoreOf(name);
+      const score = name.length > maxComparedNameChars ? undefined : scoreOf(name);
       return score === undefined ? [] : [{ name, score }];
     })
     .sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1))

@@ -1,5 +1,6 @@
 /** Runs jobs in worker threads, so that no input can block the main thread. A job that takes too long is terminated. */
 import { ClaudikinsError, type ErrorCode, messageOf } from "./errors.ts";
+import { maxWorkersOfKind, workerCollectAfterMs, workerIdleMs } from "./limits.ts";
 
 /** The job exceeded its time limit. Its worker was terminated. */
 export class TookTooLong extends Error {
@@ -37,12 +38,6 @@ interface IdleWorker {
   timer: ReturnType<typeof setTimeout>;
 }
 
-/** Maximum number of concurrent workers of one kind, by default. Further jobs wait. */
-const usualWorkers = 2;
-
-/** Time after which a worker without work is terminated. */
-const idleMs = 10_000;
-
 /** A pool of workers that all run the same file. Workers are started on demand and do not keep the process alive. */
 export class OffThread<Input, Output> {
   readonly #path: string;
@@ -55,7 +50,7 @@ export class OffThread<Input, Output> {
    * `path` is the path of the worker in `src`, such as `../serve/content/worker.ts`. The worker answers with `answerJobs`. With one worker,
    * jobs are done in their order.
    */
-  constructor(path: string, { maxWorkers = usualWorkers } = {}) {
+  constructor(path: string, { maxWorkers = maxWorkersOfKind } = {}) {
     this.#path = path;
     this.#maxWorkers = maxWorkers;
   }
@@ -102,7 +97,7 @@ export class OffThread<Input, Output> {
     });
   }
 
-  /** Keeps the worker for the next job until it has been idle for `idleMs`. */
+  /** Keeps the worker for the next job until it has been idle for `workerIdleMs`. */
   #rest(worker: Worker): void {
     worker.unref();
     const idle: IdleWorker = {
@@ -110,7 +105,7 @@ export class OffThread<Input, Output> {
       timer: setTimeout(() => {
         this.#idle.splice(this.#idle.indexOf(idle), 1);
         worker.terminate();
-      }, idleMs),
+      }, workerIdleMs),
     };
     idle.timer.unref();
     this.#idle.push(idle);
@@ -135,9 +130,6 @@ function thrownBy(error: unknown): Thrown {
   return { message: messageOf(error) };
 }
 
-/** Time that a worker waits for another job before it collects garbage. */
-const collectAfterMs = 50;
-
 /**
  * Runs in the worker: answers every message with what `work` returns or throws. An output must not have a property
  * `thrown`.
@@ -147,7 +139,7 @@ export function answerJobs<Input, Output>(self: Worker, work: (input: Input) => 
   self.onmessage = async ({ data }: MessageEvent<Input>) => {
     clearTimeout(collecting);
     // An idle worker does not collect garbage by itself, and a job may leave hundreds of megabytes.
-    collecting = setTimeout(() => Bun.gc(true), collectAfterMs);
+    collecting = setTimeout(() => Bun.gc(true), workerCollectAfterMs);
     try {
       self.postMessage((await work(data)) satisfies Answer<Output>);
     } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { isIPv4 } from "node:net";
+import { maxPeerLooks } from "./limits.ts";
 
 /** One end of a connection. */
 export interface End {
@@ -20,9 +21,6 @@ export interface PeerProblem {
 /** IPv4 connections of IPv6 sockets are in the second table. */
 const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
-/** A row can be missed while other rows change, so a missing one is looked for again. */
-const looks = 3;
-
 /** The state of an open connection. In all other states the listed user may be 0, because the program has let go of its socket. */
 const established = "01";
 
@@ -35,7 +33,7 @@ export async function problemOfPeer(peer: End | null, own: End): Promise<PeerPro
   const us = process.getuid?.();
   if (process.platform !== "linux" || us === undefined) return undefined;
   let isListed = false;
-  for (let look = 0; peer && look < looks; look++) {
+  for (let look = 0; peer && look < maxPeerLooks; look++) {
     const rows = await Promise.all(tables.map(rowsOf));
     isListed = rows.some((text) => text !== undefined);
     const owner = ownerIn(rows, peer, own);

@@ -7,9 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError, messageOf } from "./errors.ts";
 import { namesIn } from "./files.ts";
-
-/** Time for a browser to start. */
-const keepMs = 60_000;
+import { redirectFileKeptMs } from "./limits.ts";
 
 const prefix = "claudikins-open-";
 
@@ -32,7 +30,7 @@ export class RedirectFile implements Disposable {
       throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write a file in ${place}: ${messageOf(cause)}`, { cause });
     }
     this.#onRemoved = onRemoved;
-    this.#timer = setTimeout(() => this[Symbol.dispose](), keepMs).unref();
+    this.#timer = setTimeout(() => this[Symbol.dispose](), redirectFileKeptMs).unref();
     if (present.size === 0) process.on("exit", removeAll);
     present.add(this);
   }
@@ -64,7 +62,8 @@ function removeOld(place: string): void {
     if (!name.startsWith(prefix)) continue;
     const folder = join(place, name);
     const found = lstatSync(folder, { throwIfNoEntry: false });
-    const isOld = found?.isDirectory() && found.uid === process.getuid?.() && found.mtimeMs < Date.now() - keepMs;
+    const isOld =
+      found?.isDirectory() && found.uid === process.getuid?.() && found.mtimeMs < Date.now() - redirectFileKeptMs;
     if (isOld) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,6 @@
 /** Notices when nothing has run for a minute. That is the time to give memory back. */
 
-/** Agents make their calls seconds apart. After a longer pause, a cold start is hardly noticed. */
-const restAfterMs = 60_000;
+import { restAfterMs } from "./limits.ts";
 
 export class RestTimer implements Disposable {
   readonly #atRest: () => void;

@@ -6,9 +6,6 @@ export interface Clock {
   release(): void;
 }
 
-/** Time for a person to answer, in milliseconds. */
-export const personMs = 3_600_000;
-
 /** The longest delay of `setTimeout`, in milliseconds. */
 export const maxTimerMs = 2_147_483_647;
 

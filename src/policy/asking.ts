@@ -1,6 +1,7 @@
 /** Asks a person who can be reached now whether a call may be made, and words what follows from the answer. */
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
-import { type Clock, personMs, TimeLimit } from "../base/time-limit.ts";
+import { personMs } from "../base/limits.ts";
+import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { MadeCall, Said } from "./desk.ts";
 import { type Question, questionText } from "./question.ts";

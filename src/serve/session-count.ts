@@ -1,7 +1,8 @@
 /** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../app/toolbox.ts";
-import { charsOfBlocks, shownChars } from "../base/context-characters.ts";
+import { charsOfBlocks } from "../base/context-characters.ts";
+import { maxContextChars } from "../base/limits.ts";
 import { definitionChars } from "../tools/model.ts";
 import { type Hook, hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { receiptKey } from "./content/bounded-content.ts";
@@ -38,7 +39,7 @@ export class SessionCount {
   answered(tool: string, args: Record<string, unknown>, { content, _meta }: CallToolResult): void {
     const { ledger } = this.#toolbox;
     // Agents show no more, and direct tool results are counted in the same way.
-    const chars = Math.min(charsOfBlocks(content), shownChars);
+    const chars = Math.min(charsOfBlocks(content), maxContextChars);
     if (tool === "search_tools") {
       const query = String(args["query"] ?? "");
       ledger.add({ searches: 1, queryChars: query.length, foundChars: chars });

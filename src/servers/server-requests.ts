@@ -17,8 +17,9 @@ import {
 } from "@modelcontextprotocol/core";
 import type { z } from "zod";
 import { messageOf } from "../base/errors.ts";
+import { personMs } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
-import { type Clock, personMs, TimeLimit } from "../base/time-limit.ts";
+import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { visibleText } from "../base/visible-text.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import { isWithin } from "./list-bounds.ts";

@@ -1,7 +1,8 @@
 /** Counts calls in the ledger. */
 
-import { charsOfBlocks, shownChars } from "../../base/context-characters.ts";
+import { charsOfBlocks } from "../../base/context-characters.ts";
 import type { JsonObject } from "../../base/json-object.ts";
+import { maxContextChars } from "../../base/limits.ts";
 import { continuesElsewhere } from "../../policy/desk.ts";
 import { contextChars, textOf } from "../../sandbox/binding-value.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
@@ -71,7 +72,7 @@ function charsOf(value: CallValue | undefined): Chars {
 
 function charsForAgent(value: CallValue | undefined, request: CallRequest): Omit<Chars, "resultChars"> {
   return {
-    takenChars: value && !("result" in value) ? contextChars(value, request, shownChars) : 0,
+    takenChars: value && !("result" in value) ? contextChars(value, request, maxContextChars) : 0,
     argumentChars: request.args?.length ?? 0,
   };
 }

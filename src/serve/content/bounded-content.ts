@@ -1,7 +1,8 @@
 /** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import { charsOfBlocks, shownChars } from "../../base/context-characters.ts";
+import { charsOfBlocks } from "../../base/context-characters.ts";
 import { isServerDown, messageOf } from "../../base/errors.ts";
+import { maxContextChars } from "../../base/limits.ts";
 import { displayedBlocks, shownValue, withoutBase64 } from "../../base/media.ts";
 import { failureMessage, failureText, keptOut, receiptText } from "../../programs/outcome-text.ts";
 import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
@@ -160,7 +161,7 @@ function withReceipt(result: CallToolResult, receipt: Receipt, charsOut: number)
 
 /** Characters of the results that a host would have shown at most, if the model had made the calls. */
 function takenAtMost({ tools }: Receipt): number {
-  return Object.values(tools).reduce((sum, use) => sum + Math.min(use.resultChars, use.calls * shownChars), 0);
+  return Object.values(tools).reduce((sum, use) => sum + Math.min(use.resultChars, use.calls * maxContextChars), 0);
 }
 
 /** The figures of a call without a receipt. */

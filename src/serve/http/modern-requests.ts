@@ -16,8 +16,8 @@ import {
 import type { Toolbox } from "../../app/toolbox.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
+import { personMs } from "../../base/limits.ts";
 import type { Log } from "../../base/log.ts";
-import { personMs } from "../../base/time-limit.ts";
 import type { Asker } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../../app/toolbox.ts";
 import { isObject } from "../../base/json-object.ts";
-import { personMs } from "../../base/time-limit.ts";
+import { personMs } from "../../base/limits.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";

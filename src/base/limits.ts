@@ -1,0 +1,69 @@
+/** The limits that belong to no room in particular, or to several. */
+
+import { hourMs, kilobyte } from "./units.ts";
+
+// Waiting
+
+/** Time for a person to answer. */
+export const personMs = hourMs;
+
+/**
+ * Wait for a lock between processes, if its user sets none. Longer than any holder needs, which is the time of a few requests to a server.
+ */
+export const lockWaitMs = 60_000;
+
+/** Time for messages in one turn of the event loop. All servers share it: a hundred that send without pause take no longer than one. */
+export const eventLoopTurnMs = 8;
+
+/** Time after which a worker without work is terminated. */
+export const workerIdleMs = 10_000;
+
+/** Time that a worker waits for another job before it collects garbage. */
+export const workerCollectAfterMs = 50;
+
+/** Workers of one kind at the same time, if their user sets no other number. Further jobs wait. */
+export const maxWorkersOfKind = 2;
+
+/**
+ * Time without calls after which memory is given back. Agents make their calls seconds apart. After a longer pause, a cold start is hardly
+ * noticed.
+ */
+export const restAfterMs = 60_000;
+
+/** Time for `Bun.shrink`, which works when the engine is idle, in code that is unmapped afterwards. Saves 5 MB. */
+export const memoryShrinkMs = 1_000;
+
+/** Time for a browser to start and read a file that redirects it. */
+export const redirectFileKeptMs = 60_000;
+
+/** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
+export const maxPeerLooks = 3;
+
+// Texts and values
+
+/** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed, by the thread that needs it. */
+export const largeJsonChars = 256 * kilobyte;
+
+/**
+ * Characters of one result that a context holds at most. Hosts cut results at about 25,000 tokens, so the rest would not have been in the
+ * context.
+ */
+export const maxContextChars = 100_000;
+
+/**
+ * Characters that an image counts for in a context. It costs about 1,500 tokens by its pixels, not by its base64. Audio and files are
+ * counted the same.
+ */
+export const imageContextChars = 6_000;
+
+/** Levels of a value that are searched for media. Deeper levels would overflow the stack. */
+export const maxMediaDepth = 500;
+
+/** Shorter base64 stays, since a note in its place would not be shorter. */
+export const minMediaChars = 200;
+
+/** Longer names are not compared with similar ones, because comparing takes time in proportion to the product of both lengths. */
+export const maxComparedNameChars = 200;
+
+/** Bytes of a file that are read for its first line. */
+export const firstLineBytes = 16_384;
