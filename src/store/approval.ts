@@ -80,9 +80,6 @@ export interface ApprovalFilter {
 /** A row as SQLite has it: `changed` and `bound` are JSON. */
 export type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
 
-/** Maximum length of an excerpt. The migration in database.ts has the same number. */
-export const maxExcerpt = 2_000;
-
 export function approvalOf({ changed, bound, ...row }: Row): Approval {
   return {
     ...row,

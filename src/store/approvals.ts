@@ -1,29 +1,24 @@
 /** Approvals in the database: calls that wait for a person's decision, and decisions. Every change is one atomic statement. */
 import type { Database } from "bun:sqlite";
+import { dayMs } from "../base/units.ts";
 import {
   type Approval,
   type ApprovalFilter,
   type Asking,
   approvalOf,
   type Decision,
-  maxExcerpt,
   newApprovalId,
   type Row,
 } from "./approval.ts";
+import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "./limits.ts";
 
 type Values = Record<string, string | number | null>;
-
-/** Days that decided approvals are kept for lists, and their maximum number for each config. */
-export const keptDays = 30;
-export const keptRows = 1_000;
 
 /** What may be open at once: for one config, and for all together. No person reads more. */
 const limits = {
   ofConfig: { rows: 500, bytes: 64_000_000 },
   ofAll: { rows: 2_000, bytes: 256_000_000 },
 };
-
-const dayMs = 86_400_000;
 
 export class ApprovalStore {
   readonly #database: Database;
@@ -44,7 +39,7 @@ export class ApprovalStore {
       id: newApprovalId(),
       changed: changed && JSON.stringify(changed),
       bound: JSON.stringify(bound),
-      excerpt: indented.slice(0, maxExcerpt),
+      excerpt: indented.slice(0, maxExcerptChars),
       argsChars: indented.length,
       argsBytes: Buffer.byteLength(args),
     };
@@ -211,7 +206,7 @@ export class ApprovalStore {
            (SELECT rowid, row_number() OVER (PARTITION BY config ORDER BY decidedAt DESC) AS place FROM approvals WHERE state <> 'open')
          WHERE place > $kept)`,
       )
-      .run({ kept: keptRows });
+      .run({ kept: maxDecidedApprovals });
   }
 
   /** Whether another connection has changed the database since the last call. */
@@ -235,7 +230,7 @@ export class ApprovalStore {
 }
 
 function beforeKept(now: number): number {
-  return now - keptDays * dayMs;
+  return now - approvalKeptDays * dayMs;
 }
 
 /** The filter as SQL with its values. Only the given conditions are named, so that SQLite can use its indexes. */

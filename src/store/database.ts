@@ -7,9 +7,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from "node:path";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { writtenByNewer } from "../base/newer.ts";
-
-/** Time that a process waits for another one that writes. */
-const busyMs = 10_000;
+import { checkpointPages, databaseBusyMs } from "./limits.ts";
 
 /**
  * Each step leads from one version of the schema to the next. Steps are never changed, only added. `StoredExecution`, `StoredCall` and
@@ -105,12 +103,6 @@ const additions = `
   END`;
 
 /**
- * Pages of the write-ahead log before a thread that waits for nobody copies them into the database. The store's own thread does it after
- * 1000 pages, so that others rarely have to.
- */
-const checkpointPages = 8_000;
-
-/**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
  * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for threads that only write.
  */
@@ -123,7 +115,7 @@ export async function openDatabase(file: string, isWriter = false): Promise<Data
     closeSync(openSync(file, "a", 0o600));
     if (process.platform !== "win32") chmodSync(file, 0o600);
     database = new sqlite.Database(file, { strict: true, create: true });
-    database.run(`PRAGMA busy_timeout = ${busyMs}`);
+    database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
     // The file shrinks when programs have ended. An earlier database is rewritten for this, see store-thread.ts.
     if (statSync(file).size === 0) database.run("PRAGMA auto_vacuum = INCREMENTAL");
     // What was deleted must not stay in free pages.
@@ -151,7 +143,7 @@ export async function isNewerDatabase(file: string): Promise<boolean> {
   if (!existsSync(file)) return false;
   const sqlite = await import("bun:sqlite");
   using database = new sqlite.Database(file, { readonly: true });
-  database.run(`PRAGMA busy_timeout = ${busyMs}`);
+  database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
   return versionOf(database) > steps.length;
 }
 
@@ -161,7 +153,7 @@ function versionOf(database: Database): number {
 
 /** SQLite does not wait for other processes that open a new database at the same moment. */
 async function useWal(database: Database): Promise<void> {
-  for (const deadline = performance.now() + busyMs; ; ) {
+  for (const deadline = performance.now() + databaseBusyMs; ; ) {
     try {
       database.run("PRAGMA journal_mode = WAL");
       return;

@@ -1,7 +1,6 @@
 /** The error of a store that has as much data as it may have. */
 import { ClaudikinsError } from "../base/errors.ts";
-
-const megabyte = 1_048_576;
+import { megabyte } from "../base/units.ts";
 
 export function storeIsFull(roomBytes: number): ClaudikinsError {
   const text = `The programs that wait have filled the ${Math.round(roomBytes / megabyte)} MB that they may take together`;

@@ -3,20 +3,15 @@
  * is written and deleted in small steps, between which other processes can write.
  */
 import type { Database } from "bun:sqlite";
+import { answerSliceBytes, maxDeletedAtOnce } from "./limits.ts";
 
 /** The numbers of pages. Below the first one are those of an image. */
 const firstRecord = 2 ** 24;
 const firstAnswer = 2 ** 32;
 const slicesOfAnswer = 4_096;
 
-/** A larger answer is stored in slices of this size. */
-export const sliceBytes = 1_048_576;
-
 export const pageOfRecord = (record: number): number => firstRecord + record;
 export const pageOfAnswer = (call: number, slice: number): number => firstAnswer + call * slicesOfAnswer + slice;
-
-/** Rows that are deleted in one step. Deleting overwrites them. */
-const deletedAtOnce = 16;
 
 export interface Batch {
   pages: Float64Array;
@@ -76,7 +71,7 @@ export class PageStore {
       if (!bytes) throw new Error("a page of the program is missing");
       open.push([page, bytes]);
       openBytes += bytes.length;
-      if (openBytes > sliceBytes) close();
+      if (openBytes > answerSliceBytes) close();
     }
     close();
     return batches;
@@ -108,7 +103,7 @@ export class PageStore {
     const query = this.#database.query("DELETE FROM pages WHERE execution = ? AND page = ? AND version < ?");
     for (const [index, page] of pages.entries()) {
       query.run(execution, page, version);
-      if (index % deletedAtOnce === deletedAtOnce - 1) yield;
+      if (index % maxDeletedAtOnce === maxDeletedAtOnce - 1) yield;
     }
   }
 
@@ -127,7 +122,7 @@ export class PageStore {
       if (isNeeded(page, version)) continue;
       query.run(execution, page, version);
       deleted += 1;
-      if (deleted % deletedAtOnce === 0) yield;
+      if (deleted % maxDeletedAtOnce === 0) yield;
     }
   }
 
@@ -151,7 +146,7 @@ export class PageStore {
   *#deleteWhere(execution: string, where: string, ...values: number[]): Generator<void> {
     const query = this.#database.query<unknown, (string | number)[]>(
       `DELETE FROM pages WHERE rowid IN
-         (SELECT rowid FROM pages WHERE execution = ? AND ${where} LIMIT ${deletedAtOnce})`,
+         (SELECT rowid FROM pages WHERE execution = ? AND ${where} LIMIT ${maxDeletedAtOnce})`,
     );
     while (query.run(execution, ...values).changes > 0) yield;
   }

@@ -4,11 +4,13 @@
  */
 import type { Database } from "bun:sqlite";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { largeJsonChars } from "../base/limits.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
 import { storeIsFull } from "./full.ts";
 import type { FromStore, Job, Jobs, NewExecution, Thrown, ToStore } from "./jobs.ts";
-import { PageStore, pageOfAnswer, pageOfRecord, sliceBytes } from "./pages.ts";
+import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "./limits.ts";
+import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
 
 type Reply = (answer: FromStore, transfer?: ArrayBuffer[]) => void;
 
@@ -17,15 +19,6 @@ interface Slow {
   steps: Iterator<void>;
   done: (error?: unknown) => void;
 }
-
-/** Free pages that are given back in one step. */
-const pagesGivenBack = 500;
-
-/** A database with more data than this is not rewritten only to make its file shrink later. */
-const rewrittenBytes = 64 * 1_048_576;
-
-/** JSON of this length is parsed by the thread that needs it. */
-const largeChars = 262_144;
 
 export class StoreThread {
   readonly #reply: Reply;
@@ -314,13 +307,13 @@ export class StoreThread {
     const { call } = answer;
     if (this.#pages.usedBytes > roomBytes) return;
     const bytes = Buffer.from(JSON.stringify(answer));
-    const slices = Math.ceil(bytes.length / sliceBytes);
+    const slices = Math.ceil(bytes.length / answerSliceBytes);
     for (let slice = 0; slice < slices; slice++) {
       yield this.#pages.write(
         execution,
         pageOfAnswer(call, slice),
         1,
-        bytes.subarray(slice * sliceBytes, (slice + 1) * sliceBytes),
+        bytes.subarray(slice * answerSliceBytes, (slice + 1) * answerSliceBytes),
       );
     }
     this.#executions.answered(execution, call, String(slices));
@@ -355,7 +348,7 @@ export class StoreThread {
     const free = () => this.#number("freelist_count");
     for (let left = free(); left > 0; left = free()) {
       if (this.#number("auto_vacuum") === 0) return;
-      database.run(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+      database.run(`PRAGMA incremental_vacuum(${maxPagesGivenBack})`);
       yield;
     }
   }
@@ -365,7 +358,7 @@ export class StoreThread {
     const database = this.#database!;
     try {
       database.run("PRAGMA busy_timeout = 100");
-      if (this.#number("auto_vacuum") === 0 && this.#pages.usedBytes < rewrittenBytes) {
+      if (this.#number("auto_vacuum") === 0 && this.#pages.usedBytes < maxRewrittenBytes) {
         database.run("PRAGMA auto_vacuum = INCREMENTAL");
         database.run("VACUUM");
       }
@@ -397,7 +390,7 @@ function nextTurn(): Promise<void> {
 }
 
 function isLarge(answer: object): boolean {
-  return Object.values(answer).some((each) => typeof each === "string" && each.length > largeChars);
+  return Object.values(answer).some((each) => typeof each === "string" && each.length > largeJsonChars);
 }
 
 function callOf({
@@ -414,7 +407,7 @@ function callOf({
 
 /** Takes the value out of a large outcome, so that the thread that needs it need not parse it. */
 function splitOutcome(outcome: string | undefined): Jobs["outcome"]["output"] {
-  if (outcome === undefined || outcome.length <= largeChars) return { outcome, value: undefined };
+  if (outcome === undefined || outcome.length <= largeJsonChars) return { outcome, value: undefined };
   const { value, ...rest } = JSON.parse(outcome) as { value?: unknown };
   return { outcome: JSON.stringify(rest), value: JSON.stringify(value) };
 }

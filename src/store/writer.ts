@@ -5,9 +5,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { startWorker } from "../base/off-thread.ts";
 import type { FromStore, JobName, Jobs, Thrown, ToStore } from "./jobs.ts";
-
-/** Time without a job after which the thread ends. */
-const idleMs = 30_000;
+import { writerIdleMs } from "./limits.ts";
 
 interface Waiting {
   resolve: (output: never) => void;
@@ -105,7 +103,7 @@ export class StoreWriter {
   #restLater(worker: Worker): void {
     worker.unref();
     if (worker !== this.#worker) return;
-    this.#timer = setTimeout(() => void this.#rest(), idleMs);
+    this.#timer = setTimeout(() => void this.#rest(), writerIdleMs);
     this.#timer.unref();
   }
 

@@ -3,9 +3,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { hasWhole, maxExcerpt } from "../../src/store/approval.ts";
-import { ApprovalStore, keptDays, keptRows } from "../../src/store/approvals.ts";
+import { hasWhole } from "../../src/store/approval.ts";
+import { ApprovalStore } from "../../src/store/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "../../src/store/limits.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { asking } from "./approvals.ts";
 
@@ -157,7 +158,7 @@ describe("the arguments of a row", () => {
       ...row,
       ...other.get(row.id)!,
       state: state as "approved",
-      excerpt: indented.slice(0, maxExcerpt),
+      excerpt: indented.slice(0, maxExcerptChars),
       argsChars: indented.length,
       argsBytes: JSON.stringify(long).length,
       bound: row.bound,
@@ -210,7 +211,7 @@ describe("a database of the version before", () => {
     expect(store.argumentsOf("open0000")).toBe(args);
     expect(store.argumentsOf("denied00")).toBeUndefined();
     const sizes = { argsChars: args.length, argsBytes: Buffer.byteLength(args) };
-    expect(store.get("denied00")).toMatchObject({ excerpt: args.slice(0, maxExcerpt), ...sizes });
+    expect(store.get("denied00")).toMatchObject({ excerpt: args.slice(0, maxExcerptChars), ...sizes });
     expect(hasWhole(store.get("short000")!)).toBe(true);
   });
 });
@@ -234,7 +235,7 @@ describe("limits", () => {
 
   test("count the decided rows of each config, and the oldest are deleted", () => {
     store.atomically(() => {
-      for (let call = 0; call < keptRows + 5; call++) {
+      for (let call = 0; call < maxDecidedApprovals + 5; call++) {
         store.decide(
           store.add(asking({ call, execution: `e${call}`, expiresAt: 9_000 })).id,
           yes,
@@ -246,7 +247,7 @@ describe("limits", () => {
     store.prune(2_000);
     expect(store.list({ config: null })).toHaveLength(1);
     const left = store.list({ config: "/shop/claudikins.json" });
-    expect(left).toHaveLength(keptRows);
+    expect(left).toHaveLength(maxDecidedApprovals);
     // Two at a time were decided at the same time.
     expect(left.filter(({ call }) => call < 4)).toEqual([]);
   });
@@ -265,8 +266,8 @@ test("the arguments of open rows are limited together, for each config and for a
 test("decided rows are deleted after some weeks, and open ones stay", () => {
   const [open, decided] = [1, 2].map((call) => store.add(asking({ call })));
   store.decide(decided!.id, yes, 1_500);
-  store.prune(1_500 + keptDays * 86_400_000);
+  store.prune(1_500 + approvalKeptDays * 86_400_000);
   expect(store.list()).toHaveLength(2);
-  store.prune(1_501 + keptDays * 86_400_000);
+  store.prune(1_501 + approvalKeptDays * 86_400_000);
   expect(store.list().map(({ id }) => id)).toEqual([open!.id]);
 });

@@ -1,0 +1,42 @@
+/** The limits of the database: how long processes wait for each other, and how much is done in one step. */
+
+import { megabyte } from "../base/units.ts";
+
+// Waiting
+
+/** Time that a process waits for another one that writes. */
+export const databaseBusyMs = 10_000;
+
+/** Time without a job after which the thread that writes ends. */
+export const writerIdleMs = 30_000;
+
+// Approvals
+
+/** Characters of an excerpt of a call's arguments. The migration in database.ts has the same number. */
+export const maxExcerptChars = 2_000;
+
+/** Days that decided approvals are kept for lists. */
+export const approvalKeptDays = 30;
+
+/** Decided approvals that are kept for each config. */
+export const maxDecidedApprovals = 1_000;
+
+// Work in one step
+
+/**
+ * Pages of the write-ahead log before a thread that waits for nobody copies them into the database. The store's own thread does it after
+ * 1000 pages, so that others rarely have to.
+ */
+export const checkpointPages = 8_000;
+
+/** A larger answer is stored in slices of this size. */
+export const answerSliceBytes = megabyte;
+
+/** Rows that are deleted in one step. Deleting overwrites them. */
+export const maxDeletedAtOnce = 16;
+
+/** Free pages that are given back in one step. */
+export const maxPagesGivenBack = 500;
+
+/** A database with more data than this is not rewritten only to make its file shrink later. */
+export const maxRewrittenBytes = 64 * megabyte;
