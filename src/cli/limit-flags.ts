@@ -1,7 +1,7 @@
 /** The flags for the limits of an execution, one for each key of the config's `limits`. */
 
 import { ClaudikinsError } from "../base/errors.ts";
-import { maxTimeoutMs } from "../config/defaults.ts";
+import { maxTimeoutMs } from "../config/limits.ts";
 import { type Args, option, type Values } from "./command.ts";
 import { countUpTo, timeUpTo } from "./flags.ts";
 

@@ -1,8 +1,5 @@
 /** The default values of the config. They are separate from the schema, so that they can be used without loading zod. */
 
-/** The highest time limit that a config may set. */
-export const maxTimeoutMs = 600_000;
-
 export const defaultServerTimes = {
   startTimeoutMs: 30_000,
   callTimeoutMs: 60_000,
@@ -28,10 +25,6 @@ export const defaultLimits = {
 export const defaultExecutions = { keepDays: 7, maxMb: 64, totalMb: 1_024 };
 
 export const defaultApprovals = { wait: true, expireHours: 24 };
-
-/** Maximum number of `registries`, and of the milliseconds that one of them may take. */
-export const maxRegistries = 20;
-export const maxRegistryTimeoutMs = 60_000;
 
 /** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;

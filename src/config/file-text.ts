@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { maxSettingsBytes } from "./limits.ts";
 
 export interface FileText {
   /** The path without links. */
@@ -23,15 +24,13 @@ export interface FileText {
   mode: number;
 }
 
-const maxBytes = 256 * 1_048_576;
-
 /** Throws FILE_NOT_FOUND. Folders and files that are not UTF-8 are refused, because they could not be written back unchanged. */
 export function textOf(path: string): FileText {
   try {
     const real = realpathSync(path);
     const stat = statSync(real);
     if (!stat.isFile()) throw new Error("it is not a file");
-    if (stat.size > maxBytes) throw new Error("it is too large for a settings file");
+    if (stat.size > maxSettingsBytes) throw new Error("it is too large for a settings file");
     const bytes = readFileSync(real);
     const whole = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     const hasMark = whole.startsWith("\uFEFF");

@@ -1,6 +1,7 @@
 /** The small model that executes tasks: the key `llm` of the config, the presets, and what a request needs. */
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
+import { defaultLlmMs } from "./limits.ts";
 
 /** How an endpoint is made to answer with JSON: by a schema, by its JSON mode, or by the prompt alone. */
 export type AnswerFormat = "schema" | "json" | "words";
@@ -79,8 +80,6 @@ export function usualVariable(preset: PresetName | undefined): string | undefine
   return preset === undefined ? undefined : (presets[preset] as Preset).variable;
 }
 
-const defaultLlmTimeoutMs = 30_000;
-
 export function llmOf(entry: LlmEntry, env: Environment): Llm {
   const preset: Partial<Preset> = entry.preset === undefined ? {} : presets[entry.preset];
   // A `baseUrl` beside a preset is a stand-in for the endpoint, with the same abilities.
@@ -100,7 +99,7 @@ export function llmOf(entry: LlmEntry, env: Environment): Llm {
     apiKey: value.apiKey || undefined,
     variable: named,
     headers: value.headers ?? {},
-    timeoutMs: value.timeoutMs ?? defaultLlmTimeoutMs,
+    timeoutMs: value.timeoutMs ?? defaultLlmMs,
     needs: missing,
     variables: used,
   };

@@ -4,15 +4,8 @@
  */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, registryProblem, transportOf } from "./address.ts";
-import {
-  defaultApprovals,
-  defaultExecutions,
-  defaultLimits,
-  defaultServerTimes,
-  defaultSettings,
-  maxRegistries,
-  maxRegistryTimeoutMs,
-} from "./defaults.ts";
+import { defaultApprovals, defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
+import { maxRegistries, maxRegistryTimeoutMs } from "./limits.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, RegistryEntry, ServerEntry, StdioEntry } from "./schema.ts";

@@ -20,13 +20,11 @@ import {
   defaultLimits,
   defaultServerTimes,
   defaultSettings,
-  maxRegistries,
-  maxRegistryTimeoutMs,
-  maxTimeoutMs,
   modes,
   prefixes,
   recordModes,
 } from "./defaults.ts";
+import { maxIdleTimeoutMs, maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
@@ -34,9 +32,6 @@ import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./pol
 const megabytes = z.number().min(0.001).max(512);
 
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
-
-/** One day. `keepAlive` is for servers that must run longer. */
-const maxIdleTimeoutMs = 86_400_000;
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {

@@ -2,7 +2,7 @@
 
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
-import { maxTimeoutMs } from "../../config/defaults.ts";
+import { maxTimeoutMs } from "../../config/limits.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
 import type { Called, ToolCall } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";

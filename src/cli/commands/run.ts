@@ -4,8 +4,8 @@ import { ClaudikinsError, type ErrorCode } from "../../base/errors.ts";
 import { either } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
 import { shellWord } from "../../base/shell-word.ts";
-import { maxTimeoutMs } from "../../config/defaults.ts";
 import type { Environment } from "../../config/environment.ts";
+import { maxTimeoutMs } from "../../config/limits.ts";
 import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
 import {
   doneShape,

@@ -7,6 +7,7 @@ import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../environment.ts";
+import { maxTrustedStates } from "../limits.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
 
@@ -29,9 +30,6 @@ export interface Trusted {
   /** Milliseconds since 1970. */
   at: number;
 }
-
-/** Number of states that are kept for one config, newest first. With several, switching branches does not ask again each time. */
-const maxStates = 20;
 
 /**
  * Returns the trusted states by the path of each config, newest first. A file that cannot be read, or that others can write, trusts
@@ -86,7 +84,7 @@ export function recordTrust(file: string, state: Omit<Trusted, "at">, env: Envir
   return change(env, (configs) => {
     const key = trustKey(file);
     const others = (configs.get(key) ?? []).filter(({ text }) => text !== state.text);
-    configs.set(key, [{ ...state, at: Date.now() }, ...others].slice(0, maxStates));
+    configs.set(key, [{ ...state, at: Date.now() }, ...others].slice(0, maxTrustedStates));
   });
 }
 

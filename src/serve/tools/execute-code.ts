@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../../app/toolbox.ts";
 import { isServerDown } from "../../base/errors.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
-import { maxTimeoutMs } from "../../config/defaults.ts";
+import { maxTimeoutMs } from "../../config/limits.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser } from "../../programs/asker.ts";

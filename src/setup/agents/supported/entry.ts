@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 import { isObject, type JsonObject, stringsIn, withTexts } from "../../../base/json-object.ts";
 import { networkTypeOf } from "../../../config/address.ts";
 import type { PortableEntry } from "../../../config/config-file.ts";
-import { maxTimeoutMs } from "../../../config/defaults.ts";
+import { maxTimeoutMs } from "../../../config/limits.ts";
 import { homeOf } from "../../../config/locations.ts";
 import { oauthKeys } from "../../../config/oauth.ts";
 import type { Reading, Scene } from "./model.ts";

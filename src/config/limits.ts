@@ -1,0 +1,30 @@
+/** The limits of `claudikins.json` and of other settings files. Values that a config leaves out are in defaults.ts. */
+
+import { dayMs, megabyte, minuteMs } from "../base/units.ts";
+
+// Values that a config may set
+
+/** The highest time limit that a config may set. */
+export const maxTimeoutMs = 10 * minuteMs;
+
+/** The longest idle time of a server. `keepAlive` is for servers that must run longer. */
+export const maxIdleTimeoutMs = dayMs;
+
+/** Entries of `registries`. */
+export const maxRegistries = 20;
+
+/** Time to ask one of them. */
+export const maxRegistryTimeoutMs = minuteMs;
+
+// Files
+
+/** A larger file is not a settings file. */
+export const maxSettingsBytes = 256 * megabyte;
+
+/** States that are kept for one config, newest first. With several, switching branches does not ask again each time. */
+export const maxTrustedStates = 20;
+
+// Waiting
+
+/** Time for a model's endpoint to answer, if the config sets none. */
+export const defaultLlmMs = 30_000;
