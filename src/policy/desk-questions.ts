@@ -14,10 +14,8 @@ import {
   type Ticket,
   type Verdict,
 } from "./desk.ts";
+import { maxWaitingCalls } from "./limits.ts";
 import type { Refusals } from "./refusals.ts";
-
-/** Maximum number of calls of one execution that lie on the desk. Further calls wait until one of them is decided. */
-const maxWaiting = 20;
 
 /** A call that lies on the desk. */
 interface Waiting {
@@ -47,7 +45,7 @@ export class DeskQuestions {
   }
 
   placesOf(signal: AbortSignal | undefined): Semaphore {
-    const places = (signal && this.#places.get(signal)) ?? new Semaphore(maxWaiting);
+    const places = (signal && this.#places.get(signal)) ?? new Semaphore(maxWaitingCalls);
     if (signal) this.#places.set(signal, places);
     return places;
   }

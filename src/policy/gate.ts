@@ -28,6 +28,7 @@ import {
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { boundTo, type Desk } from "./desk.ts";
 import { DeskQuestions } from "./desk-questions.ts";
+import { maxQuestionRounds } from "./limits.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface ToolCall {
@@ -72,9 +73,6 @@ interface Grant {
   /** The tool had another definition since. The permission no longer counts, even if the old definition comes back. */
   isVoid: boolean;
 }
-
-/** Maximum number of questions about a tool that changes after each question. */
-const maxRounds = 3;
 
 /** Methods that use nothing of a server. */
 const harmlessMethods: ReadonlySet<string> = new Set(["initialize", "ping", "tools/list", "logging/setLevel"]);
@@ -171,7 +169,7 @@ export class Gate {
   ): Promise<ToolDefinition> {
     const key = keyOf(call);
     let changed: string[] | undefined;
-    for (let questions = 0; questions < maxRounds; ) {
+    for (let questions = 0; questions < maxQuestionRounds; ) {
       const grant = this.#granted.get(key);
       // Only a tool that its server calls harmless is trusted until the server announces a change.
       const definition = await this.#definition(call, context, confirmation.mode === "always" || grant !== undefined);

@@ -1,4 +1,6 @@
 /** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
+
+import { maxQuestionNameChars, maxWhyChars } from "./limits.ts";
 import { argumentLines, brokenLines, halves, notShown } from "./shown-arguments.ts";
 import { visible } from "./visible.ts";
 
@@ -12,16 +14,12 @@ export interface Question {
   changed?: readonly string[] | undefined;
 }
 
-/** Maximum lengths in characters. The whole question fits into a terminal window. */
-const maxName = 120;
-const maxWhy = 300;
-
 export function questionText({ server, tool, args, why, changed }: Question): string {
   const name = `${nameText(server)}.${nameText(tool)}`;
   const { lines, leftOut } = argumentLines(args);
   return [
     `Allow the call to ${name}?`,
-    `You are asked because ${shortened(why, maxWhy)}.`,
+    `You are asked because ${shortened(why, maxWhyChars)}.`,
     ...(changed ? [changeText(changed)] : []),
     ...(lines.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...lines, ""]),
     // Repeated at the end, because the first line may have left the screen.
@@ -37,7 +35,7 @@ export function wholeQuestionText(
 ): string {
   return [
     `Allow the call to ${nameText(server)}.${nameText(tool)}?`,
-    `You are asked because ${shortened(why, maxWhy)}.`,
+    `You are asked because ${shortened(why, maxWhyChars)}.`,
     ...(changed ? [changeText(changed)] : []),
     ...(json === "{}" ? ["It has no arguments."] : ["Its arguments:", "", ...brokenLines(json, width), ""]),
   ].join("\n");
@@ -50,7 +48,7 @@ function changeText(changed: readonly string[]): string {
 
 /** Plain words are not quoted. */
 function nameText(name: string): string {
-  return shortened(/^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name)), maxName);
+  return shortened(/^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name)), maxQuestionNameChars);
 }
 
 /** Both ends of the text, and how much is left out between them. */

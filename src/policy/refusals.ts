@@ -1,12 +1,6 @@
 /** Remembers refused questions, so that a person is not asked the same thing again and again. */
 
-/** Limits for one execution: refusals of different tools, and questions in total. */
-const maxRefusals = 5;
-const maxQuestions = 50;
-
-/** After this many refusals of one tool within this time, from any execution, the tool is not asked about for as long again. */
-const maxRepeats = 3;
-const pauseMs = 60_000;
+import { maxQuestions, maxRefusalsOfTool, maxRefusedTools, refusalPauseMs } from "./limits.ts";
 
 /** `no` and `declined` are a person's answers. With `cancelled` and `late` there was no answer. */
 export type Refusal = "no" | "declined" | "cancelled" | "late";
@@ -43,7 +37,7 @@ export class Refusals {
     if (last !== undefined) return { why: lastQuestion[last], how: last };
     const no = (why: string) => ({ why, how: "no" as const });
     if (refused.has(key)) return no("was not called: the person said no to this tool for the rest of this execution");
-    if (refused.size >= maxRefusals) {
+    if (refused.size >= maxRefusedTools) {
       return no(`needs confirmation, and the person has already refused ${refused.size} tools that this code called`);
     }
     if (questions >= maxQuestions) {
@@ -51,10 +45,10 @@ export class Refusals {
     }
     const recent = this.#recent(key);
     const latest = recent.at(-1);
-    if (!latest || recent.length < maxRepeats) return undefined;
+    if (!latest || recent.length < maxRefusalsOfTool) return undefined;
     const why = recent.every(({ how }) => how === "no" || how === "declined")
-      ? `the person said no to it ${maxRepeats} times and is not asked again for a minute`
-      : `${maxRepeats} requests to confirm it were not approved, and nobody is asked again for a minute`;
+      ? `the person said no to it ${maxRefusalsOfTool} times and is not asked again for a minute`
+      : `${maxRefusalsOfTool} requests to confirm it were not approved, and nobody is asked again for a minute`;
     return { why: `was not called: ${why}`, how: latest.how };
   }
 
@@ -66,11 +60,11 @@ export class Refusals {
     const execution = this.#of(signal);
     execution.refused.add(key);
     if (how !== "no") execution.last ??= how;
-    this.#times.set(key, [...this.#recent(key), { at: performance.now(), how }].slice(-maxRepeats));
+    this.#times.set(key, [...this.#recent(key), { at: performance.now(), how }].slice(-maxRefusalsOfTool));
   }
 
   #recent(key: string): Refused[] {
-    const since = performance.now() - pauseMs;
+    const since = performance.now() - refusalPauseMs;
     return (this.#times.get(key) ?? []).filter(({ at }) => at > since);
   }
 

@@ -1,13 +1,13 @@
-/** The arguments of a call as lines of indented JSON: the first and last of them, or all, broken to a width. */
+/** The arguments of a call as lines of indented JSON: the firstArgumentLines and lastArgumentLines of them, or all, broken to a width. */
+
+import {
+  firstArgumentLines,
+  lastArgumentLines,
+  maxArgumentLineChars,
+  maxExactChars,
+  minBrokenLineChars,
+} from "./limits.ts";
 import { visible } from "./visible.ts";
-
-/** Maximum lengths in characters. */
-const maxLine = 200;
-const first = { lines: 10, characters: 800 };
-const last = { lines: 5, characters: 400 };
-
-/** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */
-const maxExact = 100_000;
 
 /** A number of characters that are not shown. */
 export interface LeftOut {
@@ -16,15 +16,15 @@ export interface LeftOut {
 }
 
 /**
- * The first and last lines. Lines of their own say what is left out; no argument can contain such a line. Takes time for what is shown,
+ * The firstArgumentLines and lastArgumentLines lines. Lines of their own say what is left out; no argument can contain such a line. Takes time for what is shown,
  * and not for the rest.
  */
 export function argumentLines(args: object): { lines: string[]; leftOut: LeftOut } {
   const json = JSON.stringify(args, null, 2);
   if (json === "{}") return { lines: [], leftOut: { characters: 0, isExact: true } };
-  const isExact = json.length <= maxExact;
-  const begin = fitting(linesFrom(json, isExact), first, 0);
-  const end = fitting(linesBackTo(json, begin.rest, isExact), last, json.length);
+  const isExact = json.length <= maxExactChars;
+  const begin = fitting(linesFrom(json, isExact), firstArgumentLines, 0);
+  const end = fitting(linesBackTo(json, begin.rest, isExact), lastArgumentLines, json.length);
   const between = betweenOf(json.slice(begin.rest, end.rest), isExact);
   const where = ` in ${between.lines} lines`;
   const mark = between.lines > 0 ? [`    … ${notShown({ characters: between.characters, isExact }, where)} …`] : [];
@@ -46,12 +46,9 @@ export function argumentLines(args: object): { lines: string[]; leftOut: LeftOut
 export function brokenLines(json: string, width: number): string[] {
   return json.split("\n").flatMap((line) => {
     const { indent, text } = partsOf(line);
-    return brokenLine(indent, visible(text), Math.max(width - indent.length, leastLine));
+    return brokenLine(indent, visible(text), Math.max(width - indent.length, minBrokenLineChars));
   });
 }
-
-/** Minimum length of a broken line. */
-const leastLine = 20;
 
 /** Every character of these has the width 1. */
 const plain = /^[\x20-\x7e]*$/;
@@ -97,7 +94,7 @@ function* linesFrom(json: string, isExact: boolean): Generator<Line> {
   }
 }
 
-/** The lines from the last one back to the one that begins at `from`. */
+/** The lines from the lastArgumentLines one back to the one that begins at `from`. */
 function* linesBackTo(json: string, from: number, isExact: boolean): Generator<Line> {
   for (let end = json.length; end > from; ) {
     const before = json.lastIndexOf("\n", end - 1);
@@ -109,25 +106,27 @@ function* linesBackTo(json: string, from: number, isExact: boolean): Generator<L
 
 function lineOf(line: string, isExact: boolean): Omit<Line, "rest"> {
   const { indent, text } = partsOf(line);
-  const ends = isExact || text.length <= 2 * maxLine ? exactEnds(visible(text)) : roughEnds(text);
+  const ends = isExact || text.length <= 2 * maxArgumentLineChars ? exactEnds(visible(text)) : roughEnds(text);
   if (ends.leftOut === 0) return { texts: [indent + ends.head], leftOut: 0 };
   const mark = `${indent}… ${notShown({ characters: ends.leftOut, isExact })} …`;
   return { texts: [indent + ends.head, mark, indent + ends.tail], leftOut: ends.leftOut };
 }
 
 function exactEnds(text: string): Ends {
-  return text.length <= maxLine ? { head: text, tail: "", leftOut: 0 } : halves(text, maxLine);
+  return text.length <= maxArgumentLineChars
+    ? { head: text, tail: "", leftOut: 0 }
+    : halves(text, maxArgumentLineChars);
 }
 
 /** Both ends of a text that is too long to be made visible as a whole. */
 function roughEnds(text: string): Ends {
   // An escape is never shorter than what it stands for, and depends on a few characters before it.
-  const { head } = halves(visible(text.slice(0, maxLine)), maxLine);
-  const { tail } = halves(visible(text.slice(-maxLine)), maxLine);
-  return { head, tail, leftOut: text.length - maxLine };
+  const { head } = halves(visible(text.slice(0, maxArgumentLineChars)), maxArgumentLineChars);
+  const { tail } = halves(visible(text.slice(-maxArgumentLineChars)), maxArgumentLineChars);
+  return { head, tail, leftOut: text.length - maxArgumentLineChars };
 }
 
-/** The lines that fit. The longest line fits alone. `rest` is the place in the JSON that the last of them leads to from `start`. */
+/** The lines that fit. The longest line fits alone. `rest` is the place in the JSON that the lastArgumentLines of them leads to from `start`. */
 function fitting(all: Generator<Line>, room: { lines: number; characters: number }, start: number) {
   const lines: Line[] = [];
   let characters = 0;

@@ -12,10 +12,8 @@ import { openDatabase } from "../../store/database.ts";
 import { isOwnerAlive, Owner } from "../../store/owner.ts";
 import { thisProcess } from "../audit/decider.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
+import { decisionLookMs } from "../limits.ts";
 import { type Change, changed } from "./changes.ts";
-
-/** Time between looks at the decisions of other processes. */
-const lookMs = 500;
 
 interface ApprovalsOptions {
   env: Environment;
@@ -251,7 +249,7 @@ export class Approvals implements AsyncDisposable {
   /** Looks at the rows as long as somebody waits for them. */
   #run(): void {
     const isNeeded = this.#watched.size + this.#changeListeners.size > 0;
-    if (isNeeded) this.#timer ??= setInterval(() => void this.#look(), lookMs);
+    if (isNeeded) this.#timer ??= setInterval(() => void this.#look(), decisionLookMs);
     else {
       clearInterval(this.#timer);
       this.#timer = undefined;

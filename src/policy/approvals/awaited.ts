@@ -1,8 +1,7 @@
 /** Notices that an execution waits for a decision that nobody is asked for here. */
-import type { Approvals } from "./approvals.ts";
 
-/** Time between looks. A person may be asked a moment after the question was stored. */
-const lookMs = 250;
+import { questionLookMs } from "../limits.ts";
+import type { Approvals } from "./approvals.ts";
 
 interface AwaitedOptions {
   approvals: Approvals;
@@ -29,7 +28,7 @@ export async function awaitsApproval(
   const ignore = () => {};
   const stopListening = approvals.onRow((row) => {
     if (row.execution !== execution) return;
-    timer ??= setInterval(() => void look().catch(ignore), lookMs);
+    timer ??= setInterval(() => void look().catch(ignore), questionLookMs);
   });
   const stop = () => resolve(false);
   signal.addEventListener("abort", stop, { once: true });

@@ -11,6 +11,7 @@ import { openDatabase } from "../../store/database.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { auditing, type Write } from "../audit/log.ts";
 import { argumentsDigest } from "../desk.ts";
+import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 
 export type Change =
   | { type: "ask"; asking: Asking }
@@ -41,12 +42,9 @@ interface Changed {
 /** One, so that the calls of a program are asked about in their order. The database has one writer at a time anyway. */
 const workers = new OffThread<ChangeJob, Changed>("./policy/approvals/worker.ts", { maxWorkers: 1 });
 
-/** Longer than all waits for locks together. A worker that is ended within a transaction would keep its lock. */
-const limitMs = 120_000;
-
 /** Makes the change in a worker. Returns the changed rows. Throws FILE_NOT_WRITABLE, and POLICY_DENIED if too much is open. */
 export async function changed(job: ChangeJob): Promise<Approval[]> {
-  const { rows } = await workers.run(job, { limitMs });
+  const { rows } = await workers.run(job, { limitMs: approvalChangeMs });
   return JSON.parse(rows);
 }
 
@@ -75,14 +73,11 @@ async function rowsOf({ change, file, log, by, now }: ChangeJob): Promise<Approv
 /** Changes after which arguments are no longer kept. */
 const closing: ReadonlySet<Change["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
 
-/** Free pages that are given back at once. */
-const pagesGivenBack = 4_000;
-
 /** Makes the files smaller, and removes from the log what was deleted. */
 function leaveNothing(database: Database): void {
   try {
     database.run("PRAGMA busy_timeout = 100");
-    database.run(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+    database.run(`PRAGMA incremental_vacuum(${approvalPagesGivenBack})`);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
     // Another process reads or writes. The next change tries again.

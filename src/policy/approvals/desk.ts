@@ -14,6 +14,7 @@ import {
   type Verdict,
   withoutArguments,
 } from "../desk.ts";
+import { maxQuestionCodeChars } from "../limits.ts";
 import type { Question } from "../question.ts";
 import type { Approvals } from "./approvals.ts";
 
@@ -29,9 +30,6 @@ interface DeskOptions {
   /** Removes the secrets of a server's entry from its arguments. */
   redact: (server: string, args: object) => object;
 }
-
-/** Maximum length of the line of code that is shown with a question. */
-const maxCode = 300;
 
 export class ApprovalDesk implements Desk {
   readonly #options: DeskOptions;
@@ -102,7 +100,7 @@ export class ApprovalDesk implements Desk {
       execution,
       call,
       line: line ?? null,
-      code: code === undefined ? null : code.trim().slice(0, maxCode),
+      code: code === undefined ? null : code.trim().slice(0, maxQuestionCodeChars),
       server,
       tool,
       args: json,

@@ -1,5 +1,6 @@
 /** What the audit log records: decisions about calls, changes of the policy, and damage to the log itself. */
 import { list, number, oneOf, record, text, texts, time, type ValueOf, yesOrNo } from "../../base/json-shape.ts";
+import { maxAuditTextChars } from "../limits.ts";
 
 export const decisions = [
   "approved",
@@ -72,12 +73,9 @@ export const lineShape = record({
 });
 export type AuditLine = ValueOf<typeof lineShape>;
 
-/** Maximum length of one text of an event, in characters. Names come from servers. */
-const maxText = 500;
-
 /** The event with texts of bounded length. */
 export function bounded<T>(value: T): T {
   return JSON.parse(JSON.stringify(value), (_, each) =>
-    typeof each === "string" && each.length > maxText ? `${each.slice(0, maxText)}…` : each,
+    typeof each === "string" && each.length > maxAuditTextChars ? `${each.slice(0, maxAuditTextChars)}…` : each,
   );
 }

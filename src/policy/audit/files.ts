@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
 import { namesIn, readIfThere } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
+import { auditEndBytes } from "../limits.ts";
 import type { AuditLine } from "./event.ts";
 
 export const headName = "head.json";
@@ -50,9 +51,6 @@ export function writeHead(folder: string, head: Head): void {
   }
 }
 
-/** Bytes at the end of a file that are read first. A line is seldom longer. */
-const endBytes = 16_384;
-
 /** The last whole line of a file, and what follows it. Reads only the end of the file. */
 export function endOfFile(path: string): { line: string | undefined; torn: string } {
   let fd: number;
@@ -64,7 +62,7 @@ export function endOfFile(path: string): { line: string | undefined; torn: strin
   }
   try {
     const { size } = fstatSync(fd);
-    for (let length = endBytes; ; length *= 4) {
+    for (let length = auditEndBytes; ; length *= 4) {
       const from = Math.max(0, size - length);
       const bytes = Buffer.alloc(size - from);
       readSync(fd, bytes, 0, bytes.length, from);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { withLock } from "../../base/lock.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { auditLockMs, maxAuditFileBytes } from "../limits.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
 import {
   appendSafely,
@@ -22,12 +23,6 @@ import {
   writeHead,
 } from "./files.ts";
 
-/** Size of a file after which the next one begins. Files are never removed. */
-export const maxFileBytes = 4 * 1_048_576;
-
-/** Time that a decision waits for other processes that write to the log. */
-const lockMs = 10_000;
-
 /** Writes an event, or several at once, which costs as much as one. The lines are on the disk when it returns. */
 export type Write = (events: AuditEvent | readonly AuditEvent[], by: Decider, at?: number) => void;
 
@@ -37,7 +32,7 @@ export type Write = (events: AuditEvent | readonly AuditEvent[], by: Decider, at
  */
 export function auditing<T>(folder: string, work: (write: Write) => T): Promise<T> {
   const write: Write = (events, by, at = Date.now()) => append(folder, [events].flat(), by, at);
-  return withLock(join(folder, lockName), "the audit log", () => work(write), lockMs);
+  return withLock(join(folder, lockName), "the audit log", () => work(write), auditLockMs);
 }
 
 /** Throws FILE_NOT_WRITABLE if nothing could be recorded. For work that other programs do, and that is recorded when they have ended. */
@@ -93,7 +88,7 @@ interface End {
 function endOf(folder: string): End {
   const names = fileNames(folder);
   const last = names.at(-1) ?? fileName(1);
-  const isFull = existsSync(join(folder, last)) && statSync(join(folder, last)).size >= maxFileBytes;
+  const isFull = existsSync(join(folder, last)) && statSync(join(folder, last)).size >= maxAuditFileBytes;
   const file = isFull ? fileName(Number.parseInt(last, 10) + 1) : last;
   const { line, torn } = lastLineOf(folder, names);
   const whole = line === undefined ? undefined : lineOf(line);

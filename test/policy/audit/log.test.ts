@@ -15,8 +15,9 @@ import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { thisProcess } from "../../../src/policy/audit/decider.ts";
 import type { AuditLine, Decider } from "../../../src/policy/audit/event.ts";
-import { auditing, maxFileBytes } from "../../../src/policy/audit/log.ts";
+import { auditing } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
+import { maxAuditFileBytes } from "../../../src/policy/limits.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
 const temporary = temporaryFolder();
@@ -315,7 +316,7 @@ test("a full file is followed by another one, and the chain continues in it", as
   await write("four");
   // The last line fills the file, as many lines would.
   const [last] = texts().slice(-1);
-  const padded = JSON.stringify({ ...JSON.parse(last!), padding: "z".repeat(maxFileBytes) });
+  const padded = JSON.stringify({ ...JSON.parse(last!), padding: "z".repeat(maxAuditFileBytes) });
   rewrite((all) => [...all.slice(0, -1), padded]);
   writeFileSync(file("head.json"), JSON.stringify({ entry: 4, sha256: sha256(padded) }));
   await write("five");

@@ -1,0 +1,78 @@
+/** The limits of the policy: how often a person is asked, how much of a call is shown, and what the audit log keeps. */
+
+import { megabyte, minuteMs } from "../base/units.ts";
+
+// Asking
+
+/** Questions about a tool that changes after each question. */
+export const maxQuestionRounds = 3;
+
+/** Calls of one execution that wait for a decision at the same time. Further calls wait until one of them is decided. */
+export const maxWaitingCalls = 20;
+
+/** Different tools of one execution that are refused. After that, nobody is asked again. */
+export const maxRefusedTools = 5;
+
+/** Questions of one execution. */
+export const maxQuestions = 50;
+
+/** After this many refusals of one tool within the time below, from any execution, it is not asked about for as long again. */
+export const maxRefusalsOfTool = 3;
+
+/** The time for this. */
+export const refusalPauseMs = minuteMs;
+
+/** Time between looks at the decisions of other processes. */
+export const decisionLookMs = 500;
+
+/** Time between looks whether an execution waits for a decision. A person may be asked a moment after the question was stored. */
+export const questionLookMs = 250;
+
+/**
+ * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
+ * its lock.
+ */
+export const approvalChangeMs = 120_000;
+
+/** Free pages of the database that are given back at once. */
+export const approvalPagesGivenBack = 4_000;
+
+// Showing a call
+
+/** Characters of a name. The whole question fits into a terminal window. */
+export const maxQuestionNameChars = 120;
+
+/** Characters of the reason why a person is asked. */
+export const maxWhyChars = 300;
+
+/** Characters of one line of the arguments. */
+export const maxArgumentLineChars = 200;
+
+/** What is shown of the beginning of long arguments. */
+export const firstArgumentLines = { lines: 10, characters: 800 };
+
+/** What is shown of their end. */
+export const lastArgumentLines = { lines: 5, characters: 400 };
+
+/** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */
+export const maxExactChars = 100_000;
+
+/** Characters of a broken line, at least. */
+export const minBrokenLineChars = 20;
+
+/** Characters of the line of code that is shown with a question. */
+export const maxQuestionCodeChars = 300;
+
+// The audit log
+
+/** Maximum length of one text of an event, in characters. Names come from servers. */
+export const maxAuditTextChars = 500;
+
+/** Bytes at the end of a file that are read first. A line is seldom longer. */
+export const auditEndBytes = 16_384;
+
+/** Size of a file after which the next one begins. Files are never removed. */
+export const maxAuditFileBytes = 4 * megabyte;
+
+/** Time that a decision waits for other processes that write to the log. */
+export const auditLockMs = 10_000;
