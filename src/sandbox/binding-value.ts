@@ -4,6 +4,7 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { BindingCall, BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
 import { answerKind } from "./guest/kinds.ts";
+import { jsonCharsInTurn, maxCountedBlocksChars } from "./limits.ts";
 
 /** The JSON or text that is sent to the worker. */
 export function textOf(value: BindingValue): string {
@@ -11,9 +12,6 @@ export function textOf(value: BindingValue): string {
   if ("blocks" in value) return value.blocks;
   return "text" in value ? value.text : value.jsonOrText;
 }
-
-/** Longer JSON of content blocks is not parsed for counting. */
-const longBlocks = 500_000;
 
 type Counted = Pick<BindingCall, "group" | "raw">;
 
@@ -27,9 +25,6 @@ export function contextChars(value: BindingValue, call: Counted, most: number): 
   return Math.min(reading.chars, most);
 }
 
-/** Characters of JSON that are read in one turn of the event loop. */
-const charsInTurn = 1_000_000;
-
 /** All characters that a model would have read. Other events are handled while a large result is read. */
 export async function allContextChars(value: BindingValue, call: Counted): Promise<number> {
   const text = textOf(value);
@@ -38,7 +33,7 @@ export async function allContextChars(value: BindingValue, call: Counted): Promi
   const reading = jsonAtStart();
   while (reading.at < text.length) {
     if (reading.at > 0) await eventLoopTurn();
-    readJson(text, reading, reading.at + charsInTurn);
+    readJson(text, reading, reading.at + jsonCharsInTurn);
   }
   return reading.chars;
 }
@@ -47,7 +42,7 @@ export async function allContextChars(value: BindingValue, call: Counted): Promi
 function charsOfOthers(value: BindingValue, text: string, { group, raw }: Counted): number | undefined {
   if ("text" in value || ("jsonOrText" in value && !/^\s*[[{]/.test(text))) return text.length;
   if (!("blocks" in value) && !("json" in value && (raw || group !== "tools"))) return undefined;
-  if (text.length > longBlocks) return 0;
+  if (text.length > maxCountedBlocksChars) return 0;
   if ("blocks" in value) return charsOfBlocks(JSON.parse(text));
   const { content, contents } = (JSON.parse(text) ?? {}) as { content?: unknown; contents?: unknown };
   return Array.isArray(content ?? contents) ? charsOfBlocks(content ?? contents) : undefined;

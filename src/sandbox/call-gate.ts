@@ -2,18 +2,14 @@
 import type { Limits } from "./contract.ts";
 import {
   argumentsTooLarge,
-  maxKeys,
-  maxQuestions,
   openArgumentsTooLarge,
   openCallsOf,
   tooManyCalls,
   tooManyKeys,
   tooManyQuestions,
 } from "./limit-errors.ts";
+import { maxArgumentKeys, maxToolQuestions, minCharsOfManyKeys } from "./limits.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
-
-/** Arguments of this many characters cannot have as many different keys. */
-const mayHaveManyKeys = 4 * maxKeys;
 
 const atStart = () => ({
   waiting: [] as CallMessage[],
@@ -41,13 +37,13 @@ export class CallGate {
   add(call: CallMessage): ErrorShape | undefined {
     // Questions about the tools are counted separately from calls.
     if (call.namespace === "") {
-      if (++this.state.asked > maxQuestions) return tooManyQuestions();
+      if (++this.state.asked > maxToolQuestions) return tooManyQuestions();
     } else if (++this.state.made > this.#limits.calls) return tooManyCalls(this.#limits);
     const bytes = Buffer.byteLength(call.args);
     if (bytes > this.#limits.argumentBytes) {
       return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);
     }
-    if (call.args.length > mayHaveManyKeys && hasMoreKeys(call.args, maxKeys)) {
+    if (call.args.length > minCharsOfManyKeys && hasMoreKeys(call.args, maxArgumentKeys)) {
       return tooManyKeys(`${call.namespace}.${call.name}`);
     }
     const open = this.state.openBytes + bytes;

@@ -17,7 +17,8 @@ import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { Pages, type Parts, type ProgramImage } from "./image.ts";
-import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts";
+import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
+import { longTimerMs, maxDisplayedValues } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
@@ -98,9 +99,6 @@ const groups: ReadonlyMap<number, CallGroup> = new Map([
   [callKind.prompts, "prompts"],
   [callKind.skills, "skills"],
 ]);
-
-/** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
-const longTimerMs = 60_000;
 
 export class Execution implements HostCalls {
   readonly #context: ReusableContext;
@@ -339,7 +337,7 @@ export class Execution implements HostCalls {
   }
 
   display(json: string): string | undefined {
-    if (this.#state.displayed === maxDisplayed) return JSON.stringify(displayedTooMuch());
+    if (this.#state.displayed === maxDisplayedValues) return JSON.stringify(displayedTooMuch());
     const bytes = this.#state.displayedBytes + Buffer.byteLength(json);
     const { limits } = this.#run;
     if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("The displayed values are", bytes, limits));

@@ -6,6 +6,7 @@ import type { CodeFailure } from "./code-result.ts";
 import type { Limits, OutcomeError } from "./contract.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
+import { maxExplainedCodeChars } from "./limits.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
 
 export interface About {
@@ -42,16 +43,13 @@ export async function describeFailure(failed: CodeFailure, about: About): Promis
 
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
 
-/** Longer code is not explained, because it would take too long. */
-const maxCode = 50_000;
-
 async function adviceFor(
   { reason, error: { missed = [], unawaited = [] } }: CodeFailure,
   { name, message, code, hint }: OutcomeError,
   at: number | undefined,
   { transpiled, known, calls }: About,
 ): Promise<Advice> {
-  if (transpiled.plain.code.length > maxCode) return {};
+  if (transpiled.plain.code.length > maxExplainedCodeChars) return {};
   const line = at === undefined ? undefined : (await transpiled.originalPosition(at)).line;
   const { advise } = await import("./advice/advise.ts");
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };

@@ -4,6 +4,8 @@
  * without copies.
  */
 
+import { imageBatchBytes, imagePartBytes } from "./limits.ts";
+
 /** The pages of an image, in columns. */
 export interface Manifest {
   /** The number of the image. Each image of a program has a higher one than those before it. */
@@ -38,12 +40,6 @@ export interface ProgramImage {
   /** Whether it waits for a timer that fires late, and for nothing else. */
   isAsleep: boolean;
 }
-
-/** Batches are written one at a time, and others may write between two of them. */
-const batchBytes = 1_048_576;
-
-/** A larger part of the host's state is split. */
-const partBytes = 1_048_576;
 
 interface Entry {
   version: number;
@@ -107,15 +103,15 @@ export class NextImage {
     }
     const bytes = Bun.zstdCompressSync(encoded, { level: 1 });
     this.#entries.set(page, { version: this.#version, size: bytes.length, hash });
-    if (this.#openBytes + bytes.length > batchBytes) this.#close();
+    if (this.#openBytes + bytes.length > imageBatchBytes) this.#close();
     this.#open.push({ page, bytes });
     this.#openBytes += bytes.length;
   }
 
   /** Adds a part of the host's state. `part` is less than 8. */
   addPart(part: number, content: Uint8Array): void {
-    for (let slice = 0; slice === 0 || slice * partBytes < content.length; slice++) {
-      const bytes = content.subarray(slice * partBytes, (slice + 1) * partBytes);
+    for (let slice = 0; slice === 0 || slice * imagePartBytes < content.length; slice++) {
+      const bytes = content.subarray(slice * imagePartBytes, (slice + 1) * imagePartBytes);
       this.add(-1 - (slice * 8 + part), bytes, () => bytes);
     }
   }

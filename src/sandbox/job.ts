@@ -1,15 +1,17 @@
 /** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
-import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
+
+import { largeJsonChars } from "../base/limits.ts";
+import { CheckError, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
 import { type Ended, Execution, type ExecutionState, stateOf } from "./execution.ts";
 import { Pages, Parts, type ProgramImage, pagesOf } from "./image.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
+import { maxListedFindings } from "./limits.ts";
 import {
   type Answer,
   type FromWorker,
-  largeChars,
   phase,
   type Question,
   type ResumeMessage,
@@ -126,7 +128,7 @@ export class Job {
       return found;
     });
     const placed: PlacedFinding[] = [];
-    for (const each of findings.slice(0, maxListed)) {
+    for (const each of findings.slice(0, maxListedFindings)) {
       placed.push({ ...each, ...(await transpiled.originalPosition(each.at)) });
     }
     if (placed.length > 0 && check === "error") throw wrongCalls(placed, findings.length, source);
@@ -206,5 +208,5 @@ export class Job {
 
 function successShape(json: string | undefined): SuccessShape {
   if (json === undefined) return {};
-  return json.length > largeChars && json.startsWith('"') ? { json, textChars: JSON.parse(json).length } : { json };
+  return json.length > largeJsonChars && json.startsWith('"') ? { json, textChars: JSON.parse(json).length } : { json };
 }

@@ -1,18 +1,9 @@
 /** Schemas, signatures and suggestions of tools, fetched from the main thread when the check or the advice needs them. */
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.ts";
+import { maxKnownSearchChars, maxKnownSearches, maxKnownTools, maxKnownToolsRounds } from "./limits.ts";
 import type { Answer, Question } from "./messages.ts";
 
 type Details = Pick<KnownFunction, "inputSchema" | "signature">;
-
-/** Maximum number of tools and searches that one execution asks about. Others stay unknown. */
-const maxTools = 500;
-const maxSearches = 50;
-
-/** Maximum characters of a search. Its words come from the program, and should be a name or two. */
-const maxWords = 500;
-
-/** Rounds of questions: an answer may lead to more. */
-const maxRounds = 5;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
@@ -30,10 +21,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
 
   /**
    * Runs `work`. Lookups without an answer give undefined and are fetched, and `work` runs again, until nothing is missing or
-   * `maxRounds` is reached. `work` must have no side effects.
+   * `maxKnownToolsRounds` is reached. `work` must have no side effects.
    */
   async resolved<T>(work: () => T): Promise<T> {
-    for (let round = 0; round < maxRounds; round++) {
+    for (let round = 0; round < maxKnownToolsRounds; round++) {
       const result = work();
       const questions = this.#unsent;
       if (questions.length === 0) return result;
@@ -45,13 +36,14 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   }
 
   readonly suggest = (words: string, limit: number): Suggestion[] =>
-    (this.#answer({ words: words.slice(0, maxWords), limit }) as Suggestion[] | undefined) ?? [];
+    (this.#answer({ words: words.slice(0, maxKnownSearchChars), limit }) as Suggestion[] | undefined) ?? [];
 
   /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
   #answer(question: Question): Answer | undefined {
     const key = JSON.stringify(question);
     if (this.#answers.has(key)) return this.#answers.get(key);
-    const isTooMany = "words" in question ? ++this.#asked.searches > maxSearches : ++this.#asked.tools > maxTools;
+    const isTooMany =
+      "words" in question ? ++this.#asked.searches > maxKnownSearches : ++this.#asked.tools > maxKnownTools;
     if (isTooMany) return undefined;
     this.#answers.set(key, undefined);
     this.#unsent.push(question);

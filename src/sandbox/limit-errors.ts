@@ -1,9 +1,9 @@
 /** Errors for limits: those that a program can handle, and those that end it. */
 import { durationText } from "../base/duration.ts";
+import { megabyte } from "../base/units.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
+import { maxArgumentKeys, maxDisplayedValues, maxToolQuestions } from "./limits.ts";
 import type { ErrorShape, Failure } from "./messages.ts";
-
-const megabyte = 1_048_576;
 
 function toolError(code: string, message: string, hint: string): ErrorShape {
   return { name: "ToolError", code, message, hint };
@@ -17,13 +17,10 @@ export function tooManyCalls({ calls }: Limits): ErrorShape {
   );
 }
 
-/** Maximum number of questions about the tools (`tools.search`, `tools.list`) of one execution: the main thread answers each. */
-export const maxQuestions = 1_000;
-
 export function tooManyQuestions(): ErrorShape {
   return toolError(
     "TOO_MANY_CALLS",
-    `The code has called tools.search, tools.describe and tools.list ${maxQuestions} times, which is the limit`,
+    `The code has called tools.search, tools.describe and tools.list ${maxToolQuestions} times, which is the limit`,
     "Search once and keep the result: const found = await tools.search(query).",
   );
 }
@@ -36,13 +33,10 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
   );
 }
 
-/** Maximum number of different keys in the arguments of a call. */
-export const maxKeys = 50_000;
-
 export function tooManyKeys(tool: string): ErrorShape {
   return toolError(
     "ARGUMENTS_TOO_LARGE",
-    `The arguments of ${tool} have more than ${maxKeys.toLocaleString("en")} different keys, which is the limit`,
+    `The arguments of ${tool} have more than ${maxArgumentKeys.toLocaleString("en")} different keys, which is the limit`,
     "Send the data in several calls, or as a list of objects with the same keys.",
   );
 }
@@ -77,14 +71,11 @@ export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limit
   };
 }
 
-/** Maximum number of values that one execution displays: each is a message to the main thread. */
-export const maxDisplayed = 1_000;
-
 export function displayedTooMuch(): ErrorShape {
   return {
     name: "ValueError",
     code: "TOO_MANY_DISPLAYED",
-    message: `The code has displayed ${maxDisplayed} values, which is the limit`,
+    message: `The code has displayed ${maxDisplayedValues} values, which is the limit`,
     hint: "Display what a person should see, as one array; log the rest or write it to a file in ./workspace.",
   };
 }

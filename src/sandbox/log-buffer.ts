@@ -1,6 +1,7 @@
 /** Log lines, and their way to the main thread. */
 import { withoutBase64 } from "../base/media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
+import { adviceLogLines, logGroupAgeMs, logGroupBytes, logHeadShare, logLineBytes } from "./limits.ts";
 import type { LogPart } from "./messages.ts";
 
 /** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
@@ -24,20 +25,8 @@ export class LogLines {
   }
 }
 
-const groupBytes = 32_768;
-const groupAgeMs = 25;
-
-/** Lines that the advice examines. */
-const firstLines = 300;
-
-/** Size of a line beside its text. */
-const lineBytes = 64;
-
-/** Share of the limit for the beginning. */
-const headShare = 0.75;
-
 const atStart = (maxBytes: number) => ({
-  headBytes: Math.floor(maxBytes * headShare),
+  headBytes: Math.floor(maxBytes * logHeadShare),
   /** The newest lines after the beginning is full. */
   tail: [] as LogPart[],
   tailStart: 0,
@@ -64,7 +53,7 @@ export class LogBuffer {
   /** `maxBytes` counts the texts in UTF-16, and 64 bytes per line. */
   constructor(send: (entries: LogPart[]) => void, maxBytes: number, state = atStart(maxBytes)) {
     this.#send = send;
-    this.#tailBytes = maxBytes - Math.floor(maxBytes * headShare);
+    this.#tailBytes = maxBytes - Math.floor(maxBytes * logHeadShare);
     this.state = state;
     this.#first = new LogLines(state.first, state.begun);
   }
@@ -79,12 +68,12 @@ export class LogBuffer {
       return;
     }
     this.state.headBytes -= bytes;
-    if (this.#first.entries.length < firstLines) this.#first.add(entry);
+    if (this.#first.entries.length < adviceLogLines) this.#first.add(entry);
     const now = performance.now();
     if (this.#group.length === 0) this.#since = now;
     this.#group.push(entry);
     this.#groupBytes += bytes;
-    if (this.#groupBytes >= groupBytes || now - this.#since >= groupAgeMs) this.#sendGroup();
+    if (this.#groupBytes >= logGroupBytes || now - this.#since >= logGroupAgeMs) this.#sendGroup();
   }
 
   get first(): readonly LogEntry[] {
@@ -125,12 +114,12 @@ export class LogBuffer {
 }
 
 function sizeOf({ text }: LogPart): number {
-  return text.length * 2 + lineBytes;
+  return text.length * 2 + logLineBytes;
 }
 
 /** Shortens a line that is too long, and notes it. */
 function shortened(text: string, maxBytes: number): string {
-  const characters = Math.max(0, Math.floor((maxBytes - lineBytes) / 2) - 60);
+  const characters = Math.max(0, Math.floor((maxBytes - logLineBytes) / 2) - 60);
   if (text.length <= characters + 60) return text;
   return `${text.slice(0, characters)}… (${text.length - characters} more characters in this line)`;
 }

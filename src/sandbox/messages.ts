@@ -174,9 +174,6 @@ export interface ExplainedMessage {
   warnings?: LogEntry[];
 }
 
-/** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed. */
-export const largeChars = 262_144;
-
 export type WorkerResult = ({ ok: true } & SuccessShape) | Failure;
 
 export interface Failure {

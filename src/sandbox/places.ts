@@ -1,9 +1,7 @@
 /** The places of programs that run. While a program waits for a person, another one runs in its place. */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-
-/** Programs that leave their place while they wait for a person. Later ones keep it. */
-const maxWaiting = 100;
+import { maxProgramsWithoutPlace } from "./limits.ts";
 
 /** The place of one program. It is held while the program waits for a person. */
 export interface Place extends Clock {
@@ -59,7 +57,7 @@ export class Places {
         holds += 1;
         if (holds > 1 || hasEnded) return;
         parkLater();
-        if (this.#waiting >= maxWaiting) return;
+        if (this.#waiting >= maxProgramsWithoutPlace) return;
         hasLeft = true;
         this.#waiting += 1;
         this.#semaphore.release();

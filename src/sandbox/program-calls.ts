@@ -1,12 +1,13 @@
 /** The calls of one program: makes them, and keeps those that it waits for together with a copy of the program. */
 import { eventLoopTurn } from "../base/event-loop.ts";
+import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { textOf } from "./binding-value.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
-import { type CallMessage, largeChars, type SettleMessage } from "./messages.ts";
+import type { CallMessage, SettleMessage } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
 interface ProgramCallsOptions {
@@ -69,14 +70,14 @@ export class ProgramCalls {
     const { id, bindings, limits } = this.#options;
     const { call, namespace, group, name, raw, line, args } = request;
     // Many calls with large arguments, made at once, must not be handled at once.
-    if (args.length > largeChars) await eventLoopTurn();
+    if (args.length > largeJsonChars) await eventLoopTurn();
     const parsed = JSON.parse(args) as Record<string, unknown>;
     const value = await bindings.call(
       { namespace, group, name, args: parsed, argsJson: args, raw },
       { signal: this.#ending.signal, clock, made: { execution: id, call, line } },
     );
     const text = textOf(value);
-    if (text.length > largeChars) await eventLoopTurn();
+    if (text.length > largeJsonChars) await eventLoopTurn();
     // A UTF-16 unit has at most three bytes in UTF-8.
     const bytes = text.length * 3 > limits.resultBytes ? Buffer.byteLength(text) : 0;
     if (bytes > limits.resultBytes) throw resultTooLarge(toolId(request), bytes, limits);

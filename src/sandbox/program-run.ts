@@ -1,11 +1,21 @@
 /** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
+import { megabyte } from "../base/units.ts";
 import { type CallListener, tellAll } from "./call-events.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
 import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
+import {
+  explanationMs,
+  imageCopyMs,
+  longCallShare,
+  programReadingLookMs,
+  programReadingMb,
+  programReadingMs,
+  stopGraceMs,
+} from "./limits.ts";
 import {
   type CallMessage,
   type CheckpointMessage,
@@ -21,27 +31,6 @@ import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
 import type { Recorder } from "./recorder.ts";
 import type { WorkerPool } from "./worker-pool.ts";
-
-/** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
-const stopGraceMs = { timeout: 1_000, cancelled: 250 };
-
-/** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
-const readingMs = 5_000;
-
-/** How much the memory of this process may grow while a program is parsed. A parser that tries combinations leaves garbage quickly. */
-const readingMb = 512;
-
-/** The pause between two looks at the memory. Most programs are parsed before the first. */
-const readingLookMs = 200;
-
-/** Time that an outcome waits for its explanation. */
-const explainingMs = 2_000;
-
-/** Time for a worker to make a copy before other programs go first. */
-const copyingMs = 1_000;
-
-/** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
-const longCallShare = 6;
 
 export interface ExecuteOptions {
   /** The id of the execution. Default: a random one. */
@@ -161,7 +150,7 @@ export class ProgramRun {
     if (this.#saved) this.#restore(this.#saved);
     else {
       await this.#worker.start();
-      if (limits.timeoutMs > readingMs) this.#watchReading();
+      if (limits.timeoutMs > programReadingMs) this.#watchReading();
       this.#watchReadingMemory();
     }
     if (signal?.aborted) cancel();
@@ -256,7 +245,7 @@ export class ProgramRun {
     this.#ended = { result, reusable };
     this.#endCalls();
     this.#limit.end();
-    if (explains) this.#after(explainingMs, () => this.#giveUp(result));
+    if (explains) this.#after(explanationMs, () => this.#giveUp(result));
     else this.#end.resolve(this.#ended);
   }
 
@@ -296,14 +285,14 @@ export class ProgramRun {
 
   /** Waiting does not count. Executions at the same time share the cores, with each other and with other programs. */
   #watchReading(waitedMs = 0): void {
-    this.#after(readingMs, () => {
+    this.#after(programReadingMs, () => {
       const now = Atomics.load(this.#state, 1);
       const running = Math.max(this.#shared.workers.busy, loadavg()[0] ?? 0);
       const share = Math.max(1, running / availableParallelism());
       if (now === phase.waiting) this.#watchReading();
       else if (now !== phase.reading) return;
-      else if (waitedMs + readingMs < readingMs * share) this.#watchReading(waitedMs + readingMs);
-      else this.#giveUp(unreadableProgram(readingMs));
+      else if (waitedMs + programReadingMs < programReadingMs * share) this.#watchReading(waitedMs + programReadingMs);
+      else this.#giveUp(unreadableProgram(programReadingMs));
     });
   }
 
@@ -312,12 +301,13 @@ export class ProgramRun {
    * grow to twice as much. Other work of this process can add to the growth, but not in the time that a program is usually parsed in.
    */
   #watchReadingMemory(startBytes?: number): void {
-    this.#after(readingLookMs, () => {
+    this.#after(programReadingLookMs, () => {
       const now = Atomics.load(this.#state, 1);
       if (now !== phase.reading && now !== phase.waiting) return;
       const bytes = process.memoryUsage.rss();
       const start = now === phase.reading ? (startBytes ?? bytes) : undefined;
-      if (start !== undefined && bytes - start > readingMb * 1_048_576) this.#giveUp(wastefulProgram(readingMb));
+      if (start !== undefined && bytes - start > programReadingMb * megabyte)
+        this.#giveUp(wastefulProgram(programReadingMb));
       else this.#watchReadingMemory(start);
     });
   }
@@ -407,7 +397,7 @@ export class ProgramRun {
     this.#wantsCopy = undefined;
     this.#worker.send({ type: "copy", isWhole: turn.isWhole });
     // A program that computes for long lets others go first.
-    this.#after(copyingMs, () => {
+    this.#after(imageCopyMs, () => {
       if (this.#turn === turn && this.#isCopying) turn.end();
     });
   }

@@ -1,11 +1,13 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
 import { charsOfBlocks } from "../base/context-characters.ts";
+import { largeJsonChars } from "../base/limits.ts";
 import { displayedBlocks, shownValue } from "../base/media.ts";
 import { allContextChars, textOf } from "./binding-value.ts";
 import type { CallEvent } from "./call-events.ts";
 import type { BindingValue, CallRequest, FailureReason, Outcome, OutcomeError, Receipt, ToolUse } from "./contract.ts";
+import { maxComparedFailureChars, maxReceiptFailureChars } from "./limits.ts";
 import { LogLines } from "./log-buffer.ts";
-import { type ErrorShape, type LogPart, largeChars, type SuccessShape } from "./messages.ts";
+import type { ErrorShape, LogPart, SuccessShape } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
 /** Content blocks other than data. */
@@ -23,12 +25,6 @@ export function largeSuccess(json: string, common: Pick<Outcome, "logs" | "displ
     value: { enumerable: true, get: value },
   });
 }
-
-/** Maximum number of characters of a failure that a receipt tells. */
-const maxMessage = 200;
-
-/** Characters of a failure that are compared with what the program says. */
-const maxFailure = 1_000;
 
 const atStart = () => ({
   /** In milliseconds since 1970. */
@@ -100,7 +96,7 @@ export class Recorder {
     if (this.#isKept) this.#recorded.push(json);
     // Large data would be shown as this text anyway.
     const displayed: unknown =
-      json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
+      json.length > largeJsonChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
     this.#display.push(displayed);
     this.#displayedChars += charsOfBlocks(displayedBlocks(displayed));
   }
@@ -156,13 +152,13 @@ export class Recorder {
 
   #failed(tool: string, use: ToolUse, { message }: ErrorShape): void {
     use.failures += 1;
-    if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, message.slice(0, maxFailure));
+    if (!this.#state.failures.has(tool)) this.#state.failures.set(tool, message.slice(0, maxComparedFailureChars));
   }
 
   success({ json, textChars }: SuccessShape): Outcome {
     this.#noteHiddenFailures(json ?? "");
     const common = { logs: this.#logs.entries, display: this.#display };
-    if (json !== undefined && json.length > largeChars) {
+    if (json !== undefined && json.length > largeJsonChars) {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
     }
     const value: unknown = json === undefined ? undefined : JSON.parse(json);
@@ -186,7 +182,7 @@ export class Recorder {
       const use = this.#use(tool);
       const isShown = (text: string) => text.includes(message) || text.includes(JSON.stringify(message).slice(1, -1));
       if (use.failures < use.calls || isShown(json) || this.#logs.entries.some(({ text }) => isShown(text))) continue;
-      use.hiddenFailure = message.replace(/\s+/g, " ").slice(0, maxMessage);
+      use.hiddenFailure = message.replace(/\s+/g, " ").slice(0, maxReceiptFailureChars);
     }
   }
 

@@ -8,27 +8,13 @@ import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import type { Guest, Host } from "./guest/host.ts";
 import type { NextImage } from "./image.ts";
+import { callsPerCollection, contextEndingMs, exhaustedBytes, keptBelowEndBytes, keptContextBytes } from "./limits.ts";
 
 /** What the guest may call in the execution that runs. The context itself tells it the time. */
 export interface HostCalls extends Omit<Host, "now"> {
   /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
 }
-
-/** A memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
-const keptBytes = 48 * 1_048_576;
-
-/** The used part below the end of a fresh engine's memory: the beginning of the heap, and the top of the stack. */
-const keptBelowEnd = 1_048_576;
-
-/** Time for the engine's own work at the end of an execution. Stopping it would lose its stack, and so the context. */
-const endingMs = 50;
-
-/** Host calls between two garbage collections. */
-const callsPerCollection = 50_000;
-
-/** The runtime's limit is a little below the end of the memory (see engine.ts), and allocations leave gaps. */
-const exhaustedBytes = 3 * 1_048_576;
 
 /** The form of an exception that escapes from a job. */
 const outOfMemory = () =>
@@ -69,11 +55,11 @@ export class ReusableContext implements Disposable {
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
     this.#engine = engine;
     this.#endAddress = endAddress;
-    this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEnd));
+    this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEndBytes));
     this.#runtime = engine.quickjs.newRuntime();
     this.#runtime.setInterruptHandler(() => this.#stopped);
     engine.onTick = () => {
-      const ending = this.#leftAt !== undefined && performance.now() - this.#leftAt < endingMs;
+      const ending = this.#leftAt !== undefined && performance.now() - this.#leftAt < contextEndingMs;
       if (!this.#stopped || ending) return;
       this.#torn = true;
       throw new Error("stopped");
@@ -235,7 +221,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether the memory has grown too large to be restored. */
   get outgrown(): boolean {
-    return this.#end > keptBytes;
+    return this.#end > keptContextBytes;
   }
 
   get #end(): number {

@@ -3,13 +3,11 @@ import { randomBytes } from "node:crypto";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
+import { maxParkedBytes } from "./limits.ts";
 import { Places } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type Shared } from "./program-run.ts";
 import { Recorder } from "./recorder.ts";
 import { WorkerPool } from "./worker-pool.ts";
-
-/** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
-const maxParkedBytes = 512 * 1_048_576;
 
 const guest: string = guestScript();
 

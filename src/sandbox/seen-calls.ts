@@ -1,6 +1,7 @@
 /** The tool calls of one execution, kept in the worker for advice. */
 import { textOf } from "./binding-value.ts";
 import type { BindingValue } from "./contract.ts";
+import { longResultChars, maxSavedCallChars, maxSeenResults } from "./limits.ts";
 import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
 
 export interface RecordedCalls {
@@ -16,15 +17,6 @@ export interface RecordedCalls {
   /** The first one. */
   failure: ErrorShape | undefined;
 }
-
-/** Maximum number of results that are kept of one tool: the first one and the last ones. */
-const keptResults = 4;
-
-/** Longer results replace each other: only the last one is kept. */
-const longResult = 1_000_000;
-
-/** Characters of arguments, results and failures that are saved with a program. */
-const savedChars = 262_144;
 
 const atStart = () => ({
   tools: new Map<string, RecordedCalls & { args?: string }>(),
@@ -72,7 +64,7 @@ export class SeenCalls {
    * with every call.
    */
   get saved(): ReturnType<typeof atStart> {
-    let room = savedChars;
+    let room = maxSavedCallChars;
     const copies = new Map<RecordedCalls, RecordedCalls>();
     const fits = (text: string) => {
       if (text.length > room) return false;
@@ -108,9 +100,9 @@ export function toolId({ namespace, group, name }: Pick<CallMessage, "namespace"
 }
 
 function keep(results: BindingValue[], value: BindingValue): void {
-  const isLong = (each: BindingValue) => textOf(each).length > longResult;
+  const isLong = (each: BindingValue) => textOf(each).length > longResultChars;
   const place = isLong(value) ? results.findIndex(isLong) : -1;
   if (place !== -1) results.splice(place, 1);
-  else if (results.length === keptResults) results.splice(1, 1);
+  else if (results.length === maxSeenResults) results.splice(1, 1);
   results.push(value);
 }

@@ -4,6 +4,7 @@
  */
 import { textOf } from "./binding-value.ts";
 import type { LogEntry } from "./contract.ts";
+import { maxEmptySearchChars, maxSuspectedCodeChars, maxSuspectedNames, maxSuspectedResultChars } from "./limits.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
 
 /** What a program that succeeded gave. */
@@ -27,24 +28,16 @@ export interface Notes {
   odd: { kind: string; path: string; count: number }[];
 }
 
-/** Longer code is not looked through again. */
-const maxCode = 20_000;
 const telling = ["undefined", "NaN"];
-/** Maximum number of names that are searched for in the results. */
-const maxNames = 200;
-/** Maximum number of characters of results that are searched. */
-const maxResults = 4_000_000;
-/** Longer values are not searched for empty parts. */
-const shortValue = 10_000;
 const empty = /^(?:0|\[\]|\{\}|null|"")$|[:[,](?:0|\[\]|null|\{\})[,}\]]/;
 
 export function isSuspicious(code: string, { json, notes, logs, displayed, calls }: Output): boolean {
-  if (code.length > maxCode) return false;
+  if (code.length > maxSuspectedCodeChars) return false;
   const isSilent = json === undefined && logs.length === 0 && !displayed;
   // Without a call, only functions that never ran are worth a word.
   if (calls.length === 0) return isSilent || (notes?.odd.some(({ kind }) => kind === "function") ?? false);
   if (notes !== undefined || isSilent || calls.some(({ failures }) => failures > 0)) return true;
-  if (json !== undefined && json.length < shortValue && empty.test(json)) return true;
+  if (json !== undefined && json.length < maxEmptySearchChars && empty.test(json)) return true;
   if (telling.some((word) => json?.includes(word) || logs.some(({ text }) => text.includes(word)))) return true;
   return readsUnknownProperty(code, calls);
 }
@@ -54,8 +47,8 @@ function readsUnknownProperty(code: string, calls: readonly RecordedCalls[]): bo
   const names = new Set<string>();
   for (const [, name = ""] of code.matchAll(/\.\s*([A-Za-z_$][\w$]*)\b(?!\s*\()/g)) names.add(name);
   const results = calls.flatMap((each) => each.results.map(textOf));
-  if (results.reduce((sum, text) => sum + text.length, 0) > maxResults) return false;
-  for (const name of [...names].slice(0, maxNames)) {
+  if (results.reduce((sum, text) => sum + text.length, 0) > maxSuspectedResultChars) return false;
+  for (const name of [...names].slice(0, maxSuspectedNames)) {
     if (known.has(name) || new RegExp(`\\b${name.replaceAll("$", "\\$")}\\s*[:=,}(]`).test(code)) continue;
     if (!results.some((text) => text.includes(`"${name}"`))) return true;
   }

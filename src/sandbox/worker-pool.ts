@@ -4,10 +4,8 @@ import { startWorker } from "../base/off-thread.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { atMost } from "../base/time-limit.ts";
 import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
+import { workerEndingMs } from "./limits.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-
-/** Time for terminated workers to end. */
-const endingMs = 1_000;
 
 /**
  * How many workers start at the same time. Each needs a core for 40 ms. The main thread needs one too: when 12 programs started
@@ -81,7 +79,7 @@ export class WorkerPool implements Disposable {
     forgetEngine();
     const ended = workers.map((worker) => new Promise((resolve) => worker.addEventListener("close", resolve)));
     for (const worker of workers) worker.terminate();
-    await atMost(endingMs, Promise.all(ended));
+    await atMost(workerEndingMs, Promise.all(ended));
   }
 
   [Symbol.dispose](): void {

@@ -1,11 +1,12 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../base/collect-soon.ts";
+import { largeJsonChars } from "../base/limits.ts";
 import { textOf } from "./binding-value.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { endAddressOf, restoreSnapshot, runGuest, snapshotFor } from "./engine/snapshot.ts";
 import { buffersOf } from "./image.ts";
 import { Job } from "./job.ts";
-import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
+import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "./messages.ts";
 import { ReusableContext } from "./reusable-context.ts";
 
 declare const self: Worker;
@@ -86,7 +87,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
 
 /** Whether the answer leaves much garbage once it is copied into the engine. */
 function isLarge(message: SettleMessage): boolean {
-  return !("error" in message) && textOf(message).length > largeChars;
+  return !("error" in message) && textOf(message).length > largeJsonChars;
 }
 
 function send(message: FromWorker): void {

@@ -5,13 +5,11 @@ import { misspelling } from "../../base/near-names.ts";
 import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
+import { maxChoices } from "../limits.ts";
 import type { Output } from "../suspicion.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
-
-/** A property with more different values is not a set of choices. */
-const maxChoices = 12;
 
 /**
  * Certain if the values differ from the string only in their spelling, or if the server declares the choices, the string

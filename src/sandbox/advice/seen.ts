@@ -1,6 +1,7 @@
 /** Values of tools that were seen, and their parts. */
 import { isObject } from "../../base/json-object.ts";
 import type { Step } from "../ast/tree.ts";
+import { maxSeenValues } from "../limits.ts";
 
 /** The values that an expression had. */
 export interface Seen {
@@ -14,10 +15,8 @@ export interface Seen {
   whole: boolean;
 }
 
-const maxValues = 5_000;
-
 export function part(seen: Seen, values: unknown[]): Seen {
-  return { ...seen, values: values.slice(0, maxValues), whole: false };
+  return { ...seen, values: values.slice(0, maxSeenValues), whole: false };
 }
 
 /** All values together; undefined if one of them is not known. */

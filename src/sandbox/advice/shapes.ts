@@ -1,8 +1,7 @@
 /** Describes values in a few words: the keys of an object, the length of a list. */
 import { isObject } from "../../base/json-object.ts";
+import { maxShownKeys } from "../limits.ts";
 import type { Seen } from "./seen.ts";
-
-const maxKeys = 20;
 
 /** `{ orders, total, next_cursor }`, `a list of 1,400`, `text`. */
 export function shapeOf(values: readonly unknown[]): string {
@@ -10,8 +9,8 @@ export function shapeOf(values: readonly unknown[]): string {
   if (values.length === 0) return "nothing";
   if (values.every(isObject)) {
     const keys = keysOf(values);
-    const more = keys.length > maxKeys ? `, and ${keys.length - maxKeys} more` : "";
-    return keys.length === 0 ? "an object without keys" : `{ ${keys.slice(0, maxKeys).join(", ")}${more} }`;
+    const more = keys.length > maxShownKeys ? `, and ${keys.length - maxShownKeys} more` : "";
+    return keys.length === 0 ? "an object without keys" : `{ ${keys.slice(0, maxShownKeys).join(", ")}${more} }`;
   }
   if (values.every(Array.isArray)) {
     const items = values.flat();

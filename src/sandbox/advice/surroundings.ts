@@ -5,6 +5,7 @@ import type { Tree } from "../ast/tree.ts";
 import { parsedValue, textOf } from "../binding-value.ts";
 import type { BindingValue, FailureReason, Suggestion } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
+import { maxReparsedChars } from "../limits.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 
@@ -41,13 +42,10 @@ export interface Advice {
   at?: number | undefined;
 }
 
-/** Maximum number of characters of results that are parsed again. */
-const maxRead = 8_000_000;
-
 export function surroundingsOf(tree: Tree, known: KnownTools, calls: readonly RecordedCalls[]): Surroundings {
   const scope = { tree, namespaces: known.namespaces };
   const parsed = new Map<string, unknown[]>();
-  let left = maxRead;
+  let left = maxReparsedChars;
   const readable = (value: BindingValue) => {
     left -= textOf(value).length;
     return left >= 0;

@@ -3,13 +3,12 @@ import { bare, isFunction, isWithin, methodName, type Node, propertyName } from 
 import type { Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
+import { maxWarnings } from "../limits.ts";
 import type { Output } from "../suspicion.ts";
 import { neverTrue } from "./comparisons.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
-
-const maxWarnings = 5;
 
 /** The warnings as lines of the log. */
 export async function warn(output: Output, plain: Tree, known: KnownTools): Promise<LogEntry[]> {

@@ -3,6 +3,7 @@ import { type CallExpression, type Expression, type ObjectExpression, parseExpre
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
+import { maxCorrectedArgumentsChars } from "../limits.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";
 
@@ -210,8 +211,6 @@ function givenArguments(object: ObjectExpression | undefined): { given: Map<stri
   return { given, open };
 }
 
-const maxArguments = 160;
-
 /**
  * `await demo.list_orders({ status: "paid" })`: a call of the tool with the arguments of `call`, or with `…` if they
  * are long or do not fit.
@@ -220,7 +219,7 @@ export function correctedCall(call: CallExpression, callee: string, tool: KnownF
   const [first] = call.arguments;
   const last = call.arguments.at(-1);
   const text = first && last ? code.slice(first.start, last.end) : "";
-  const fits = text.length <= maxArguments && checkArguments(call, tool, callee, code).length === 0;
+  const fits = text.length <= maxCorrectedArgumentsChars && checkArguments(call, tool, callee, code).length === 0;
   return `await ${callee}(${fits ? text.replace(/\s+/g, " ") : "…"})`;
 }
 

@@ -9,9 +9,6 @@ export class CheckError extends Error {
   }
 }
 
-/** Maximum number of findings that an error lists. */
-export const maxListed = 20;
-
 /** A certain mistake in the code. */
 export interface Finding {
   /** Offset in the checked code. */

@@ -1,5 +1,7 @@
 /** Takes code out of Markdown fences, in linear time. Lines keep their numbers. */
 
+import { maxFenceChars } from "../limits.ts";
+
 /** The code of a text that is one fence and nothing else; any other text unchanged. */
 export function withoutFences(source: string): string {
   // A `#!` line is not code.
@@ -19,7 +21,7 @@ export function onlyFence(text: string): { code: string } | undefined {
   let open: number | undefined;
   for (let at = 0; at < text.length; ) {
     const next = text.indexOf("\n", at) + 1 || text.length + 1;
-    const line = text.slice(at, Math.min(next - 1, at + maxMark)).trimStart();
+    const line = text.slice(at, Math.min(next - 1, at + maxFenceChars)).trimStart();
     if (open === undefined) {
       if (line.startsWith("```")) open = next;
     } else if (line.trimEnd() === "```") {
@@ -31,9 +33,6 @@ export function onlyFence(text: string): { code: string } | undefined {
   }
   return only && { code: onSameLines(text.slice(0, only.start), text.slice(only.start, only.end)) };
 }
-
-/** Maximum number of characters of a line that are searched for a fence. */
-const maxMark = 200;
 
 function onSameLines(before: string, code: string): string {
   return before.replace(/[^\n]/g, "") + code;

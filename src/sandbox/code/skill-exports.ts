@@ -1,5 +1,12 @@
 /** Reads the exports of a skill from its text: names, signatures and comments. The skill is not run. */
 
+import {
+  maxExportCommentChars,
+  maxExportDeclarationChars,
+  maxExportSignatureChars,
+  maxSkillExports,
+} from "../limits.ts";
+
 export interface SkillExport {
   name: string;
   /** `topCustomers(limit: number): Promise<string[]>`, or the name and the type of an export that is not a function. */
@@ -11,18 +18,11 @@ export interface SkillExport {
 const declaration =
   /^export\s+(default\s+)?(?:declare\s+|abstract\s+)*(?:(async\s+)?function\s*(\*?)\s*([\w$]*)|(?:const|let|var)\s+([\w$]+)|(?:class|enum|const\s+enum)\s+([\w$]+)|(?=async\b|[([\w$]))/gm;
 
-const maxSignature = 300;
-const maxComment = 4_000;
-
-/** Programs write skills, and the thread that answers the host reads them, so the work is limited. */
-const maxExports = 100;
-const maxDeclaration = 2_000;
-
 export function exportsOf(text: string): SkillExport[] {
-  const matches = text.matchAll(declaration).take(maxExports);
+  const matches = text.matchAll(declaration).take(maxSkillExports);
   const found = [...matches].map((match): SkillExport => {
     const [whole, isDefault, isAsync, isGenerator, called, held, other] = match;
-    const source = text.slice(match.index, match.index + whole.length + maxDeclaration);
+    const source = text.slice(match.index, match.index + whole.length + maxExportDeclarationChars);
     const end = whole.length;
     const isExpression = isDefault !== undefined && called === undefined && held === undefined && other === undefined;
     const name = isDefault ? "default" : called || held || other || "default";
@@ -44,7 +44,7 @@ function functionText(source: string, from: number, how: { isAsync: boolean; isG
   const open = source.indexOf("(", from);
   const close = open === -1 ? -1 : closing(source, open);
   // The bracket may be closed after the text that is read.
-  if (close === -1) return source.length - from > maxSignature ? source.slice(from) : "()";
+  if (close === -1) return source.length - from > maxExportSignatureChars ? source.slice(from) : "()";
   return (
     source.slice(from, close + 1) + (typeAfter(source, close + 1, "{") ?? (how.isAsync ? ": Promise<unknown>" : ""))
   );
@@ -119,7 +119,7 @@ function after(source: string, quoteAt: number, quote: string): number {
 
 /** The comment that ends at `at`: a block, or lines that start with `//`. */
 function commentBefore(source: string, at: number): string {
-  const before = source.slice(Math.max(0, at - maxComment), at).trimEnd();
+  const before = source.slice(Math.max(0, at - maxExportCommentChars), at).trimEnd();
   if (before.endsWith("*/")) {
     const previousEnd = before.lastIndexOf("*/", before.length - 3) + 1;
     const start = before.indexOf("/*", previousEnd);
@@ -133,8 +133,8 @@ function commentBefore(source: string, at: number): string {
 /** The comment at the start of the file. */
 function commentAtTop(source: string): string {
   const text = source.trimStart();
-  if (text.startsWith("/*")) return text.slice(0, Math.min(text.indexOf("*/") + 2, maxComment));
-  const lines = text.slice(0, maxComment).split("\n");
+  if (text.startsWith("/*")) return text.slice(0, Math.min(text.indexOf("*/") + 2, maxExportCommentChars));
+  const lines = text.slice(0, maxExportCommentChars).split("\n");
   const end = lines.findIndex((line) => !line.startsWith("//"));
   return (end === -1 ? lines : lines.slice(0, end)).join("\n");
 }
@@ -150,5 +150,5 @@ function words(comment: string): string {
 }
 
 function cut(text: string): string {
-  return text.length > maxSignature ? `${text.slice(0, maxSignature - 1)}…` : text;
+  return text.length > maxExportSignatureChars ? `${text.slice(0, maxExportSignatureChars - 1)}…` : text;
 }

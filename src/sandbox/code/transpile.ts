@@ -1,6 +1,7 @@
 /** Turns TypeScript into the body of an async function, and maps its positions back to the original. */
 import { Lines, type Position } from "../ast/lines.ts";
 import { Tree } from "../ast/tree.ts";
+import { maxExplainedSyntaxChars, maxProgramChars, maxProgramTokens } from "../limits.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits } from "./edits.ts";
 import { onlyFence, withoutFences } from "./fences.ts";
@@ -22,21 +23,14 @@ export interface Transpiled {
   originalPosition(plainOffset: number): Promise<Position>;
 }
 
-/** Parsers take more than a kilobyte of memory for each token. Words in strings and comments count as well. */
-const maxCharacters = 500_000;
-const maxTokens = 150_000;
-
-/** Syntax errors in longer code keep the message of the parser. */
-const maxExplained = 20_000;
-
 /**
  * Transpiles a program, or a module if its path is given. A program has a value, a module has exports. Throws a
  * CheckError if the code is not TypeScript.
  */
 export async function transpile(written: string, module?: string): Promise<Transpiled> {
-  if (written.length > maxCharacters) throw tooLong(written.length, "characters", maxCharacters);
+  if (written.length > maxProgramChars) throw tooLong(written.length, "characters", maxProgramChars);
   const tokens = tokensIn(written);
-  if (tokens > maxTokens) throw tooLong(tokens, "tokens", maxTokens);
+  if (tokens > maxProgramTokens) throw tooLong(tokens, "tokens", maxProgramTokens);
   try {
     return await transpileProgram(written, module);
   } catch (error) {
@@ -92,7 +86,7 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
       const { line } = new Lines(written).at(written.search(/\S/));
       return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the text around it.`] };
     }
-    if (inner.length > maxExplained) throw error;
+    if (inner.length > maxExplainedSyntaxChars) throw error;
     const { explainSyntax } = await import("./unreadable.ts");
     throw new CheckError(explainSyntax(error.error, inner));
   }

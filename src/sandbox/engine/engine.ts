@@ -6,13 +6,12 @@ import {
   type QuickJSRuntime,
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
+import { megabyte } from "../../base/units.ts";
+import { engineReserveBytes } from "../limits.ts";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
 import { encodeLongTexts, type TextEncoding } from "./long-texts.ts";
 
 const pageBytes = 65_536;
-
-/** Memory reserved for the engine itself, so that exhausted memory is an exception and no abort. */
-const reserveBytes = 1_048_576;
 
 export interface Engine {
   quickjs: QuickJSWASMModule;
@@ -49,7 +48,7 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
 
 /** The limit that the engine enforces itself. */
 export function limitMemory(runtime: QuickJSRuntime, { memory }: Engine): void {
-  runtime.setMemoryLimit(memory.buffer.byteLength - reserveBytes);
+  runtime.setMemoryLimit(memory.buffer.byteLength - engineReserveBytes);
 }
 
 /** The engine's static data is below this address. It contains the end of the used memory. */
@@ -60,7 +59,7 @@ export const staticBytes = 262_144;
  * allocations raise it by their sizes. Of several such words, it is the highest.
  */
 export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<number> {
-  const { quickjs, memory } = await createEngine(wasmModule, 16 * 1_048_576);
+  const { quickjs, memory } = await createEngine(wasmModule, 16 * megabyte);
   const context = quickjs.newContext();
   const look = () => new Int32Array(memory.buffer.slice(0, staticBytes));
   const takes = [1_048_576, 2_097_152];

@@ -5,8 +5,7 @@
  * reaches 0. The host may throw there, which ends the program.
  */
 
-/** Loop rounds between two calls of the host: about a millisecond. */
-export const fuelRounds = 200_000;
+import { fuelRounds } from "../limits.ts";
 
 /** The name of the exported global that counts down, and after a space, of the import that is called at 0. */
 export const fuelExport = "fuel";

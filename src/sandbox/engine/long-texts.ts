@@ -1,14 +1,13 @@
 /** Copies long texts into an engine's memory with the platform's encoder: emscripten's loop over characters is slow. */
 
+import { minEncodedChars } from "../limits.ts";
+
 /** The functions of emscripten's module that quickjs-emscripten uses for texts. */
 export interface TextEncoding {
   lengthBytesUTF8(text: string): number;
   /** `bytes` is the room at `address`, including a final zero. */
   stringToUTF8(text: string, address: number, bytes: number): void;
 }
-
-/** For shorter texts, the loop is faster. */
-const longText = 512;
 
 /**
  * Replaces both functions of the module, whose memory must not grow. Texts with lone surrogates are left to the loop, which keeps
@@ -18,7 +17,7 @@ export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory
   const { lengthBytesUTF8, stringToUTF8 } = module;
   const heap = new Uint8Array(memory.buffer);
   const encoder = new TextEncoder();
-  const isLong = (text: string) => text.length > longText && text.isWellFormed();
+  const isLong = (text: string) => text.length > minEncodedChars && text.isWellFormed();
   module.lengthBytesUTF8 = (text) => (isLong(text) ? Buffer.byteLength(text) : lengthBytesUTF8(text));
   module.stringToUTF8 = (text, address, bytes) => {
     // The allocator returned 0 because there is no room, and the caller did not check it.

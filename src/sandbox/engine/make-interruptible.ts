@@ -4,7 +4,8 @@
  * over. The build runs it, and a start from source.
  */
 import { BinaryReader, type IImportEntry, type IOperatorInformation, type ITypeEntry } from "wasmparser";
-import { fuelExport, fuelRounds } from "./interruptible.ts";
+import { fuelRounds } from "../limits.ts";
+import { fuelExport } from "./interruptible.ts";
 
 const section = { global: 6, export: 7, code: 10 };
 const op = { block: 0x02, loop: 0x03, if: 0x04, end: 0x0b, call: 0x10, callIndirect: 0x11 };

@@ -1,7 +1,6 @@
 /** The difference between two states of an engine's memory: the blocks that changed, as runs. */
 
-/** Memory is compared in blocks. */
-const blockBytes = 256;
+import { comparedBlockBytes } from "../limits.ts";
 
 export interface Run {
   start: number;
@@ -11,8 +10,8 @@ export interface Run {
 /** The parts of `after` that differ from `before`. Both begin at the address `from` and have the same length. */
 export function changedRuns(before: Uint8Array, after: Uint8Array, from = 0): Run[] {
   const runs: Run[] = [];
-  for (let start = 0; start < after.length; start += blockBytes) {
-    const end = Math.min(start + blockBytes, after.length);
+  for (let start = 0; start < after.length; start += comparedBlockBytes) {
+    const end = Math.min(start + comparedBlockBytes, after.length);
     if (Buffer.compare(before.subarray(start, end), after.subarray(start, end)) === 0) continue;
     const last = runs.at(-1);
     if (last && last.start + last.length === from + start) last.length += end - start;

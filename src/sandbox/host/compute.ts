@@ -1,12 +1,8 @@
 /** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
 import { createHash, createHmac, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { digestAlgorithms } from "../guest/kinds.ts";
+import { maxComputeChars, maxHostRandomBytes } from "../limits.ts";
 import { intlFunctions } from "./intl.ts";
-
-/** Maximum length of the JSON of the arguments. */
-const maxArgumentChars = 10_000_000;
-
-const maxRandomBytes = 1_048_576;
 
 const functions: Record<string, (args: never) => unknown> = {
   __proto__: null as never,
@@ -24,9 +20,9 @@ const functions: Record<string, (args: never) => unknown> = {
 export function compute(name: string, argsJson: string): string {
   const body = functions[name];
   if (!body) throw new Error(`there is no function ${name}`);
-  if (argsJson.length > maxArgumentChars) {
+  if (argsJson.length > maxComputeChars) {
     throw new RangeError(
-      `The input is too large: ${argsJson.length} characters; the limit is ${maxArgumentChars}. Process it in parts.`,
+      `The input is too large: ${argsJson.length} characters; the limit is ${maxComputeChars}. Process it in parts.`,
     );
   }
   return JSON.stringify(body(JSON.parse(argsJson) as never)) ?? "null";
@@ -53,8 +49,8 @@ function digest({ algorithm, key, parts }: DigestRequest): string {
 }
 
 function randomBase64({ bytes }: { bytes: number }): string {
-  if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxRandomBytes) {
-    throw new RangeError(`Random bytes are limited to ${maxRandomBytes} at once, got ${bytes}`);
+  if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxHostRandomBytes) {
+    throw new RangeError(`Random bytes are limited to ${maxHostRandomBytes} at once, got ${bytes}`);
   }
   return randomBytes(bytes).toString("base64");
 }

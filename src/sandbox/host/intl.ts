@@ -1,5 +1,6 @@
 /** `Intl` for programs in the sandbox. It never uses the locale or the time zone of this machine. */
 import { type DateDefaults, type IntlArgument, intlMethods, localeParts } from "../guest/web/intl-members.ts";
+import { maxFormattedDigits, maxKeptFormatters, maxSegmentedChars } from "../limits.ts";
 
 type Formatter = Record<string, (...args: unknown[]) => unknown>;
 type Options = Record<string, unknown>;
@@ -7,11 +8,6 @@ type Options = Record<string, unknown>;
 /** Used if the program asks for no locale, or for none that is known. */
 const defaultLocale = "en-US";
 const defaultTimeZone = "UTC";
-
-const maxSegmentedChars = 1_000_000;
-const maxKeptFormatters = 100;
-/** Longer numbers are refused, because parsing takes quadratic time. */
-const maxDigits = 10_000;
 
 interface IntlRequest {
   type: string;
@@ -43,7 +39,8 @@ function valueIn(argument: IntlArgument, type: string): unknown {
 
 function checkDigits(given: unknown): string {
   const digits = String(given);
-  if (digits.length > maxDigits) throw new RangeError(`The number is too long to format: ${digits.length} characters`);
+  if (digits.length > maxFormattedDigits)
+    throw new RangeError(`The number is too long to format: ${digits.length} characters`);
   return digits;
 }
 

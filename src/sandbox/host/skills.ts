@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
+import { maxReadSkills, maxTranspiledSkills } from "../limits.ts";
 import type { Files } from "./files.ts";
 
 /** The file endings that are tried after the name of a module. */
@@ -10,7 +11,6 @@ const endings = [".ts", "/index.ts", ".js", ".mjs", "/index.js"];
 
 /** The modules that this worker has transpiled, by path: it takes 1 to 5 ms each. A changed source is transpiled again. */
 const transpiled = new Map<string, { source: string; code: string }>();
-const maxTranspiled = 100;
 
 /**
  * Returns the transpiled code of a module. `name` is a path relative to `./workspace/skills`, which may leave that folder, or the
@@ -25,7 +25,7 @@ export async function loadSkill(name: string, files: Files, registry: string): P
   const { transpile } = await import("../code/transpile.ts");
   try {
     const { code } = await transpile(source, path);
-    if (transpiled.size === maxTranspiled) transpiled.clear();
+    if (transpiled.size === maxTranspiledSkills) transpiled.clear();
     transpiled.set(path, { source, code });
     return code;
   } catch (error) {
@@ -77,9 +77,6 @@ function find(name: string, files: Files): { path: string; source: string } {
   };
 }
 
-/** Maximum number of skills that are read for their exports. */
-const maxRead = 8;
-
 /** Returns a list such as `Saved skills: by_month (byMonth(orders: Order[])).` */
 function skillsText(files: Files): string {
   const { value = [] } = files.ask("readdir", { path: "./workspace/skills" });
@@ -87,8 +84,8 @@ function skillsText(files: Files): string {
     .filter(({ name }) => name.endsWith(".ts"))
     .map(({ name }) => name.slice(0, -".ts".length));
   if (names.length === 0) return "There are no skills yet.";
-  const shown = names.slice(0, maxRead).map((name) => `${name} (${exportsText(name, files)})`);
-  const more = names.length > maxRead ? `, ${names.slice(maxRead, 30).join(", ")}` : "";
+  const shown = names.slice(0, maxReadSkills).map((name) => `${name} (${exportsText(name, files)})`);
+  const more = names.length > maxReadSkills ? `, ${names.slice(maxReadSkills, 30).join(", ")}` : "";
   return `Saved skills: ${shown.join("; ")}${more}.`;
 }
 

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../../app/toolbox.ts";
 import { isServerDown } from "../../base/errors.ts";
+import { largeJsonChars } from "../../base/limits.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
@@ -10,7 +11,6 @@ import { agentOfUser } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
-import { largeChars } from "../../sandbox/messages.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
@@ -215,7 +215,7 @@ function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: To
  */
 async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
   const { logs, display, receipt } = outcome;
-  const isLarge = receipt.charsOut > largeChars || (outcome.ok && outcome.json !== undefined);
+  const isLarge = receipt.charsOut > largeJsonChars || (outcome.ok && outcome.json !== undefined);
   const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
   if (small) return small;
   try {

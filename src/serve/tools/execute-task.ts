@@ -2,10 +2,10 @@
 import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/server";
 import type { Toolbox } from "../../app/toolbox.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { largeJsonChars } from "../../base/limits.ts";
 import { withoutMedia } from "../../base/media.ts";
 import type { Config } from "../../config/load.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
-import { largeChars } from "../../sandbox/messages.ts";
 import { hasForms, type Responder } from "../../servers/responder.ts";
 import { fittingJson, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
@@ -56,7 +56,7 @@ export async function callExecuteTask(
 /** A worker shows data that may go into a file, because the workspace is measured before. */
 async function shownJson(value: unknown, options: OutputOptions): Promise<string> {
   const json = JSON.stringify(value);
-  const small = json.length > largeChars ? undefined : fittingJson(value, options);
+  const small = json.length > largeJsonChars ? undefined : fittingJson(value, options);
   if (small !== undefined) return small;
   const { content } = await contentInWorker(json, { id: crypto.randomUUID(), options });
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");

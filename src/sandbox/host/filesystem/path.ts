@@ -1,5 +1,6 @@
 /** Parses the paths of programs into a mount and the names below it. It works on text only and does not access the disk. */
 import { isVisible } from "../../../base/visible-text.ts";
+import { maxFolderDepth, maxNameBytes, maxPathChars } from "../../limits.ts";
 import { Fault, shown } from "./fault.ts";
 
 export type MountName = "workspace" | "registry";
@@ -15,11 +16,6 @@ export interface GuestPath {
 /** The names on the way from a mount to an entry below it. */
 export type Names = [string, ...string[]];
 
-const longestPath = 4_096;
-const longestNameBytes = 255;
-/** Maximum depth of folders, because each folder on the way is opened. */
-export const deepest = 64;
-
 /** Characters that look like a slash and that NFKC does not turn into one. */
 const likeSlashes = /[\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe68]/;
 
@@ -29,7 +25,7 @@ const likeSlashes = /[\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe68]/;
  */
 export function parsePath(given: string): GuestPath {
   if (given === "") throw new Fault("ENOENT", "the path is empty");
-  if (given.length > longestPath) throw new Fault("ENAMETOOLONG", `paths have at most ${longestPath} characters`);
+  if (given.length > maxPathChars) throw new Fault("ENAMETOOLONG", `paths have at most ${maxPathChars} characters`);
   if (given.includes("\\")) throw new Fault("EINVAL", "the path has a backslash", "Separate folders with /.");
   if (!isVisible(given)) throw new Fault("EINVAL", "the path has invisible or control characters");
   const names: string[] = [];
@@ -38,7 +34,7 @@ export function parsePath(given: string): GuestPath {
     if (name === "..") names.pop();
     else names.push(checkName(name));
   }
-  if (names.length > deepest) throw new Fault("ENAMETOOLONG", `folders are at most ${deepest} deep`);
+  if (names.length > maxFolderDepth) throw new Fault("ENAMETOOLONG", `folders are at most ${maxFolderDepth} deep`);
   const [mount, ...below] = names;
   if (mount !== undefined && mount !== "workspace" && mount !== "registry") throw outside(given, names);
   return { mount, names: below, folder: /(?:^|\/)\.{0,2}$/.test(given) };
@@ -66,8 +62,8 @@ function checkName(name: string): string {
   // Some systems ignore trailing dots and spaces, and would open another file.
   if (/[. ]$/.test(name)) throw new Fault("EINVAL", "a name ends in a dot or a space");
   if (isTemporaryName(name)) throw new Fault("EINVAL", "names of this form are reserved for temporary files");
-  if (Buffer.byteLength(name) > longestNameBytes)
-    throw new Fault("ENAMETOOLONG", `names have at most ${longestNameBytes} bytes`);
+  if (Buffer.byteLength(name) > maxNameBytes)
+    throw new Fault("ENAMETOOLONG", `names have at most ${maxNameBytes} bytes`);
   return name;
 }
 

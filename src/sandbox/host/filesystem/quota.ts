@@ -1,4 +1,6 @@
 /** Limits the size of the workspace. */
+
+import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries, quotaCountedForMs } from "../../limits.ts";
 import { megabytes } from "./content.ts";
 import { Fault } from "./fault.ts";
 import { type Amount, nothing } from "./tree.ts";
@@ -11,13 +13,11 @@ export interface Quotas {
 }
 
 export const defaultQuotas: Quotas = {
-  fileBytes: 50 * 1_048_576,
-  workspaceBytes: 500 * 1_048_576,
-  workspaceEntries: 10_000,
+  fileBytes: maxFileBytes,
+  workspaceBytes: maxWorkspaceBytes,
+  workspaceEntries: maxWorkspaceEntries,
 };
 
-/** The workspace is measured again after this time. Until then, changes of other executions are not noticed. */
-const countedForMs = 2_000;
 const hint = "Remove files that you no longer need with fs.rm.";
 
 /**
@@ -38,7 +38,7 @@ export class Quota {
   /** Makes a change and counts it. Throws EDQUOT before, if the workspace would become too large. */
   charge(more: Amount, make: () => void): void {
     const { workspaceBytes, workspaceEntries } = this.#quotas;
-    if (performance.now() - this.#countedAt > countedForMs) {
+    if (performance.now() - this.#countedAt > quotaCountedForMs) {
       this.#used = this.#count({ entries: workspaceEntries, bytes: workspaceBytes });
       this.#countedAt = performance.now();
     }

@@ -2,6 +2,7 @@
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { type Folder, Place } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
+import { abandonedFileAfterMs, maxWalkedDepth } from "../../limits.ts";
 import { Fault } from "./fault.ts";
 import { isTemporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";
@@ -21,14 +22,6 @@ export interface Amount {
 }
 
 export const nothing = (): Amount => ({ entries: 0, bytes: 0 });
-
-/**
- * Maximum depth. Other programs may create deeper folders than sandboxed code can. Each folder stays open while its contents are
- * read.
- */
-const deepest = 128;
-/** Age of a temporary file after which it counts as abandoned. No write takes this long. */
-const abandonedAfterMs = 120_000;
 
 /** Lists the entries, sorted by name. The contents of a folder follow directly after it. */
 export function list(folder: Folder, recursive: boolean, parent = "", depth = 0): Entry[] {
@@ -53,7 +46,7 @@ export function measure(folder: Folder, enough: Amount, amount = nothing(), dept
     const found = place.find();
     if (!found) continue;
     if (isTemporaryName(name)) {
-      if (found.isFile() && Date.now() - found.mtimeMs > abandonedAfterMs) unlinkSync(place.path);
+      if (found.isFile() && Date.now() - found.mtimeMs > abandonedFileAfterMs) unlinkSync(place.path);
       continue;
     }
     amount.entries += 1;
@@ -90,6 +83,6 @@ export function removeAll(place: Place, amount = nothing(), depth = 0): Amount {
 }
 
 function enter(folder: Folder, name: string, depth: number): Folder {
-  if (depth >= deepest) throw new Fault("ENAMETOOLONG", `folders are more than ${deepest} deep`);
+  if (depth >= maxWalkedDepth) throw new Fault("ENAMETOOLONG", `folders are more than ${maxWalkedDepth} deep`);
   return folder.enter(name);
 }
