@@ -6,11 +6,12 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
+import { megabytes } from "../base/units.ts";
 import { version } from "../base/version.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
+import { maxCompletionBytes } from "../servers/limits.ts";
 import { boundedText } from "../servers/response-body.ts";
 import { redactorOf } from "../servers/secrets.ts";
-import { maxCompletionBytes, megabytes } from "../servers/size-limits.ts";
 import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 

@@ -2,15 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../base/errors.ts";
+import { subscriptionMs } from "./limits.ts";
 import type { Listed, Notice } from "./notices.ts";
 import type { Send } from "./request.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Delays before listening again after a stream has ended. The last one repeats. */
 const retryMs = [100, 1_000, 10_000, 60_000];
-
-/** Maximum time for the server to accept a subscription. */
-const acceptMs = 10_000;
 
 interface Subscribed {
   accepted: Promise<void>;
@@ -109,7 +107,7 @@ export class ChangeStream {
   }
 
   async #listen(filter: SubscriptionFilter, signal: AbortSignal): Promise<McpSubscription> {
-    const stream = await this.#client.listen(filter, { timeout: acceptMs, signal });
+    const stream = await this.#client.listen(filter, { timeout: subscriptionMs, signal });
     const [uri] = filter.resourceSubscriptions ?? [];
     if (uri === undefined || stream.honoredFilter.resourceSubscriptions?.includes(uri)) return stream;
     void stream.close();

@@ -1,5 +1,6 @@
 /** Why a server cannot be used now, for answers to models: what failed, and what a person must do. */
 import { oneLine } from "../base/visible-text.ts";
+import { hopelessFailures } from "./limits.ts";
 import type { FailureFacts } from "./server-failure.ts";
 import type { ServerState } from "./state.ts";
 
@@ -51,9 +52,6 @@ export function faultOf(state: ServerState): Fault | undefined {
       return undefined;
   }
 }
-
-/** After this number of failures in a row, a model should ask its user instead of trying again. */
-const hopelessFailures = 3;
 
 const checkIt = "Run: claudikins doctor";
 

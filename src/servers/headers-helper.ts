@@ -6,14 +6,9 @@ import { httpForm } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
 import type { Authorizer } from "./endpoint.ts";
 import { type HelpedServer, printedHeaders, type RunOptions } from "./headers-program.ts";
+import { headersFailureMs, headersFreshMs } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { learnSecrets } from "./secrets.ts";
-
-/** A new connection uses headers of this age or less. A server that closes idle connections does not cost a run each time. */
-const freshMs = 300_000;
-
-/** Time in which new headers that were refused, or a run that failed, are not followed by another run. */
-const standsMs = 30_000;
 
 /** Headers that belong to the transport. The program cannot change them, and neither can `headers` in the config. */
 const ofTransport = new Set([
@@ -49,7 +44,7 @@ export class HeadersHelper {
 
   /** For a connection that is being opened. */
   async forNewConnection(): Promise<void> {
-    if (this.#answer && performance.now() - this.#answer.at > freshMs) this.#answer = undefined;
+    if (this.#answer && performance.now() - this.#answer.at > headersFreshMs) this.#answer = undefined;
     await this.headers();
   }
 
@@ -71,7 +66,7 @@ export class HeadersHelper {
     if (!next) return response;
     await response.body?.cancel();
     const again = await fetch(to, withHeaders(init, next.headers));
-    if (isRefusal(again)) this.#refusedUntil.set(again.status, performance.now() + standsMs);
+    if (isRefusal(again)) this.#refusedUntil.set(again.status, performance.now() + headersFailureMs);
     return again;
   };
 
@@ -85,7 +80,7 @@ export class HeadersHelper {
     try {
       return await this.#run();
     } catch (error) {
-      this.#failure = { error, until: performance.now() + standsMs };
+      this.#failure = { error, until: performance.now() + headersFailureMs };
       throw error;
     }
   }

@@ -5,14 +5,9 @@ import { isObject, parsedJson } from "../base/json-object.ts";
 import { headerName } from "../config/address.ts";
 import type { Environment } from "../config/environment.ts";
 import type { NetworkServer } from "../config/load.ts";
+import { headersRunMs, maxHeadersOutputBytes } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { ProcessGroup } from "./process-group.ts";
-
-/** Time limit of one run. It is the limit of Claude Code, for which such programs are written. */
-const runMs = 10_000;
-
-/** Maximum bytes of its output. */
-const maxOutputBytes = 65_536;
 
 export type HelpedServer = NetworkServer & { headersHelper: string };
 
@@ -27,7 +22,7 @@ export interface RunOptions {
 /** Throws NetworkFailure. */
 export async function printedHeaders(server: HelpedServer, options: RunOptions): Promise<Record<string, string>> {
   const group = started(server, options);
-  const late = AbortSignal.timeout(runMs);
+  const late = AbortSignal.timeout(headersRunMs);
   const stop = () => group.signal("SIGKILL");
   const signals = [late, ...(options.signal ? [options.signal] : [])];
   for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
@@ -39,9 +34,9 @@ export async function printedHeaders(server: HelpedServer, options: RunOptions):
     const text = await output(group.stdout);
     if (text === undefined) stop();
     const how = await group.exited;
-    if (text === undefined) throw failed(`printed more than ${maxOutputBytes / 1_024} KB`);
+    if (text === undefined) throw failed(`printed more than ${maxHeadersOutputBytes / 1_024} KB`);
     if (options.signal?.aborted) throw failed("was ended: claudikins is closing");
-    if (late.aborted) throw failed(`did not end within ${runMs / 1_000} s`);
+    if (late.aborted) throw failed(`did not end within ${headersRunMs / 1_000} s`);
     if (group.exitCode !== 0) throw failed(how, exitHints[group.exitCode ?? 0]);
     return headersIn(text);
   } finally {
@@ -75,7 +70,7 @@ async function output(stream: ReadableStream<Uint8Array>): Promise<string | unde
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
-    if (size > maxOutputBytes) return undefined;
+    if (size > maxHeadersOutputBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -3,10 +3,10 @@ import { type RequestId, SdkHttpError, SseError } from "@modelcontextprotocol/cl
 import { systemCodeOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { maxErrorBytes, maxRetryAfterMs } from "./limits.ts";
 import { NetworkFailure, noAnswer, refusal, unreadable } from "./network-failure.ts";
 import { boundedText } from "./response-body.ts";
 import type { Era } from "./server-client.ts";
-import { maxErrorBytes } from "./size-limits.ts";
 
 export function mediaTypeOf(response: Response): string | undefined {
   return response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
@@ -16,14 +16,11 @@ export function isEventStream(response: Response): boolean {
   return mediaTypeOf(response) === "text/event-stream";
 }
 
-/** Longer times are cut to this. */
-const longestRetryAfterMs = 24 * 3_600_000;
-
 /** The server's `Retry-After` in milliseconds, from seconds or a date. Undefined if there is none. */
 export function retryAfterOf({ headers }: Response, now = Date.now()): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), maxRetryAfterMs);
 }
 
 /** The range of error codes that the MCP specification keeps for itself. */

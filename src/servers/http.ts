@@ -15,10 +15,22 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { atMost } from "../base/time-limit.ts";
-import { largeBytes, receive } from "./decoding/receive.ts";
+import { megabytes } from "../base/units.ts";
+import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
 import { answerIn, answerOfProtocol, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import {
+  httpDrainMs,
+  httpGoodbyeMs,
+  httpNoticeMs,
+  httpVerdictMs,
+  maxErrorBytes,
+  maxEventLines,
+  maxInlineBytes,
+  maxMessageBytes,
+  maxResumptions,
+} from "./limits.ts";
 import {
   broken,
   brokeOff,
@@ -32,22 +44,6 @@ import {
 } from "./network-failure.ts";
 import { type Chunks, limited, withBody } from "./response-body.ts";
 import type { Era } from "./server-client.ts";
-import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
-
-/** Maximum time for the request that ends the session. */
-const goodbyeMs = 1_000;
-
-/** Maximum wait, after a session has ended, to learn which of its other requests were refused. */
-const verdictMs = 1_000;
-
-/** Maximum time for a notification to be accepted: each occupies one of a limited number of sockets. */
-const noticeMs = 10_000;
-
-/** Time that an answer may need through the parsers after its stream has ended. */
-const drainGraceMs = 100;
-
-/** The SDK's default. */
-const maxResumptions = 2;
 
 /** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */
 const connectionLost = -32_000;
@@ -132,7 +128,7 @@ export class HttpTransport implements Transport {
     const inner = this.#inner;
     if (inner instanceof StreamableHTTPClientTransport && this.#session !== undefined && !this.failure) {
       await atMost(
-        goodbyeMs,
+        httpGoodbyeMs,
         inner.terminateSession().catch(() => {}),
       );
     }
@@ -141,7 +137,7 @@ export class HttpTransport implements Transport {
 
   /** After the session has ended, waits to learn which other requests the server has refused as well. */
   async #verdicts(): Promise<void> {
-    await atMost(verdictMs, Promise.all([...this.#open.values()].map(({ received }) => received.promise)));
+    await atMost(httpVerdictMs, Promise.all([...this.#open.values()].map(({ received }) => received.promise)));
     // Until the callers have been told.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -274,7 +270,7 @@ export class HttpTransport implements Transport {
     if (!response.ok) return bounded;
     const bytes = Buffer.from(await bounded.arrayBuffer());
     const { headers, status } = response;
-    if (bytes.length <= largeBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
+    if (bytes.length <= maxInlineBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
     await this.#receive(bytes);
     return new Response(null, { headers, status: 202 });
   }
@@ -288,14 +284,14 @@ export class HttpTransport implements Transport {
 
   #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
     const options = {
-      largeBytes,
+      largeBytes: maxInlineBytes,
       take: this.#receive,
       maxBytes: maxMessageBytes,
       maxLines: maxEventLines,
       tooLarge: (limit: string) => this.#eventTooLarge(limit, exchange),
     };
     const ended = () => {
-      if (method === "POST" && exchange) setTimeout(() => this.#brokeOff(exchange), drainGraceMs);
+      if (method === "POST" && exchange) setTimeout(() => this.#brokeOff(exchange), httpDrainMs);
     };
     return withBody(response, (chunks) => untilEnd(smallEvents(chunks, options), ended));
   }
@@ -312,7 +308,7 @@ export class HttpTransport implements Transport {
   }
 
   async #ask(url: string | URL, init: RequestInit, exchange: Exchange | undefined): Promise<Response> {
-    const limit = exchange?.abort.signal ?? (init.method === "POST" ? AbortSignal.timeout(noticeMs) : undefined);
+    const limit = exchange?.abort.signal ?? (init.method === "POST" ? AbortSignal.timeout(httpNoticeMs) : undefined);
     const signal = AbortSignal.any([init.signal, limit].filter((each) => each instanceof AbortSignal));
     try {
       // Calls have their own timeout, and a stream may be silent for long. Bun would end it after five minutes.

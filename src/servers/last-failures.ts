@@ -9,13 +9,9 @@ import { oneLine } from "../base/visible-text.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { failuresFolder } from "../config/locations.ts";
+import { failureNoteKeptMs, maxFailureNoteChars } from "./limits.ts";
 import { ServerFailure } from "./server-failure.ts";
 import type { BrokenState } from "./state.ts";
-
-/** Older notes are removed. */
-const keptMs = 7 * 86_400_000;
-
-const maxChars = 1_000;
 
 /** Codes that are known without a note, or that say nothing about the server. */
 const withoutNote: readonly ErrorCode[] = ["CANCELLED", "NEEDS_VARIABLE", "AUTH_REQUIRED", "POLICY_DENIED"];
@@ -25,7 +21,7 @@ export function noteFailure(server: ServerConfig, error: ClaudikinsError, env: E
   const { code, message, hint } = error;
   if (withoutNote.includes(code)) return;
   const why = error instanceof ServerFailure ? error.why : message;
-  const short = (text: string) => oneLine(text, maxChars);
+  const short = (text: string) => oneLine(text, maxFailureNoteChars);
   const state: BrokenState = {
     state: "broken",
     code,
@@ -58,7 +54,7 @@ export function lastFailure(server: ServerConfig, env: Environment): BrokenState
   try {
     const state = parsedJson(readIfThere(fileOf(server, env)) ?? "") as Partial<BrokenState> | undefined;
     const isWhole = state?.state === "broken" && typeof state.why === "string" && typeof state.since === "number";
-    return isWhole && state.since! > Date.now() - keptMs ? (state as BrokenState) : undefined;
+    return isWhole && state.since! > Date.now() - failureNoteKeptMs ? (state as BrokenState) : undefined;
   } catch {
     return undefined;
   }
@@ -72,6 +68,6 @@ function fileOf({ policy: _, own: __, ...entry }: ServerConfig, env: Environment
 function removeOld(folder: string): void {
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
-    if ((statsOf(path)?.mtimeMs ?? 0) < Date.now() - keptMs) rmSync(path, { force: true });
+    if ((statsOf(path)?.mtimeMs ?? 0) < Date.now() - failureNoteKeptMs) rmSync(path, { force: true });
   }
 }

@@ -8,6 +8,7 @@ import { oneLine } from "../base/visible-text.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
+import { maxBrokenReasonChars, maxBusyMs } from "./limits.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 
@@ -243,7 +244,7 @@ export class Lifecycle {
     // A person who has just signed in must not wait.
     this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
     const { retryAfterMs = 0 } = error instanceof ServerFailure ? error : {};
-    this.#waitMs = Math.max(this.#waitMs, Math.min(retryAfterMs, longestBusyMs));
+    this.#waitMs = Math.max(this.#waitMs, Math.min(retryAfterMs, maxBusyMs));
     const { code, message } = error;
     // The hint of a lost request is for its caller.
     const hint = error instanceof ConnectionLost ? undefined : error.hint;
@@ -253,7 +254,7 @@ export class Lifecycle {
     this.#state = {
       state: "broken",
       code,
-      why: oneLine(why, maxWhyChars),
+      why: oneLine(why, maxBrokenReasonChars),
       hint,
       since,
       failures: this.#failures,
@@ -297,12 +298,6 @@ export class Lifecycle {
       .then(() => before);
   }
 }
-
-/** A longer `Retry-After` is cut to this: people who know that the server works again would not understand the delay. */
-const longestBusyMs = 600_000;
-
-/** Characters of the reason why a server is broken. */
-const maxWhyChars = 1_000;
 
 /** Codes of failures without an answer of the server. */
 const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];

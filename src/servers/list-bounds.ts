@@ -1,13 +1,11 @@
 /** Limits the lists of a server. Its tools, resources, prompts and skills are shown, indexed and generated, so they must stay small. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { maxEntryChars, maxListEntries, maxSkillEntryChars } from "./limits.ts";
 import { type ListedTool, readTools, shortened } from "./result.ts";
 
 const listKeys = ["tools", "resources", "resourceTemplates", "prompts", "skills"];
 
 export const isListKey = (key: string) => listKeys.includes(key);
-
-/** Maximum number of entries of a list other than tools. */
-const maxEntries = 10_000;
 
 export const toolLimits = {
   /** Maximum number of tools of one server. */
@@ -23,11 +21,6 @@ export const toolLimits = {
   schemaChars: 500_000,
   schemaDepth: 100,
 } as const;
-
-const maxOtherChars = 65_536;
-
-/** A skill names each of its files, and may have 512. */
-const maxSkillChars = 262_144;
 
 /** The same result with its lists shortened. Only whole entries are left out. */
 export function boundedPage(result: JsonObject): JsonObject {
@@ -45,8 +38,8 @@ function boundedTools(page: JsonObject): ListedTool[] {
 
 function boundedEntries(list: unknown[], key: string): unknown[] {
   let chars = 0;
-  return list.slice(0, maxEntries).filter((entry) => {
-    if (!isShort(entry, key === "skills" ? maxSkillChars : maxOtherChars)) return false;
+  return list.slice(0, maxListEntries).filter((entry) => {
+    if (!isShort(entry, key === "skills" ? maxSkillEntryChars : maxEntryChars)) return false;
     chars += JSON.stringify(entry).length;
     return chars <= toolLimits.listChars;
   });
@@ -144,6 +137,6 @@ const quotesOfKey = 3;
 /** Quotes of a string or brackets of an array, and a comma. A number, `true` or `null` has about as many characters. */
 const charsAroundValue = 3;
 
-function isShort(value: unknown, maxChars = maxOtherChars): boolean {
+function isShort(value: unknown, maxChars = maxEntryChars): boolean {
   return value !== undefined && isWithin({ value }) && JSON.stringify(value).length <= maxChars;
 }

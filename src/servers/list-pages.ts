@@ -2,9 +2,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { JsonObject } from "../base/json-object.ts";
-
-/** Maximum number of pages of one list. */
-const maxPages = 1_000;
+import { maxListPages } from "./limits.ts";
 
 export interface ListRequest<T> {
   server: string;
@@ -29,7 +27,7 @@ export async function allPages<T>({ server, method, ask, read, isEnough }: ListR
     await eventLoopTurn();
     all.push(...read(page));
     cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
-    if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
+    if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxListPages)) {
       throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" returned endless pages for ${method}`, {
         hint: "Report this to the server's author, or try another version of it.",
       });

@@ -3,6 +3,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { definitionOf, type ToolDefinition } from "../policy/definition.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
+import { maxDefinitionAnswers } from "./limits.ts";
 import type { ListedTool } from "./result.ts";
 
 /** A server's answer to `tools/list`. */
@@ -33,9 +34,6 @@ interface Servers {
   /** The server's last connection. */
   connection: (server: string) => Connection | undefined;
 }
-
-/** After this many answers, a server that announces a change during each one is believed. */
-const maxAnswers = 3;
 
 export class LiveDefinitions {
   readonly #servers: Servers;
@@ -73,7 +71,7 @@ export class LiveDefinitions {
   async #ask(server: string): Promise<Heard> {
     for (let answers = 1; ; answers++) {
       const heard = await this.#answer(server);
-      if (this.#isCurrent(server, heard) || answers === maxAnswers) return heard;
+      if (this.#isCurrent(server, heard) || answers === maxDefinitionAnswers) return heard;
     }
   }
 

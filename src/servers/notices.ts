@@ -3,6 +3,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { oneLine } from "../base/visible-text.ts";
+import { maxNoticeChars, maxUpdatedUriChars } from "./limits.ts";
 
 /** A kind of list that servers have, as the protocol names it. */
 export type Listed = "tools" | "resources" | "prompts";
@@ -21,10 +22,6 @@ const listChanges: ReadonlyMap<string, Listed> = new Map([
   ["notifications/prompts/list_changed", "prompts"],
 ]);
 
-/** Maximum characters of a logged line, and of a resource's URI. */
-const maxLine = 500;
-const maxUri = 8_192;
-
 interface Source {
   server: string;
   log: Log;
@@ -40,7 +37,11 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
     else if (method === "notifications/message") {
       logMessage(source, params);
       onNotice({ message: params });
-    } else if (method === "notifications/resources/updated" && typeof uri === "string" && uri.length <= maxUri) {
+    } else if (
+      method === "notifications/resources/updated" &&
+      typeof uri === "string" &&
+      uri.length <= maxUpdatedUriChars
+    ) {
       onNotice({ uri });
     }
   };
@@ -48,7 +49,7 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
 
 /** Logs the message as one line with the server's name. */
 function logMessage({ server, log, redact }: Source, params: Record<string, unknown>): void {
-  const line = `${server}${logText(params, redact, maxLine)}`;
+  const line = `${server}${logText(params, redact, maxNoticeChars)}`;
   const { level } = params;
   if (level === "debug") log.debug(line);
   else if (level === "info" || level === "notice") log.info(line);
@@ -58,7 +59,7 @@ function logMessage({ server, log, redact }: Source, params: Record<string, unkn
 /** The logger's name, if any, and the message: ` (part): words`. */
 export function logText({ logger, data }: Record<string, unknown>, redact: Source["redact"], maxChars: number): string {
   // Redacted before it is cut, because half a secret would not be recognised.
-  const words = redact(wordsOf(data).slice(0, 100 * maxLine));
+  const words = redact(wordsOf(data).slice(0, 100 * maxNoticeChars));
   const part = typeof logger === "string" && logger !== "" ? ` (${oneLine(redact(logger), 50)})` : "";
   return `${part}: ${oneLine(words, maxChars)}`;
 }

@@ -1,6 +1,7 @@
 /** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
-const blockBytes = 1_048_576;
+import { joinedBlockBytes } from "./limits.ts";
+
 const space = 32;
 
 export class PendingLine {
@@ -20,7 +21,7 @@ export class PendingLine {
   add(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;
-    if (this.#chunkBytes >= blockBytes) this.#join();
+    if (this.#chunkBytes >= joinedBlockBytes) this.#join();
   }
 
   /** The first byte that is not white space. */

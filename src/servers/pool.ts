@@ -11,6 +11,7 @@ import type { Desk, MadeCall } from "../policy/desk.ts";
 import { Gate } from "../policy/gate.ts";
 import type { Connection, Offer } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
+import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
@@ -54,9 +55,6 @@ type ListListener = (server: string, what: Listed) => void;
 
 /** Called with a log message of a server: `level`, `data` and perhaps `logger`, unchecked. */
 export type LogListener = (server: string, message: JsonObject) => void;
-
-/** Maximum time for a server to change its log level. */
-const levelMs = 2_000;
 
 export interface PoolOptions extends ConnectionOptions {
   /** The person at the terminal, who answers what the policy and servers ask. */
@@ -371,7 +369,7 @@ export class Pool implements AsyncDisposable {
   async #tellLogLevel(connection: Connection | undefined): Promise<void> {
     if (this.#logLevel === undefined || !connection?.offers("logging")) return;
     const request = { method: "logging/setLevel", params: { level: this.#logLevel } };
-    await connection.request(request, { what: "logging/setLevel", timeoutMs: levelMs }).catch(() => {});
+    await connection.request(request, { what: "logging/setLevel", timeoutMs: logLevelMs }).catch(() => {});
   }
 
   /** Ends the server if it is not in use. The next call starts it again. Resolves when its process has ended. */

@@ -5,11 +5,8 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { atMost } from "../base/time-limit.ts";
 import { resolveCommand, shellCommand } from "./command.ts";
 import { JobObject } from "./job-object.ts";
+import { eofGraceMs, termGraceMs } from "./limits.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
-
-/** Time for a group to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
-const eofGraceMs = 300;
-const termGraceMs = 1_500;
 
 export interface SpawnOptions {
   command: string;

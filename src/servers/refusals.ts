@@ -1,11 +1,7 @@
 /** Notices servers whose calls are refused by the service behind them, because a token is missing, wrong or has expired. */
+
+import { maxRefusalChars, minRefusedCalls } from "./limits.ts";
 import { onlyText, type ToolResult } from "./result.ts";
-
-/** After this many refused calls in a row, the next one is expected to be refused too. */
-const minRefusals = 2;
-
-/** Only texts up to this length count as error messages. */
-const maxChars = 4_096;
 
 const refused =
   /\b(?:HTTP|status(?: code)?|error|code)\W{0,3}(?:401|403)\b|\b(?:401|403)\W{1,3}(?:unauthori[sz]ed|forbidden)|\bunauthori[sz]ed\b|\bbad credentials\b|\binvalid (?:api[ -]?key|access token|token)\b/i;
@@ -16,7 +12,7 @@ export class Refusals {
   /** Notes the result of a call. */
   see(server: string, result: ToolResult): void {
     const text = result["isError"] === true ? onlyText(result["content"]) : undefined;
-    const isRefused = text !== undefined && text.length <= maxChars && refused.test(text);
+    const isRefused = text !== undefined && text.length <= maxRefusalChars && refused.test(text);
     if (isRefused) this.#inARow.set(server, (this.#inARow.get(server) ?? 0) + 1);
     else this.#inARow.delete(server);
   }
@@ -24,6 +20,6 @@ export class Refusals {
   /** The number of refused calls in a row, if there are enough to expect more; else 0. */
   of(server: string): number {
     const count = this.#inARow.get(server) ?? 0;
-    return count >= minRefusals ? count : 0;
+    return count >= minRefusedCalls ? count : 0;
   }
 }

@@ -7,6 +7,7 @@ import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { onAbort } from "./abort.ts";
 import type { Channel } from "./channel.ts";
+import { maxHintUrlChars } from "./limits.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { pageAddress } from "./page-address.ts";
 import { objectsOf } from "./result.ts";
@@ -188,11 +189,9 @@ function answeredHint(method: string): string | undefined {
 function pagesHint({ data }: ProtocolError): string | undefined {
   const { elicitations } = (data ?? {}) as { elicitations?: unknown };
   const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);
-  const short = urls.filter((url) => url.length < longestPage);
+  const short = urls.filter((url) => url.length < maxHintUrlChars);
   return short.length === 0 ? undefined : `Ask a person to open ${short.slice(0, 3).join(" and ")}, then call again.`;
 }
-
-const longestPage = 2_000;
 
 function answeredErrorCode(method: string, code: number) {
   if (method !== "tools/call" || code === McpCode.ParseError) return "PROTOCOL_ERROR";

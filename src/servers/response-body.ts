@@ -1,9 +1,7 @@
 /** Reads response bodies with a limit on their decoded size. */
 import { ReadableStream } from "node:stream/web";
 import { collectSoon } from "../base/collect-soon.ts";
-
-/** Bytes of a body after which garbage is collected, because a server could send many of them. */
-const largeBody = 32 * 1_048_576;
+import { collectedBodyBytes } from "./limits.ts";
 
 export type Chunks = AsyncIterable<Uint8Array>;
 
@@ -21,7 +19,7 @@ async function* collected(chunks: Chunks): Chunks {
       yield chunk;
     }
   } finally {
-    if (size > largeBody) collectSoon();
+    if (size > collectedBodyBytes) collectSoon();
   }
 }
 

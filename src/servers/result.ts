@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
+import { maxCheckedTextChars, maxFailureTextChars } from "./limits.ts";
 
 export interface ListedTool {
   name: string;
@@ -57,12 +58,6 @@ export function objectsOf(list: unknown): JsonObject[] {
 /** A value for the sandbox: JSON text that is parsed there, plain text, or long text that may be either. */
 export type ToolValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
-/** Longer text is not checked for being JSON: that would take as long as everything else, and more memory. */
-const longText = 65_536;
-
-/** Maximum characters of an error text, because several places read it. */
-const maxFailureChars = 262_144;
-
 /** The beginning of a text, and how much was left out. */
 export function shortened(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
@@ -76,14 +71,14 @@ export function shortened(text: string, maxChars: number): string {
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
-    const words = shortened(textOf(result["content"]), maxFailureChars);
+    const words = shortened(textOf(result["content"]), maxFailureTextChars);
     throw new ClaudikinsError("TOOL_FAILED", words || `${tool} failed without a message`);
   }
   const content = resultContent(result);
   if ("structured" in content) return { json: jsonOf(content.structured) };
   if ("blocks" in content) return { blocks: jsonOf(content.blocks) };
   const { text } = content;
-  if (text.length > longText && /^\s*[[{]/.test(text)) return { jsonOrText: text };
+  if (text.length > maxCheckedTextChars && /^\s*[[{]/.test(text)) return { jsonOrText: text };
   return isJson(text) ? { json: text } : { text };
 }
 

@@ -1,7 +1,6 @@
 /** Finds secrets in texts, including escaped and encoded ones and large parts of one, because lines may be cut or split. */
 
-/** Characters that are compared at once. A secret has at least as many. */
-const anchorLength = 6;
+import { minEncodedSecretChars, secretAnchorChars } from "./limits.ts";
 
 interface Anchor {
   form: string;
@@ -20,7 +19,7 @@ export function secretFinder(shownAs: ReadonlyMap<string, string>): (text: strin
   const begun = new Uint8Array(65_536);
   for (const [form, shown] of shownAs) {
     for (const at of anchorPlaces(form.length)) {
-      const text = form.slice(at, at + anchorLength);
+      const text = form.slice(at, at + secretAnchorChars);
       const same = anchors.get(text);
       if (same) same.push({ form, at, shown });
       else anchors.set(text, [{ form, at, shown }]);
@@ -31,9 +30,9 @@ export function secretFinder(shownAs: ReadonlyMap<string, string>): (text: strin
   return (text) => {
     let out = "";
     let done = 0;
-    for (let at = 0; at + anchorLength <= text.length; at++) {
+    for (let at = 0; at + secretAnchorChars <= text.length; at++) {
       if (begun[pair(text.charCodeAt(at), text.charCodeAt(at + 1))] === 0) continue;
-      const found = longest(anchors.get(text.slice(at, at + anchorLength)) ?? [], text, at, done);
+      const found = longest(anchors.get(text.slice(at, at + secretAnchorChars)) ?? [], text, at, done);
       if (!found) continue;
       out += text.slice(done, found.start) + found.shown;
       done = found.end;
@@ -47,15 +46,15 @@ const pair = (first: number, second: number) => ((first & 0xff) << 8) | (second 
 
 /** Positions so close that each half of the form contains a whole anchor. */
 function anchorPlaces(length: number): number[] {
-  const step = Math.max(1, partLength(length) - anchorLength + 1);
+  const step = Math.max(1, partLength(length) - secretAnchorChars + 1);
   const places: number[] = [];
-  for (let at = 0; at <= length - anchorLength; at += step) places.push(at);
+  for (let at = 0; at <= length - secretAnchorChars; at += step) places.push(at);
   return places;
 }
 
 /** The number of characters that reveal the secret. */
 function partLength(length: number): number {
-  return Math.min(length, Math.max(2 * anchorLength - 1, Math.ceil(length / 2)));
+  return Math.min(length, Math.max(2 * secretAnchorChars - 1, Math.ceil(length / 2)));
 }
 
 /** The longest part of a form around the anchor; whole forms are preferred. Characters before `from` are already replaced. */
@@ -64,8 +63,8 @@ function longest(anchors: readonly Anchor[], text: string, at: number, from: num
   for (const { form, at: within, shown } of anchors) {
     let start = at;
     for (let place = within - 1; place >= 0 && start > from && text[start - 1] === form[place]; place--) start--;
-    let end = at + anchorLength;
-    for (let place = within + anchorLength; place < form.length && text[end] === form[place]; place++) end++;
+    let end = at + secretAnchorChars;
+    for (let place = within + secretAnchorChars; place < form.length && text[end] === form[place]; place++) end++;
     const length = end - start;
     if (length < partLength(form.length)) continue;
     const isWhole = length === form.length;
@@ -74,9 +73,6 @@ function longest(anchors: readonly Anchor[], text: string, at: number, from: num
   }
   return best;
 }
-
-/** Shorter encoded forms would match unrelated text. */
-const shortestEncoded = 8;
 
 /** All forms of a secret, the secret itself first. */
 export function formsOf(secret: string): string[] {
@@ -101,7 +97,7 @@ export function formsOf(secret: string): string[] {
       inAddress,
       inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
       inAddress.replaceAll("%20", "+"),
-      ...encoded.filter((form) => form.length >= shortestEncoded),
+      ...encoded.filter((form) => form.length >= minEncodedSecretChars),
     ]),
   ];
 }

@@ -11,6 +11,7 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { withTexts } from "../base/json-object.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
+import { maxLearnedSecrets, minSecretChars } from "./limits.ts";
 import { formsOf, secretFinder } from "./secret-finder.ts";
 
 export type Redact = (text: string) => string;
@@ -21,8 +22,6 @@ type OfServer<T> = T extends unknown
 
 /** The parts of an entry that may contain secrets. */
 type Redactable = OfServer<ServerConfig>;
-
-const shortest = 6;
 
 const secretName =
   /token|secret|pass(?:word|wd|phrase)?|pwd|auth(?!ors?(?:$|[_-]))|credential|cookie|session|signature|bearer|jwt|dsn|api-?key|(?:^|[_-])(?:key|pat|sig|pin)(?:$|[_-])|[a-z](?:Key|KEY)$/i;
@@ -44,7 +43,7 @@ export function redactorOf(server: Redactable): Redact {
     // A variable that is not set: the error must name it.
     if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
-      if (form.length >= shortest && !shownAs.has(form)) shownAs.set(form, shown);
+      if (form.length >= minSecretChars && !shownAs.has(form)) shownAs.set(form, shown);
     }
   };
   for (const [name, value] of Object.entries(server.variables ?? {})) addValue(name, value, add, `\${${name}}`);
@@ -64,9 +63,6 @@ export function redactorOf(server: Redactable): Redact {
 /** The secrets that programs have printed, by the entry's address and program: a changed config makes other entry objects. */
 const learned = new Map<string, { secrets: Set<string>; changes: number }>();
 
-/** Old secrets are kept as well, because a late message may contain one. */
-const maxLearned = 200;
-
 type Helped = Pick<NetworkServer, "url" | "headersHelper">;
 const keyOf = ({ url, headersHelper }: Helped) => JSON.stringify([url, headersHelper]);
 
@@ -79,7 +75,7 @@ export function learnSecrets(server: Helped, values: readonly string[]): void {
     known.secrets.delete(credentials);
     known.secrets.add(credentials);
   }
-  for (const secret of known.secrets) if (known.secrets.size > maxLearned) known.secrets.delete(secret);
+  for (const secret of known.secrets) if (known.secrets.size > maxLearnedSecrets) known.secrets.delete(secret);
   known.changes += 1;
 }
 
@@ -91,7 +87,7 @@ function withLearned(server: Helped, fixed: ReadonlyMap<string, string>): Redact
     const { secrets, changes } = learned.get(keyOf(server)) ?? { secrets: [], changes: 0 };
     if (changes !== seen) {
       seen = changes;
-      const forms = [...secrets].flatMap(formsOf).filter((form) => form.length >= shortest);
+      const forms = [...secrets].flatMap(formsOf).filter((form) => form.length >= minSecretChars);
       redact = find(new Map([...forms.map((form) => [form, "***"] as const), ...fixed]));
     }
     return redact(text);
@@ -114,7 +110,7 @@ export function speaksOfSecret(name: string): boolean {
 }
 
 function isSecret(name: string, value: string): boolean {
-  if (value.length < shortest || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
+  if (value.length < minSecretChars || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
   if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
   if (plainNumber.test(value) && nameOfAmount.test(name)) return false;
   return secretName.test(name) || !(words.test(value) || plainNumber.test(value));

@@ -24,6 +24,7 @@ import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { version } from "../base/version.ts";
 import { oneLine } from "../base/visible-text.ts";
+import { discoverMs, maxInputRounds, maxVersionChars, requestAgainMs } from "./limits.ts";
 import { resultOfTask, type TaskServer } from "./server-task.ts";
 import { withTasks } from "./tasks-extension.ts";
 
@@ -61,20 +62,8 @@ interface AskOptions extends RequestOptions {
   onTask?: ((message: string | undefined) => void) | undefined;
 }
 
-/** A server that asks more often for one request does not end. */
-const maxRounds = 10;
-
-/** The delay before a request is sent again for a server that asks nothing but to come back. */
-const comeBackMs = 250;
-
 /** Accepts any object: servers send odd results, and the caller knows how to read them. */
 const anyResult: z.ZodType<Record<string, unknown>> = z.any();
-
-/** Maximum time for an answer to `server/discover`. A process that says nothing is of the older era. */
-const probeMs = 5_000;
-
-/** Characters of a server's own version. */
-const maxVersionChars = 100;
 
 /** A result, or the `data` of an error, that the SDK would check or change. */
 class Untouched {
@@ -114,7 +103,7 @@ export class ServerClient extends Client {
   answerer: Answerer | undefined;
 
   constructor(capabilities: ClientCapabilities, beginning: Beginning = "older") {
-    const versionNegotiation = { mode: modes[beginning], probe: { timeoutMs: probeMs } };
+    const versionNegotiation = { mode: modes[beginning], probe: { timeoutMs: discoverMs } };
     super({ name: "claudikins", version }, { capabilities, versionNegotiation });
   }
 
@@ -144,7 +133,7 @@ export class ServerClient extends Client {
         return await this.#followed(result.task, options, { origin, onTask });
       }
       if (!isInputRequiredResult(result)) return result;
-      if (round > maxRounds)
+      if (round > maxInputRounds)
         throw new SdkError(SdkErrorCode.InputRequiredRoundsExceeded, "the server asks without end");
       const params = { ...request.params, ...(await this.#answered(result, options.signal, origin)) };
       asked = { ...request, params };
@@ -209,7 +198,7 @@ export class ServerClient extends Client {
     const state = requestState === undefined ? {} : { requestState };
     const questions = Object.entries(inputRequests);
     if (questions.length === 0) {
-      await sleep(comeBackMs, undefined, signal ? { signal } : {});
+      await sleep(requestAgainMs, undefined, signal ? { signal } : {});
       return state;
     }
     const failed = new AbortController();

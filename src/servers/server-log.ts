@@ -4,6 +4,15 @@ import { messageOf } from "../base/errors.ts";
 import { oneLine, shownLine } from "../base/visible-text.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Channel } from "./channel.ts";
+import {
+  droppedReportMs,
+  logBurstChars,
+  logCharsPerSecond,
+  logLineCostChars,
+  maxLoggedLineChars,
+  maxLogMessageChars,
+  maxSecretChars,
+} from "./limits.ts";
 import { type LineKind, shortened } from "./logs/line.ts";
 import type { LogFile, LogFiles } from "./logs/log-file.ts";
 import { logText } from "./notices.ts";
@@ -12,19 +21,6 @@ import { WatchedTransport } from "./watched-transport.ts";
 
 /** The key of the server's name and version in results of the newer era. The SDK has it as well, but takes long to load. */
 const serverInfoKey = "io.modelcontextprotocol/serverInfo";
-
-/** Longer lines are cut here. Their end is dropped as well, because a secret may be cut in two there. */
-const maxLookedAt = 65_536;
-const maxSecret = 16_384;
-
-/** Maximum characters of a log message of the protocol. */
-const maxMessage = 1_000;
-
-/** Characters that count for a line besides its text. */
-const lineCost = 50;
-
-/** Time after which dropped output is reported. */
-const tellAfterMs = 1_000;
 
 export class ServerLog {
   readonly #server: ServerConfig;
@@ -78,7 +74,7 @@ export class ServerLog {
         else if (message.id === initializeId) greeting = message.result;
         else if (message.id === discoverId) this.#ready({ serverInfo: message.result._meta?.[serverInfoKey] });
       },
-      failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
+      failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxLogMessageChars)),
       // The reason of a failed start is known a moment later than the failure.
       closed: () => (this.#isReady ? this.#ended(channel.ended()) : setImmediate(() => this.#ended(channel.ended()))),
     });
@@ -129,7 +125,7 @@ export class ServerLog {
     const level = typeof said["level"] === "string" ? oneLine(said["level"], 20) : "no level";
     // Messages over the limit are not read.
     if (this.#budget.isEmpty) this.#drop(0, 1);
-    else this.#said("log", `${level}${logText(said, this.#redact, maxMessage)}`);
+    else this.#said("log", `${level}${logText(said, this.#redact, maxLogMessageChars)}`);
   }
 
   #closing(why: string): void {
@@ -157,7 +153,7 @@ export class ServerLog {
 
   /** Logs a message of the protocol's log, or a violation of the protocol. */
   #said(kind: "log" | "error", text: string): void {
-    if (this.#budget.take(text.length + lineCost)) {
+    if (this.#budget.take(text.length + logLineCostChars)) {
       this.#tellDropped();
       this.#write(kind, text);
     } else this.#drop(0, 1);
@@ -177,12 +173,12 @@ export class ServerLog {
 
   #begin(text: string): void {
     if (this.#isSkipping) this.#drop(text.length, 0);
-    else if (this.#begun.length < maxLookedAt) this.#begun += text.slice(0, maxLookedAt);
+    else if (this.#begun.length < maxLoggedLineChars) this.#begun += text.slice(0, maxLoggedLineChars);
   }
 
   #line(text: string): void {
     if (text === "" || text === "\r") return;
-    if (!this.#budget.take(Math.min(text.length, maxLookedAt) + lineCost)) {
+    if (!this.#budget.take(Math.min(text.length, maxLoggedLineChars) + logLineCostChars)) {
       this.#drop(text.length + 1, 0);
       return;
     }
@@ -191,10 +187,10 @@ export class ServerLog {
   }
 
   #write(kind: LineKind, text: string): void {
-    const isWhole = text.length < maxLookedAt;
+    const isWhole = text.length < maxLoggedLineChars;
     // Colours are removed first, because they may be in the middle of a secret.
-    const known = this.#redact(shownLine(isWhole ? text : text.slice(0, maxLookedAt)));
-    const shown = isWhole ? known : known.slice(0, -maxSecret);
+    const known = this.#redact(shownLine(isWhole ? text : text.slice(0, maxLoggedLineChars)));
+    const shown = isWhole ? known : known.slice(0, -maxSecretChars);
     if (shown !== "") this.#file.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
   }
 
@@ -205,7 +201,7 @@ export class ServerLog {
       this.#telling = undefined;
       if (this.#budget.isEmpty) this.#drop(0, 0);
       else this.#tellDropped();
-    }, tellAfterMs).unref();
+    }, droppedReportMs).unref();
   }
 
   #tellDropped(): void {
@@ -221,15 +217,12 @@ export class ServerLog {
   }
 }
 
-const burst = 262_144;
-const perSecond = 32_768;
-
 /** After a flood, nothing is kept until this much is allowed again. */
-const leastToResume = perSecond;
+const leastToResume = logCharsPerSecond;
 
 /** Limits how much of a server's output is kept: much for a moment, little for long. */
 class LogBudget {
-  #rest = burst;
+  #rest = logBurstChars;
   #at = performance.now();
   #isEmpty = false;
 
@@ -243,7 +236,7 @@ class LogBudget {
 
   get isEmpty(): boolean {
     const now = performance.now();
-    this.#rest = Math.min(burst, this.#rest + ((now - this.#at) / 1_000) * perSecond);
+    this.#rest = Math.min(logBurstChars, this.#rest + ((now - this.#at) / 1_000) * logCharsPerSecond);
     this.#at = now;
     if (this.#rest >= leastToResume) this.#isEmpty = false;
     return this.#isEmpty;

@@ -22,29 +22,23 @@ import type { Log } from "../base/log.ts";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { visibleText } from "../base/visible-text.ts";
 import { samplingSchema } from "./definition-schema.ts";
+import {
+  maxOpenServerRequests,
+  maxResponderErrorChars,
+  maxServerRequestDepth,
+  maxServerRequestValues,
+  serverRequestMs,
+} from "./limits.ts";
 import { isWithin } from "./list-bounds.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { type Asked, hasForms, pageIdOf, type Responder, serverKey } from "./responder.ts";
 import type { ServerClient } from "./server-client.ts";
-
-/** Maximum number of open requests of one server. */
-const maxOpen = 16;
-
-/** Maximum time for an answer that needs no person, in milliseconds. */
-const programMs = 30_000;
-
-/** Maximum number of values in a request, and of levels. */
-const maxValues = 10_000;
-const maxDepth = 100;
 
 /** Maximum characters of all keys and texts of a request. Sampling may contain images; nobody reads a form that long. */
 const maxChars: ReadonlyMap<string, number> = new Map([
   ["sampling/createMessage", 16_777_216],
   ["elicitation/create", 131_072],
 ]);
-
-/** Maximum characters of the responder's error text. */
-const maxErrorChars = 500;
 
 type Params = Record<string, unknown>;
 
@@ -143,18 +137,21 @@ export class ServerRequests {
   }
 
   #check(method: string, params: Params): void {
-    if (this.#open.size >= maxOpen) {
-      throw new Refusal(ErrorCode.InvalidRequest, `claudikins: this server already has ${maxOpen} open requests`);
+    if (this.#open.size >= maxOpenServerRequests) {
+      throw new Refusal(
+        ErrorCode.InvalidRequest,
+        `claudikins: this server already has ${maxOpenServerRequests} open requests`,
+      );
     }
     const chars = maxChars.get(method) ?? 10_000;
-    const isShort = isWithin(params, { values: maxValues, chars, depth: maxDepth });
+    const isShort = isWithin(params, { values: maxServerRequestValues, chars, depth: maxServerRequestDepth });
     if (!isShort) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
   }
 
   /** Ends the request when its time is over, when it is cancelled, and with the calls for which a person is asked. */
   async #limited<T>(id: RequestId, isForPerson: boolean, answer: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();
-    const late = new TimeLimit(isForPerson ? personMs : programMs, () => abort.abort());
+    const late = new TimeLimit(isForPerson ? personMs : serverRequestMs, () => abort.abort());
     const open = { id, abort, calls: new Set(isForPerson ? this.#calls : []) };
     this.#open.add(open);
     if (isForPerson) this.#hold();
@@ -244,7 +241,7 @@ export class ServerRequests {
       const words = messageOf(error).replace(/^(?:MCP error -?\d+: )+/, "");
       throw new Refusal(
         Number.isSafeInteger(code) ? Number(code) : ErrorCode.InternalError,
-        words.slice(0, maxErrorChars),
+        words.slice(0, maxResponderErrorChars),
       );
     }
   }
@@ -315,7 +312,10 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, code: number, problem:
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   const { path = [], message = "unexpected shape" } = error.issues[0] ?? {};
-  throw new Refusal(code, `claudikins: ${problem}: ${path.join(".") || "it"}: ${message}`.slice(0, maxErrorChars));
+  throw new Refusal(
+    code,
+    `claudikins: ${problem}: ${path.join(".") || "it"}: ${message}`.slice(0, maxResponderErrorChars),
+  );
 }
 
 function checkedRequest<T>(schema: z.ZodType<T>, method: string, params: object): T {

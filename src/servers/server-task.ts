@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { maxTaskPollFailures, taskCancelMs } from "./limits.ts";
 
 export interface TaskServer {
   /** Sends a request. Rejects with ProtocolError if the server answers with an error. */
@@ -21,12 +22,6 @@ export interface TaskServer {
 
 /** The time between two requests for the state, in milliseconds, if the server suggests none, and its bounds. */
 const pollMs = { usual: 1_000, min: 20, max: 60_000 };
-
-/** Requests for the state that may fail in a row, because a network may be away for a while. */
-const maxFailures = 3;
-
-/** Maximum time for the server to take note that the call was cancelled. */
-const cancelMs = 5_000;
 
 /** Resolves with the result of the call. Rejects with ProtocolError if the task failed, and when `signal` is aborted. */
 export async function resultOfTask(created: JsonObject, server: TaskServer, signal: AbortSignal): Promise<JsonObject> {
@@ -45,7 +40,7 @@ export async function resultOfTask(created: JsonObject, server: TaskServer, sign
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (error instanceof ProtocolError || over.aborted || failures >= maxFailures) throw error;
+        if (error instanceof ProtocolError || over.aborted || failures >= maxTaskPollFailures) throw error;
         continue;
       }
       switch (task["status"]) {
@@ -62,7 +57,7 @@ export async function resultOfTask(created: JsonObject, server: TaskServer, sign
       }
     }
   } catch (error) {
-    if (over.aborted) void server.send("tasks/cancel", { taskId }, AbortSignal.timeout(cancelMs)).catch(() => {});
+    if (over.aborted) void server.send("tasks/cancel", { taskId }, AbortSignal.timeout(taskCancelMs)).catch(() => {});
     throw failed.signal.aborted ? failed.signal.reason : error;
   } finally {
     questions.withdraw();

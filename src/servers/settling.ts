@@ -5,6 +5,7 @@
 
 import { type JSONRPCMessage, ProtocolError, type RequestId } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
+import { maxSettlingMs, settlingDigestMs, settlingDigestPings, settlingPauseMs, settlingPingMs } from "./limits.ts";
 import type { Watcher } from "./watched-transport.ts";
 
 export interface SettlingOptions {
@@ -14,20 +15,6 @@ export interface SettlingOptions {
   isCalled: () => boolean;
   warn: (message: string) => void;
 }
-
-/** Maximum delay of calls, whatever the server requests. */
-const longestMs = 10_000;
-
-/** Maximum time for an answer to a ping, which MCP requires. */
-const pingMs = 3_000;
-
-/**
- * No message says that a server has processed an answer: server-filesystem first looks at each root on the disk. It gets
- * this time, and at least this number of answered pings, which take longer on a busy machine.
- */
-const digestMs = 200;
-const digestPings = 5;
-const pauseMs = 20;
 
 export class Settling implements Watcher {
   readonly #options: SettlingOptions;
@@ -92,7 +79,7 @@ export class Settling implements Watcher {
   }
 
   async #settle(pings: number): Promise<void> {
-    const deadline = performance.now() + longestMs;
+    const deadline = performance.now() + maxSettlingMs;
     for (let left = pings; left > 0 && !this.#hasAsked; left--) if (!(await this.#ping(deadline))) return;
     while (this.#hasAsked && !this.#isClosed) {
       this.#hasAsked = false;
@@ -100,7 +87,7 @@ export class Settling implements Watcher {
       if (this.#open.size > 0 && !this.#isClosed) {
         this.#open.clear();
         this.#options.warn(
-          `its request was not answered within ${durationText(longestMs)}; calls continue without an answer`,
+          `its request was not answered within ${durationText(maxSettlingMs)}; calls continue without an answer`,
         );
         return;
       }
@@ -120,16 +107,16 @@ export class Settling implements Watcher {
 
   /** Ends early if the server sends another request. */
   async #digest(deadline: number): Promise<void> {
-    const until = performance.now() + digestMs;
-    for (let pings = 0; pings < digestPings || performance.now() < until; pings++) {
-      await Bun.sleep(pauseMs);
+    const until = performance.now() + settlingDigestMs;
+    for (let pings = 0; pings < settlingDigestPings || performance.now() < until; pings++) {
+      await Bun.sleep(settlingPauseMs);
       if (this.#hasAsked || !(await this.#ping(deadline))) return;
     }
   }
 
   /** False if there is no answer. An error is an answer. */
   async #ping(deadline: number): Promise<boolean> {
-    const restMs = Math.min(deadline - performance.now(), pingMs);
+    const restMs = Math.min(deadline - performance.now(), settlingPingMs);
     if (this.#isClosed || restMs <= 0) return false;
     try {
       await this.#options.ping(restMs);

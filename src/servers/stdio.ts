@@ -4,37 +4,26 @@ import { collectSoon } from "../base/collect-soon.ts";
 import { messageOf } from "../base/errors.ts";
 import { eventLoopTurn, hasTurnTime } from "../base/event-loop.ts";
 import { atMost } from "../base/time-limit.ts";
+import { megabytes } from "../base/units.ts";
 import { shownLine } from "../base/visible-text.ts";
-import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
+import { receive, receiveLarge } from "./decoding/receive.ts";
+import {
+  collectedMessageBytes,
+  keptOutputBytes,
+  maxErrorLineChars,
+  maxErrorLines,
+  maxInlineBytes,
+  maxMessageBytes,
+  maxReportedLines,
+  stdioDrainMs,
+  stdioEndMs,
+  stdioWriteChars,
+} from "./limits.ts";
 import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
-import { maxMessageBytes, megabytes } from "./size-limits.ts";
 
 const newline = 0x0a;
 const brace = 0x7b;
-const keptErrorBytes = 16_384;
-
-/** Lines of output in error messages, and their maximum characters. */
-const keptLines = 5;
-const maxLineLength = 300;
-
-/** Maximum number of lines that are not messages and still reported. */
-const maxReportedLines = 100;
-
-/**
- * Messages of more characters cause a garbage collection: bytes, text, parts and copies for the sandbox take several times
- * their size, and the collector would wait.
- */
-const largeMessage = 2_097_152;
-
-/** Time to read on after the process has ended. */
-const drainGraceMs = 100;
-
-/** Time to wait for the end of a process that accepts no messages. */
-const endGraceMs = 1_000;
-
-/** Maximum characters of one write, unless one message is longer. */
-const writeSize = 65_536;
 
 /** Bytes that a pipe takes completely or not at all (POSIX, PIPE_BUF). */
 const atomicBytes = process.platform === "linux" ? 4_096 : 512;
@@ -94,7 +83,7 @@ export class StdioTransport implements Transport {
     void group.exited.then(async (how) => {
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
-      await atMost(drainGraceMs, Promise.all([reading, draining]));
+      await atMost(stdioDrainMs, Promise.all([reading, draining]));
       this.#closed.resolve();
       // A failed write is reported first.
       setImmediate(() => this.onclose?.());
@@ -111,7 +100,7 @@ export class StdioTransport implements Transport {
       await promise;
     } catch (error) {
       // The process is probably ending, and the reason says more than a broken pipe.
-      await atMost(endGraceMs, this.#closed.promise);
+      await atMost(stdioEndMs, this.#closed.promise);
       throw error;
     }
   }
@@ -144,13 +133,13 @@ export class StdioTransport implements Transport {
   /** The last lines on stderr, for error messages; or on stdout, if nothing else was written there. */
   lastLines(): string[] {
     // Cut after redaction, because half a secret would not be recognised.
-    const tail = this.#redact(this.#errorTail).slice(-keptErrorBytes);
+    const tail = this.#redact(this.#errorTail).slice(-keptOutputBytes);
     const written = tail.split("\n");
     // If the tail is full, its first line may be incomplete.
-    if (tail.length === keptErrorBytes && written.length > 1) written.shift();
+    if (tail.length === keptOutputBytes && written.length > 1) written.shift();
     const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
     const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
-    return (lines.length > 0 ? lines : stray).slice(-keptLines);
+    return (lines.length > 0 ? lines : stray).slice(-maxErrorLines);
   }
 
   async #readMessages(group: ProcessGroup): Promise<void> {
@@ -191,8 +180,8 @@ export class StdioTransport implements Transport {
     const first = line.first();
     if (first === undefined) return undefined;
     const { size } = line;
-    if (first === brace && size > largeBytes) {
-      const beginning = line.beginning(keptErrorBytes);
+    if (first === brace && size > maxInlineBytes) {
+      const beginning = line.beginning(keptOutputBytes);
       return receiveLarge(line.take()).then((message) => this.#received(beginning, size, message));
     }
     const bytes = line.bytes();
@@ -210,15 +199,15 @@ export class StdioTransport implements Transport {
     }
     this.#hasSpoken = true;
     this.onmessage?.(message);
-    if (size > largeMessage) collectSoon();
+    if (size > collectedMessageBytes) collectSoon();
   }
 
   /** Keeps a line that is not a message. Before the first message, it may explain why the server does not start. */
   #stray(line: Uint8Array): void {
     if (this.#hasSpoken && this.#strays >= maxReportedLines) return;
-    const text = this.#redact(new TextDecoder().decode(line.subarray(0, keptErrorBytes))).slice(0, maxLineLength);
+    const text = this.#redact(new TextDecoder().decode(line.subarray(0, keptOutputBytes))).slice(0, maxErrorLineChars);
     if (!this.#hasSpoken) this.#strayLines.push(text);
-    if (this.#strayLines.length > keptLines) this.#strayLines.shift();
+    if (this.#strayLines.length > maxErrorLines) this.#strayLines.shift();
     if (++this.#strays <= maxReportedLines) this.onerror?.(new Error(`not a JSON-RPC message: ${text.slice(0, 200)}`));
     if (this.#strays === maxReportedLines) this.onerror?.(new Error("further lines like this are not logged"));
   }
@@ -231,7 +220,7 @@ export class StdioTransport implements Transport {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       this.#options.onStderr?.(chunk);
-      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-2 * keptErrorBytes);
+      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-2 * keptOutputBytes);
     }
   }
 }
@@ -239,7 +228,7 @@ export class StdioTransport implements Transport {
 /** The line as a terminal shows it, cut if it is long. */
 function tidy(line: string): string {
   const text = shownLine(line).replace(/\t+/g, " ").trimEnd();
-  return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
+  return text.length > maxErrorLineChars ? `${text.slice(0, maxErrorLineChars)}…` : text;
 }
 
 /** A line of a JavaScript stack trace: such lines come last, and would hide the message. */
@@ -252,7 +241,7 @@ function taken(outgoing: Outgoing[]): Outgoing[] {
   let length = 0;
   const end = outgoing.findIndex(({ text }, index) => {
     length += text.length;
-    return index > 0 && length > writeSize;
+    return index > 0 && length > stdioWriteChars;
   });
   return outgoing.splice(0, end === -1 ? outgoing.length : end);
 }

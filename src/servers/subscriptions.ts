@@ -6,6 +6,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { resubscribeMs } from "./limits.ts";
 
 export type UpdateListener = (uri: string) => void;
 
@@ -17,9 +18,6 @@ interface Subscription {
   /** Whether it was accepted. Only then is it renewed on a new connection. */
   isOn: boolean;
 }
-
-/** Additional delay after the time from which a broken server may be tried again. */
-const reopenMs = 10;
 
 export class Subscriptions {
   #server: ServerConfig;
@@ -90,7 +88,7 @@ export class Subscriptions {
             this.#reopening = undefined;
             this.lost();
           },
-          Math.max(retryAt - Date.now(), 0) + reopenMs,
+          Math.max(retryAt - Date.now(), 0) + resubscribeMs,
         );
         this.#reopening.unref();
       });

@@ -1,19 +1,13 @@
 /** MCP over a WebSocket. The SDK's transport cannot send headers, and does not say why a connection failed. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemCodeOf } from "../base/errors.ts";
+import { megabytes } from "../base/units.ts";
 import { httpForm } from "../config/address.ts";
 import { InOrder, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
+import { maxSocketMessageBytes, maxWaitingSocketBytes, socketGoodbyeMs, socketInquiryMs } from "./limits.ts";
 import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
-import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
-
-/** Maximum time to close the socket, and to find out why it could not be opened. */
-const goodbyeMs = 1_000;
-const inquiryMs = 3_000;
-
-/** Maximum size of messages that wait to be handled. A single one may have half of it. */
-const maxWaitingBytes = 2 * maxSocketMessageBytes;
 
 export class WebSocketTransport implements Transport {
   onclose?: () => void;
@@ -91,7 +85,7 @@ export class WebSocketTransport implements Transport {
     this.#isClosing = true;
     if (this.#socket.readyState === WebSocket.CONNECTING) this.#socket.terminate();
     else this.#socket.close();
-    const timer = setTimeout(() => this.#socket?.terminate(), goodbyeMs);
+    const timer = setTimeout(() => this.#socket?.terminate(), socketGoodbyeMs);
     await this.#closed.promise;
     clearTimeout(timer);
   }
@@ -99,9 +93,9 @@ export class WebSocketTransport implements Transport {
   #receive(data: unknown): void {
     const bytes = Buffer.from(data as string | Buffer);
     this.#received.add(() => receive(bytes), bytes.length);
-    if (this.#received.waitingSize <= maxWaitingBytes) return;
+    if (this.#received.waitingSize <= maxWaitingSocketBytes) return;
     // The socket cannot be told to pause.
-    this.failure ??= broken(`it sent more than ${megabytes(maxWaitingBytes)} of messages at once`);
+    this.failure ??= broken(`it sent more than ${megabytes(maxWaitingSocketBytes)} of messages at once`);
     this.#socket?.terminate();
   }
 
@@ -113,7 +107,7 @@ export class WebSocketTransport implements Transport {
       const response = await ask(httpForm(url), {
         headers,
         redirect: "manual",
-        signal: AbortSignal.timeout(inquiryMs),
+        signal: AbortSignal.timeout(socketInquiryMs),
       });
       const { status } = response;
       await response.body?.cancel();

@@ -12,7 +12,7 @@ import { connectToDaemon, requestDaemon } from "../../src/daemon/transport/conne
 import { HttpReader, httpText } from "../../src/daemon/transport/http.ts";
 import { Listener } from "../../src/daemon/transport/listen.ts";
 import { MessageConnection } from "../../src/daemon/transport/message-connection.ts";
-import { maxMessageBytes } from "../../src/servers/size-limits.ts";
+import { maxMessageBytes } from "../../src/servers/limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 

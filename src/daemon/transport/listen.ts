@@ -3,7 +3,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { onAbort } from "../../servers/abort.ts";
-import { maxMessageBytes } from "../../servers/size-limits.ts";
+import { maxMessageBytes } from "../../servers/limits.ts";
 import { type Answer, problem } from "../messages.ts";
 import { newPipeName } from "./address.ts";
 import { type BunStream, socketHandler } from "./bun-stream.ts";

@@ -1,7 +1,7 @@
 /** A connection over which both sides send JSON texts, one per line. */
 import { onAbort } from "../../servers/abort.ts";
+import { maxMessageBytes } from "../../servers/limits.ts";
 import { PendingLine } from "../../servers/pending-line.ts";
-import { maxMessageBytes } from "../../servers/size-limits.ts";
 import type { BunStream } from "./bun-stream.ts";
 
 /** The name of this protocol in the request that begins such a connection. */

@@ -2,13 +2,11 @@
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { Authorizer } from "../endpoint.ts";
+import { refusedSignInMs } from "../limits.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { loginCommand, shortLine } from "./words.ts";
-
-/** Time in which a server that has refused the client is not asked again, unless somebody signs in. */
-const standsMs = 30_000;
 
 /** The hint for clients that sign in without a person. */
 const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
@@ -148,7 +146,7 @@ export class Access implements Authorizer {
   /** With `stands`, the server is not asked again for a while, unless somebody signs in. */
   #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
     const token = this.#stored()?.access;
-    const until = performance.now() + standsMs;
+    const until = performance.now() + refusedSignInMs;
     const isSignInSame = () => this.#stored()?.access === token;
     return new NetworkFailure(message, {
       code: "AUTH_REQUIRED",

@@ -1,14 +1,13 @@
 /** Reads the WWW-Authenticate header of a response: which sign-in a server asks for (RFC 6750, RFC 9728). */
 
+import { maxScopes } from "../limits.ts";
+
 export interface Challenge {
   /** The URL of the server's metadata, which names its authorization server. */
   resourceMetadata?: string | undefined;
   scopes?: string[] | undefined;
   error?: string | undefined;
 }
-
-/** Maximum number of scopes, because they are stored and shown. */
-const maxScopes = 100;
 
 /** RFC 6749, section 3.3. */
 const isScope = (text: string) => /^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/.test(text);

@@ -9,6 +9,7 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import { renewalMarginMs } from "../limits.ts";
 
 /** The guarded thing, as errors name it. */
 const guarded = "the credentials";
@@ -206,9 +207,6 @@ function isOfConfig({ client }: SignInRecord, { oauth }: NetworkServer): boolean
 export function needsNobody({ oauth }: NetworkServer): boolean {
   return typeof oauth === "object" && oauth.grant === "client_credentials";
 }
-
-/** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
-const renewalMarginMs = 60_000;
 
 /** Whether tokens are too old to be sent. Tokens that cannot be renewed are sent until they expire. */
 export function isExpired({ expiresAt, obtainedAt, refresh }: Tokens, now = Date.now()): boolean {

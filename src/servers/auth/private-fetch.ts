@@ -4,14 +4,13 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { durationText } from "../../base/duration.ts";
 import { parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
+import { megabytes } from "../../base/units.ts";
 import { unlessAborted } from "../abort.ts";
+import { authRequestMs, maxMetadataBytes } from "../limits.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
-import { maxMetadataBytes, megabytes } from "../size-limits.ts";
 import { checkReach } from "./reach.ts";
 import { cancelled, notOAuth, Refused, shortLine, unavailable, withoutTls } from "./words.ts";
-
-const requestMs = 10_000;
 
 /** `server` is the URL of the MCP server. The SDK follows redirects only within an origin. */
 export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
@@ -43,7 +42,7 @@ function checkAddress(url: URL, method: string, server: URL): void {
 }
 
 async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSignal) {
-  const limit = AbortSignal.timeout(requestMs);
+  const limit = AbortSignal.timeout(authRequestMs);
   const both = AbortSignal.any([limit, signal]);
   try {
     await unlessAborted(checkReach(url, server), both, "the sign-in");
@@ -57,7 +56,9 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
     if (error instanceof NetworkFailure) throw error;
     if (signal.aborted) throw cancelled();
     if (limit.aborted) {
-      throw unavailable(`its authorization server at ${url.origin} did not answer within ${durationText(requestMs)}`);
+      throw unavailable(
+        `its authorization server at ${url.origin} did not answer within ${durationText(authRequestMs)}`,
+      );
     }
     throw unavailable(`its authorization server cannot be reached: ${noAnswer(error, url).message}`);
   }

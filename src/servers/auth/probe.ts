@@ -10,11 +10,10 @@ import { durationText } from "../../base/duration.ts";
 import { version } from "../../base/version.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { authProbeMs } from "../limits.ts";
 import { noAnswer } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { cancelled, unavailable } from "./words.ts";
-
-const probeMs = 10_000;
 
 interface Asked {
   server: NetworkServer;
@@ -74,7 +73,7 @@ const modernList = message(
 );
 
 async function send({ endpoint, signal }: Asked, url: URL, { body, headers: own = {} }: Message = {}): Promise<Answer> {
-  const limit = AbortSignal.timeout(probeMs);
+  const limit = AbortSignal.timeout(authProbeMs);
   const headers = new Headers({ ...endpoint.headers, accept: "application/json, text/event-stream", ...own });
   try {
     const response = await fetch(url, {
@@ -88,7 +87,7 @@ async function send({ endpoint, signal }: Asked, url: URL, { body, headers: own 
     return { status: response.status, challenge: challengeOf(response.headers), session };
   } catch (error) {
     if (signal.aborted) throw cancelled();
-    if (limit.aborted) throw unavailable(`it did not answer within ${durationText(probeMs)}`);
+    if (limit.aborted) throw unavailable(`it did not answer within ${durationText(authProbeMs)}`);
     throw noAnswer(error, url);
   }
 }

@@ -2,6 +2,15 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import { type JsonObject, parsedJson } from "../../base/json-object.ts";
+import {
+  maxErrorMessageChars,
+  maxMessageDepth,
+  maxMessageValues,
+  maxPartChars,
+  maxPartValues,
+  maxRequestMessageValues,
+  maxUncheckedBytes,
+} from "../limits.ts";
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
@@ -9,22 +18,6 @@ import { type Span, weigh } from "./weigh.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
 const parseError = -32_700;
-
-/** Deeper JSON would overflow the stack of code that writes or walks it. */
-const maxDepth = 500;
-
-/** Maximum number of values in one message. A million values take about 100 MB. */
-const maxValues = 4_000_000;
-
-/** Maximum number of values in a notification or request, which are passed on as objects. */
-const maxValuesOfOthers = 100_000;
-
-/** Parts of a result with more values or characters stay JSON text. */
-const maxValuesOfPart = 2_000;
-const maxCharsOfPart = 131_072;
-
-/** Shorter messages need no check. */
-const smallBytes = 2_048;
 
 /** The JSON text of a part, and its text if it consists of text blocks. A single block needs only the text, not `json`. */
 interface LargePart {
@@ -43,26 +36,28 @@ export interface Decoded {
  * as soon as the bytes are not needed any more.
  */
 export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
-  if (bytes.length <= smallBytes) {
+  if (bytes.length <= maxUncheckedBytes) {
     const message = readMessage(textOf(bytes));
     return message && { message, large: {} };
   }
-  const { depth, values, large } = weigh(bytes, maxCharsOfPart);
-  if (values > maxValues) return refused(bytes, `its answer has more than ${maxValues / 1_000_000} million values`);
-  const cut = depth > maxDepth ? undefined : cutAnswer(bytes, large);
+  const { depth, values, large } = weigh(bytes, maxPartChars);
+  if (values > maxMessageValues)
+    return refused(bytes, `its answer has more than ${maxMessageValues / 1_000_000} million values`);
+  const cut = depth > maxMessageDepth ? undefined : cutAnswer(bytes, large);
   if (cut) {
     release?.(bytes);
     return split(cut.message, cut.parts);
   }
   const text = textOf(bytes);
   // A refusal looks for the id in the bytes.
-  if (depth <= maxDepth) release?.(bytes);
+  if (depth <= maxMessageDepth) release?.(bytes);
   const message = readMessage(text);
   if (!message) return undefined;
-  if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
+  if ("method" in message && (values > maxRequestMessageValues || depth > maxMessageDepth)) return undefined;
   // A tool whose schema is too deep loses only the schema.
   const isList = "result" in message && Object.keys(message.result).some(isListKey);
-  if (depth > maxDepth && !isList) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
+  if (depth > maxMessageDepth && !isList)
+    return refused(bytes, `its answer is nested more than ${maxMessageDepth} levels deep`);
   if ("error" in message) return { message: shortError(message), large: {} };
   return "result" in message ? split(message, {}) : { message, large: {} };
 }
@@ -100,15 +95,16 @@ function cutAnswer(
   return { message, parts };
 }
 
-/** Maximum characters of an error message. */
-const maxErrorChars = 65_536;
-
 function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
   const { code, message: words, data } = message.error;
-  const isShort = data === undefined || (!isLarge(data) && charsOf(data) <= maxErrorChars);
+  const isShort = data === undefined || (!isLarge(data) && charsOf(data) <= maxErrorMessageChars);
   return {
     ...message,
-    error: { code, message: shortened(words, maxErrorChars), ...(isShort && data !== undefined ? { data } : {}) },
+    error: {
+      code,
+      message: shortened(words, maxErrorMessageChars),
+      ...(isShort && data !== undefined ? { data } : {}),
+    },
   };
 }
 
@@ -167,7 +163,7 @@ function largePart(key: string, value: unknown, json: string): LargePart {
 
 /** Whether a value has too many values or characters to stay an object. */
 const isLarge = (value: unknown) =>
-  !isWithin(value, { values: maxValuesOfPart, chars: maxCharsOfPart, depth: Number.POSITIVE_INFINITY });
+  !isWithin(value, { values: maxPartValues, chars: maxPartChars, depth: Number.POSITIVE_INFINITY });
 
 /** The id is at the beginning or the end of a message. If it is not found, nobody gets the answer. */
 function refused(bytes: Uint8Array, why: string): Decoded | undefined {

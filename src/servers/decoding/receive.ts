@@ -2,20 +2,15 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import { OffThread } from "../../base/off-thread.ts";
+import { decodingMs, maxInlineBytes } from "../limits.ts";
 import { assemble, decode, type Packed, unpack } from "./decode.ts";
-
-/** Larger messages are parsed in a worker. A message of this size takes at most 3 ms, as much as the use of a worker. */
-export const largeBytes = 131_072;
-
-/** Decoding is linear: 256 MB take some seconds on a busy machine. */
-const limitMs = 30_000;
 
 const workers = new OffThread<Uint8Array[], Packed | undefined>("./servers/decoding/worker.ts");
 
 /** Undefined if the bytes are not a message. A promise only if the message is large. */
 export function receive(bytes: Uint8Array): JSONRPCMessage | undefined | Promise<JSONRPCMessage | undefined> {
   // The worker gets its own buffer: these bytes may be part of a larger one.
-  if (bytes.length > largeBytes) return receiveLarge([new Uint8Array(bytes)]);
+  if (bytes.length > maxInlineBytes) return receiveLarge([new Uint8Array(bytes)]);
   const decoded = decode(bytes);
   return decoded && assemble(decoded);
 }
@@ -23,7 +18,7 @@ export function receive(bytes: Uint8Array): JSONRPCMessage | undefined | Promise
 /** Decodes a message in a worker. The parts are moved there: each must be the only user of its buffer. */
 export async function receiveLarge(parts: Uint8Array<ArrayBuffer>[]): Promise<JSONRPCMessage | undefined> {
   try {
-    const packed = await workers.run(parts, { limitMs, transfer: parts.map(({ buffer }) => buffer) });
+    const packed = await workers.run(parts, { limitMs: decodingMs, transfer: parts.map(({ buffer }) => buffer) });
     // Several messages may be ready at once, and each takes some milliseconds.
     await eventLoopTurn();
     return packed && assemble(unpack(packed));

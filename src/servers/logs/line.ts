@@ -1,5 +1,6 @@
 /** One line of a server's log, as it is written in the file. */
 import { shownLine } from "../../base/visible-text.ts";
+import { maxLogLineChars } from "../limits.ts";
 
 /** Kinds of lines. No word is longer than its column. */
 const kinds = [
@@ -31,9 +32,6 @@ export interface LogLine {
 
 const kindWidth = 7;
 
-/** Characters of one line. */
-const maxChars = 2_000;
-
 export function writtenLine({ at, process, kind, text }: LogLine): string {
   return `${new Date(at).toISOString()} ${process} ${kind.padEnd(kindWidth)} ${text}\n`;
 }
@@ -48,5 +46,5 @@ export function readLine(line: string): LogLine | undefined {
 }
 
 export function shortened(text: string): string {
-  return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
+  return text.length > maxLogLineChars ? `${text.slice(0, maxLogLineChars - 1)}…` : text;
 }

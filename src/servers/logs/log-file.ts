@@ -9,20 +9,16 @@ import { namesIn } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { atMost } from "../../base/time-limit.ts";
+import {
+  logKeptMs,
+  logLastWordsMs,
+  logLockWaitMs,
+  logWriteAfterMs,
+  maxLogFileBytes,
+  maxLogOvergrowth,
+} from "../limits.ts";
 import { type LogLine, writtenLine } from "./line.ts";
 import { headerOf, isLogName, type LogOwner, lockName, logFile, olderSuffix } from "./place.ts";
-
-/** Maximum size of the file, and of the renamed older one. */
-const defaultMaxBytes = 1_048_576;
-
-/** If the file cannot be renamed, it may grow to this multiple of its size. */
-const maxTimes = 4;
-
-const writeAfterMs = 50;
-const lockWaitMs = 2_000;
-
-/** Logs of servers that were not started for this long are removed. */
-const keptMs = 30 * 86_400_000;
 
 interface LogFileOptions {
   folder: string;
@@ -43,7 +39,7 @@ export class LogFile {
   #isBroken = false;
   #hasToldWhy = false;
 
-  constructor(owner: LogOwner, { folder, log, maxBytes = defaultMaxBytes }: LogFileOptions) {
+  constructor(owner: LogOwner, { folder, log, maxBytes = maxLogFileBytes }: LogFileOptions) {
     this.path = logFile(folder, owner);
     this.#header = headerOf(owner);
     this.#log = log;
@@ -54,7 +50,7 @@ export class LogFile {
   add(line: LogLine): void {
     this.#unwritten.push(writtenLine(line));
     if (this.#isEnding) this.write();
-    else this.#timer ??= setTimeout(() => this.write(), writeAfterMs).unref();
+    else this.#timer ??= setTimeout(() => this.write(), logWriteAfterMs).unref();
   }
 
   /** Writes all pending lines. A file that would become too large is renamed first, which takes a moment, unless this is the last one. */
@@ -101,7 +97,7 @@ export class LogFile {
         this.#rotating = this.#rotate(text.length);
         return;
       }
-      if (size > maxTimes * this.#maxBytes) throw new Error("it is full");
+      if (size > maxLogOvergrowth * this.#maxBytes) throw new Error("it is full");
     }
     this.#unwritten = [];
     // A failed write may have left part of a line. Any process creates the file if it is missing; concurrent creation is
@@ -118,7 +114,7 @@ export class LogFile {
       if (size + more > this.#maxBytes) renameSync(this.path, this.path + olderSuffix);
     };
     try {
-      await withLock(join(dirname(this.path), lockName), "the logs", rotate, lockWaitMs);
+      await withLock(join(dirname(this.path), lockName), "the logs", rotate, logLockWaitMs);
     } catch (error) {
       this.#mayRotate = false;
       this.#tell(`cannot be rotated: ${messageOf(error)}`);
@@ -133,7 +129,7 @@ export class LogFile {
       const path = join(folder, name);
       if (!isLogName(name.replace(/\.1$/, ""))) continue;
       const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (changed < Date.now() - keptMs) unlinkSync(path);
+      if (changed < Date.now() - logKeptMs) unlinkSync(path);
     }
   }
 
@@ -149,9 +145,6 @@ interface LogFilesOptions {
   config: string | null;
   log: Log;
 }
-
-/** Much longer than a process's pipes are read after its end: a busy machine is late. */
-const lastWordsMs = 1_000;
 
 /** Writers that may have pending lines when the process exits. */
 const open = new Set<LogFiles>();
@@ -192,7 +185,7 @@ export class LogFiles {
 
   /** Waits a short time for announced lines; later lines are written at once. Never rejects. */
   async end(): Promise<void> {
-    if (this.#writers.size > 0) await atMost(lastWordsMs, Promise.all(this.#writers));
+    if (this.#writers.size > 0) await atMost(logLastWordsMs, Promise.all(this.#writers));
     open.delete(this);
     await Promise.all([...this.#files.values()].map((file) => file.end()));
   }

@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { systemCodeOf } from "../../base/errors.ts";
 import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
+import { logFollowMs, logLockWaitMs, maxLogReadBytes } from "../limits.ts";
 import { type LogLine, readLine } from "./line.ts";
 import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "./place.ts";
 
@@ -15,8 +16,6 @@ interface FoundLog extends LogOwner {
   /** Bytes of the file and of the older one. */
   bytes: number;
 }
-
-const lockWaitMs = 2_000;
 
 /** Sorted by server. Throws FILE_NOT_FOUND if the folder cannot be read. */
 export function findLogs(folder: string): FoundLog[] {
@@ -50,13 +49,8 @@ export async function removeLogs(folder: string, paths: string[]): Promise<void>
   const remove = () => {
     for (const path of paths.flatMap((each) => [each, each + olderSuffix])) removeFile(path);
   };
-  await withLock(join(folder, lockName), "the logs", remove, lockWaitMs);
+  await withLock(join(folder, lockName), "the logs", remove, logLockWaitMs);
 }
-
-const lookMs = 150;
-
-/** Bytes of one read. */
-const maxBytes = 4_194_304;
 
 /** How far a file was read. Files are told apart by inode, because a name may be given to another file. */
 interface Position {
@@ -102,7 +96,7 @@ function read(path: string, position: Position | undefined): string {
     if (ino !== position?.file) return "";
     // The file was truncated.
     if (size < position.offset) position.offset = 0;
-    const bytes = Buffer.alloc(Math.min(maxBytes, size - position.offset));
+    const bytes = Buffer.alloc(Math.min(maxLogReadBytes, size - position.offset));
     const length = readSync(file, bytes, 0, bytes.length, position.offset);
     const end = bytes.subarray(0, length).lastIndexOf("\n") + 1;
     position.offset += end;
@@ -127,6 +121,6 @@ export async function* follow(end: LogEnd, signal: AbortSignal): AsyncGenerator<
   while (!signal.aborted) {
     const text = end.next();
     if (text !== "") yield text;
-    else await setTimeout(lookMs, undefined, { signal }).catch(() => {});
+    else await setTimeout(logFollowMs, undefined, { signal }).catch(() => {});
   }
 }

@@ -6,11 +6,11 @@
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
+import { megabytes } from "../../base/units.ts";
 import { version as ownVersion } from "../../base/version.ts";
 import { retryAfterOf } from "../../servers/http-response.ts";
 import { noAnswer } from "../../servers/network-failure.ts";
 import { boundedText } from "../../servers/response-body.ts";
-import { megabytes } from "../../servers/size-limits.ts";
 import { type PublishedServer, publishedServer, type Summary, summaryOf } from "./published.ts";
 import { type Registry, titleOf } from "./registries.ts";
 
