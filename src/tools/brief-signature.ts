@@ -1,4 +1,6 @@
 /** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
+
+import { firstBriefFields, maxBriefFields, maxBriefValues, maxOutlineChars } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
 import { observedType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
@@ -43,16 +45,13 @@ const withoutComments = (type: string) => type.replace(comments, (_, text?: stri
 /** The values of an optional argument, other values, the type of a string, and separators. */
 const argumentParts = new RegExp(String.raw`\?(: ${literals})${fieldEnd}|(${literals})|(: string)${fieldEnd}|(;)`, "g");
 
-/** More values of an argument are not shown. */
-const maxValues = 6;
-
 function briefArguments(type: string): string {
   return withoutComments(type).replace(argumentParts, (_, optional?: string, values?: string, text?: string) => {
     if (optional !== undefined) return "?";
     if (text !== undefined) return "";
     if (values === undefined) return ",";
     const all = values.split(" | ");
-    return all.length <= maxValues ? values : `${all[0]} | …`;
+    return all.length <= maxBriefValues ? values : `${all[0]} | …`;
   });
 }
 
@@ -67,13 +66,6 @@ function briefType(type: string): string {
   });
 }
 
-/** An object with more fields is rarely a wrapper, so its first few are enough to tell what it is. */
-const maxFields = 4;
-const fewFields = 2;
-
-/** A longer outline is that of a union with many variants. */
-const maxOutline = 120;
-
 /** The type with the names of the outer fields alone: `{ entities }` for `{ entities: { name: string }[] }`. */
 export function outlineOf(type: string): string {
   const plain = withoutComments(type);
@@ -87,7 +79,7 @@ export function outlineOf(type: string): string {
     }
   }
   // A union of many objects says no more than this to a program.
-  return text.length > maxOutline ? "object" : text;
+  return text.length > maxOutlineChars ? "object" : text;
 }
 
 /** `{ id, status }` for `id: string; status?: string`. */
@@ -101,7 +93,7 @@ function fieldNames(members: string): string {
     from = end + 1;
   }
   if (names.length === 0) return "{}";
-  const shown = names.length > maxFields ? [...names.slice(0, fewFields), "…"] : names;
+  const shown = names.length > maxBriefFields ? [...names.slice(0, firstBriefFields), "…"] : names;
   return `{ ${shown.join(", ")} }`;
 }
 

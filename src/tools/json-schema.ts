@@ -1,5 +1,6 @@
 /** Reads JSON Schemas, which may be invalid or hostile. */
 import { isObject, type JsonObject, stringsIn } from "../base/json-object.ts";
+import { maxSchemasOfValue } from "./limits.ts";
 
 /** The target of a JSON pointer in the document (`#/$defs/a`) or of an anchor; undefined for other references. */
 export function resolveReference(reference: string, root: unknown): unknown {
@@ -60,16 +61,13 @@ export function defaultOf(name: string, schemas: readonly JsonObject[], root: un
   return undefined;
 }
 
-/** Maximum number of schemas of one value. A hostile schema may have any number. */
-const maxSameValue = 16;
-
 /** The schemas that describe the same value: the schema, its reference and its parts of `allOf`. */
 export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   const found = new Set([schema]);
   for (const { $ref, allOf } of found) {
     const target = typeof $ref === "string" && $ref.startsWith("#/") ? resolveReference($ref, root) : undefined;
-    for (const part of [target, ...schemasOf(allOf).slice(0, maxSameValue)]) {
-      if (isObject(part) && found.size < maxSameValue) found.add(part);
+    for (const part of [target, ...schemasOf(allOf).slice(0, maxSchemasOfValue)]) {
+      if (isObject(part) && found.size < maxSchemasOfValue) found.add(part);
     }
   }
   return [...found];

@@ -1,10 +1,8 @@
 /** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments, resolveReference } from "./json-schema.ts";
+import { maxSampleDepth } from "./limits.ts";
 import { keyText } from "./types/printer.ts";
-
-/** The depth of written types, so that an example matches its type. */
-const maxDepth = 6;
 
 export interface Sample {
   /** The required arguments as source text: `{ order_id: "ord_00042" }`; empty if nothing is required. */
@@ -32,7 +30,7 @@ interface Context {
 function sampleOf(schema: unknown, outer: Context): unknown {
   if (!isObject(schema)) return outer.name;
   const context = { ...outer, depth: outer.depth + 1 };
-  const deep = outer.depth >= maxDepth;
+  const deep = outer.depth >= maxSampleDepth;
   if (typeof schema["$ref"] === "string") {
     return deep ? {} : sampleOf(resolveReference(schema["$ref"], outer.root), context);
   }

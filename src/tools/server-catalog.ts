@@ -5,6 +5,7 @@ import { servers } from "../../registry/index.ts";
 import { results as demoResults } from "../../registry/testing/demo/results.ts";
 import type { CatalogResult, CatalogResults, CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../base/near-names.ts";
+import { maxFolderLevels, maxLauncherBytes, maxManifestBytes, minKnownTools } from "./limits.ts";
 
 export type { CatalogResult, CatalogResults, CatalogServer };
 
@@ -59,9 +60,6 @@ export function resultsOf(way: Way): CatalogResults | undefined {
   return isSame ? results : undefined;
 }
 
-/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
-const fewestTools = 4;
-
 /**
  * The server that has these tools, whatever starts it: an image, a script, or a copy of the package. All tools whose results are known must
  * be there, and few others.
@@ -70,7 +68,7 @@ export function recogniseByTools(tools: readonly string[]): CatalogServer | unde
   const listed = new Set(tools);
   return servers.find(({ results }) => {
     const known = Object.keys(results?.tools ?? {});
-    const isWhole = known.length >= fewestTools && known.every((name) => listed.has(name));
+    const isWhole = known.length >= minKnownTools && known.every((name) => listed.has(name));
     return isWhole && listed.size <= known.length * 1.3 + 2;
   });
 }
@@ -235,10 +233,6 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Maximum number of folders above the program that are searched. */
-const maxLevels = 6;
-const maxBytes = 262_144;
-
 /** The package of a program on disk: the name in the nearest `package.json` or `pyproject.toml`. Undefined if there is none. */
 function packageOf(path: string, cwd: string | undefined): string | undefined {
   if (!/[\\/]/.test(path) || !(isAbsolute(path) || cwd !== undefined)) return undefined;
@@ -247,7 +241,7 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
     const launched = launchedPackage(file);
     if (launched !== undefined) return launched;
     let folder = statSync(file).isDirectory() ? file : dirname(file);
-    for (let level = 0; level < maxLevels; level++) {
+    for (let level = 0; level < maxFolderLevels; level++) {
       const name = nameIn(folder);
       if (name !== undefined) return name.toLowerCase();
       const above = dirname(folder);
@@ -259,9 +253,6 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
   }
   return undefined;
 }
-
-/** Launchers that package managers write are shorter. */
-const maxLauncherBytes = 8_192;
 
 /** The package that a launcher in a folder of programs starts. npm writes one on Windows, pnpm everywhere. */
 function launchedPackage(file: string): string | undefined {
@@ -286,5 +277,5 @@ function nameIn(folder: string): string | undefined {
 /** Undefined if the file is missing or too large for a manifest. */
 function textOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() && found.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
+  return found?.isFile() && found.size <= maxManifestBytes ? readFileSync(path, "utf8") : undefined;
 }

@@ -1,6 +1,7 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
 import type { JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "./json-schema.ts";
+import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
@@ -25,9 +26,6 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
 }
 
-/** If an observed type is longer, its deep parts are left out. */
-const maxObservedChars = 400;
-
 /** The type of the result, and the format of a text. */
 function resultText(tool: RegistryTool): string {
   const format = tool.known?.text;
@@ -45,7 +43,7 @@ function resultType({ outputSchema, observed, known }: RegistryTool): string {
 export function observedType(observed: JsonObject): string {
   for (const depth of [6, 4, 3, 2]) {
     const text = typeText(shallow(observed, depth, true));
-    if (text.length <= maxObservedChars) return text;
+    if (text.length <= maxObservedTypeChars) return text;
   }
   return typeText(shallow(observed, 1, true));
 }
@@ -85,14 +83,11 @@ export function tellingSentences(text: string): string {
     .join(" ");
 }
 
-/** Only this much of a description is read. */
-const maxDescription = 4_000;
-
 /** The sentences of a text, without headings, list marks and emphasis. If a heading names the purpose, it begins there. */
 function sentencesOf(text: string): string[] {
   const parts: string[] = [];
   let purpose = 0;
-  for (const line of text.slice(0, maxDescription).split("\n")) {
+  for (const line of text.slice(0, maxSignatureDescriptionChars).split("\n")) {
     const plain = line.replace(/^\s*(?:[#>*•-]+\s+|\d+[.)]\s+|(?:\p{Extended_Pictographic}\uFE0F?)+\s*)+/u, "").trim();
     const isMarked = /^\s*(?:#|\p{Extended_Pictographic})/u.test(line);
     const isShort = plain.split(" ").length <= 3 && !/[.!?]/u.test(plain);
@@ -105,7 +100,7 @@ function sentencesOf(text: string): string[] {
   }
   const prose = parts.slice(purpose).filter(Boolean);
   // A text that is only headings is better than none.
-  const all = prose.length > 0 ? prose : [text.replace(/^[\s#]+/u, "").slice(0, maxDescription)];
+  const all = prose.length > 0 ? prose : [text.replace(/^[\s#]+/u, "").slice(0, maxSignatureDescriptionChars)];
   return all.flatMap((part) => splitSentences(part.replace(/\s+/g, " ").trim()));
 }
 

@@ -1,15 +1,8 @@
 /** Checks the arguments of a call right before it is sent: quick checks here, slow ones in a worker thread. */
 import type { JsonObject } from "../../base/json-object.ts";
+import { argumentCheckMs, maxQuickArgumentChars, maxQuickComparisons, maxQuickSchemaValues } from "../limits.ts";
 import { runJobInTime } from "../work/run.ts";
 import { checkArguments } from "./check-arguments.ts";
-
-/** A check that takes longer is skipped, because the server checks its arguments too. */
-const limitMs = 2_000;
-
-/** A check within these limits takes a few milliseconds: the values of the schema, the characters of the arguments, and the product of the values of both. */
-const maxSchemaValues = 1_000;
-const maxChars = 65_536;
-const maxMeetings = 100_000;
 
 /** The problems. Empty if the arguments are valid, the schema is invalid, or the check takes too long. `json` are the arguments as JSON. */
 export async function argumentProblems(
@@ -17,10 +10,10 @@ export async function argumentProblems(
   args: JsonObject,
   json = JSON.stringify(args),
 ): Promise<string[]> {
-  const isQuick = json.length <= maxChars && schemaSize(schema) * valuesIn(json) <= maxMeetings;
+  const isQuick = json.length <= maxQuickArgumentChars && schemaSize(schema) * valuesIn(json) <= maxQuickComparisons;
   if (isQuick) return checkArguments(schema, args);
   const job = { work: "arguments", schema: JSON.stringify(schema), args: json } as const;
-  return (await runJobInTime(job, limitMs)) ?? [];
+  return (await runJobInTime(job, argumentCheckMs)) ?? [];
 }
 
 /** Keywords that may cost more than the sizes suggest: regular expressions, comparisons of pairs, and references. A property may have such a name. */
@@ -35,7 +28,7 @@ export function schemaSize(schema: object): number {
   if (size === undefined) {
     const json = JSON.stringify(schema);
     const values = valuesIn(json);
-    size = values > maxSchemaValues || costly.test(json) ? Number.POSITIVE_INFINITY : values;
+    size = values > maxQuickSchemaValues || costly.test(json) ? Number.POSITIVE_INFINITY : values;
     sizes.set(schema, size);
   }
   return size;

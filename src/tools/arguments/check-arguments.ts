@@ -3,11 +3,8 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { requiredArguments, sameValue } from "../json-schema.ts";
+import { maxCheckedDepth, maxProblemChars, maxProblems, maxSurroundingSchemas } from "../limits.ts";
 import { shortened } from "../types/documentation.ts";
-
-const maxProblems = 5;
-/** A problem has names and values of the server and the program. */
-const maxProblemChars = 1_000;
 
 interface Validators {
   /** Uses the schema without validating it. Takes about a millisecond to compile. */
@@ -118,8 +115,6 @@ const sameValueKeys = new Set(["allOf", "anyOf", "oneOf", "then", "else"]);
 /** Keywords with values, or with schemas that would match more if fewer properties were required. */
 const kept = new Set(["const", "enum", "default", "examples", "not", "if"]);
 
-const maxDepth = 64;
-
 /** The schema in which properties with a default are not required. The same object if nothing changes. */
 function withoutDefaulted(schema: JsonObject): JsonObject {
   return relaxed(schema, { root: schema, around: [], depth: 0 }) as JsonObject;
@@ -134,9 +129,9 @@ interface Context {
 
 function relaxed(schema: unknown, context: Context): unknown {
   if (Array.isArray(schema)) return changed(schema, (each) => relaxed(each, context));
-  if (!isObject(schema) || context.depth > maxDepth) return schema;
+  if (!isObject(schema) || context.depth > maxCheckedDepth) return schema;
   const { root, depth } = context;
-  const own = [...sameValue(schema, root), ...context.around].slice(0, 32);
+  const own = [...sameValue(schema, root), ...context.around].slice(0, maxSurroundingSchemas);
   const within: Context = { root, around: [], depth: depth + 1 };
   return changed(schema, (value, key) => {
     if (kept.has(key)) return value;

@@ -1,9 +1,6 @@
 /** Refreshes a server after it announced a change: one refresh at a time, and seldom for a server that never stops changing. */
 
-/** Refreshes of one server that may follow each other within a minute. After that, they are 10 s apart. */
-const burst = 5;
-const windowMs = 60_000;
-const gapMs = 10_000;
+import { refreshBurst, refreshBurstMs, refreshGapMs } from "../limits.ts";
 
 interface Work {
   running: Promise<void> | undefined;
@@ -20,7 +17,7 @@ export class ChangeRefresher implements Disposable {
   #ended = false;
 
   /** `refresh` never rejects. */
-  constructor(refresh: (server: string) => Promise<void>, gap = gapMs) {
+  constructor(refresh: (server: string) => Promise<void>, gap = refreshGapMs) {
     this.#refresh = refresh;
     this.#gapMs = gap;
   }
@@ -54,8 +51,9 @@ export class ChangeRefresher implements Disposable {
   #next(server: string, work: Work): void {
     if (this.#ended || work.running || work.waiting || !work.isOld) return;
     const now = performance.now();
-    work.startedAt = work.startedAt.filter((at) => now - at < windowMs);
-    if (work.startedAt.length < burst || now - (work.startedAt.at(-1) ?? 0) >= this.#gapMs) this.#run(server, work);
+    work.startedAt = work.startedAt.filter((at) => now - at < refreshBurstMs);
+    if (work.startedAt.length < refreshBurst || now - (work.startedAt.at(-1) ?? 0) >= this.#gapMs)
+      this.#run(server, work);
     else {
       work.waiting = setTimeout(() => {
         work.waiting = undefined;

@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { Config } from "../../config/load.ts";
+import { maxHintedNames } from "../limits.ts";
 import { aboutServer } from "./config-entry.ts";
 
 /**
@@ -44,13 +45,10 @@ function unknownCategory(name: string, known: string[]): ClaudikinsError {
   });
 }
 
-/** Maximum number of names in a hint. */
-const maxNames = 20;
-
 function hintOf(name: string, known: string[]): string {
   if (known.length === 0) return "The config has no servers.";
-  const more = known.length > maxNames ? ` and ${known.length - maxNames} more` : "";
-  return [didYouMean(name, known), `Available: ${known.slice(0, maxNames).join(", ")}${more}.`]
+  const more = known.length > maxHintedNames ? ` and ${known.length - maxHintedNames} more` : "";
+  return [didYouMean(name, known), `Available: ${known.slice(0, maxHintedNames).join(", ")}${more}.`]
     .filter(Boolean)
     .join(" ");
 }

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { removeFile, statsOf } from "../../base/files.ts";
+import { indexWriteMs, minIndexBytesOffThread, minToolsOffThread } from "../limits.ts";
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { hideObserved } from "../observed/store.ts";
 import { removeServer, updateIndex } from "../registry/store.ts";
@@ -12,12 +13,6 @@ import { preparedFileName } from "../search/prepared.ts";
 import { runJob } from "../work/run.ts";
 import { visibleTools } from "./config-entry.ts";
 import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";
-
-/** Files of fewer tools are written on the main thread, which takes a few milliseconds. */
-export const manyTools = 500;
-const largeBytes = 500_000;
-
-const writeLimitMs = 60_000;
 
 export class IndexStore {
   /** The folders and the configured servers, as they are now. */
@@ -139,9 +134,10 @@ export class IndexStore {
   /** A large index is written in a worker. */
   async #writeEntries(folder: string, names: string[], ours: readonly RegistryServer[]): Promise<void> {
     const tools = this.index.servers.reduce((sum, server) => sum + server.tools.length, 0);
-    const isSmall = tools < manyTools && (statsOf(join(folder, indexFileName))?.size ?? 0) < largeBytes;
+    const isSmall =
+      tools < minToolsOffThread && (statsOf(join(folder, indexFileName))?.size ?? 0) < minIndexBytesOffThread;
     if (isSmall) return updateIndex(folder, names, ours);
-    await runJob({ work: "index", folder, names, ours: ours.map((server) => JSON.stringify(server)) }, writeLimitMs);
+    await runJob({ work: "index", folder, names, ours: ours.map((server) => JSON.stringify(server)) }, indexWriteMs);
   }
 
   /**

@@ -11,6 +11,7 @@ import type { CallOptions, Pool } from "../../servers/pool.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
+import { filesWriteMs, maxFilesInline, maxSchemaValuesInline } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { assignNames, toFolderName } from "../names.ts";
 import { noteOrigin } from "../origin.ts";
@@ -199,13 +200,6 @@ export class Lister {
   }
 }
 
-/** With more tools, or larger schemas, the files are written in a worker. */
-const maxFiles = 100;
-const maxSchemaValues = 5_000;
-
-/** Enough for 5,000 tools on a slow disk. */
-const writeLimitMs = 120_000;
-
 async function writeFiles(
   folder: string,
   server: RegistryServer,
@@ -215,7 +209,7 @@ async function writeFiles(
   const json = JSON.stringify(server);
   await eventLoopTurn();
   const job = { work: "files", folder, server: json, before: before && JSON.stringify(before) } as const;
-  const written = await runJobInTime(job, writeLimitMs);
+  const written = await runJobInTime(job, filesWriteMs);
   if (written) return written;
   throw new ClaudikinsError(
     "FILE_NOT_WRITABLE",
@@ -225,7 +219,7 @@ async function writeFiles(
 
 function isLittle({ tools }: RegistryServer): boolean {
   const sizes = tools.map(({ inputSchema, outputSchema = {} }) => schemaSize(inputSchema) + schemaSize(outputSchema));
-  return tools.length <= maxFiles && sizes.reduce((sum, size) => sum + size, 0) <= maxSchemaValues;
+  return tools.length <= maxFilesInline && sizes.reduce((sum, size) => sum + size, 0) <= maxSchemaValuesInline;
 }
 
 function registryServer(

@@ -1,20 +1,15 @@
 /** Limits how many servers are asked for their tools concurrently: a thousand servers are never a thousand processes. */
 import { availableParallelism } from "node:os";
 import { Semaphore } from "../../base/semaphore.ts";
+import { listedPerCore, listingTurnMs, minListedAtOnce, slowListingFactor } from "../limits.ts";
 
 /** Servers that are asked concurrently. Starting programs mostly wait: for a download, for an answer. */
-export const listedAtOnce = Math.max(8, 4 * availableParallelism());
-
-/** A server that takes longer gives its place to the next one, and is still waited for. */
-const turnMs = 3_000;
-
-/** With slow servers, at most this many times as many requests are open. */
-const slowOnes = 4;
+export const listedAtOnce = Math.max(minListedAtOnce, listedPerCore * availableParallelism());
 
 export class ListingQueue implements Disposable {
   readonly #list: (server: string) => Promise<void>;
   readonly #begin = new Semaphore(listedAtOnce);
-  readonly #all = new Semaphore(slowOnes * listedAtOnce);
+  readonly #all = new Semaphore(slowListingFactor * listedAtOnce);
   readonly #running = new Map<string, { since: number; answer: Promise<void> }>();
 
   constructor(list: (server: string) => Promise<void>) {
@@ -60,7 +55,7 @@ export class ListingQueue implements Disposable {
 
   async #askFor(server: string): Promise<void> {
     const answer = this.#list(server);
-    const late = new Promise<void>((resolve) => setTimeout(resolve, turnMs).unref());
+    const late = new Promise<void>((resolve) => setTimeout(resolve, listingTurnMs).unref());
     void Promise.race([answer, late])
       .catch(() => {})
       .then(() => this.#begin.release());

@@ -6,8 +6,21 @@ import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
+import {
+  filesRewriteMs,
+  maxObservedInlineChars,
+  maxObservedTextChars,
+  maxWaitingOfTool,
+  maxWaitingResults,
+  minToolsOffThread,
+  observedLockWaitMs,
+  observedWriteAfterMs,
+  observingMs,
+  settledAfterResults,
+  settledOneOf,
+} from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { givenWords, isGivenBy, maxText, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import { givenWords, isGivenBy, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
 import {
   type AllObserved,
   addObserved,
@@ -20,30 +33,8 @@ import {
 } from "../observed/store.ts";
 import { rewriteTools } from "../registry/store.ts";
 import { runJob, runJobInTime } from "../work/run.ts";
-import { manyTools } from "./index-store.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
-
-/** Maximum number of results that wait to be examined, in all and per tool. */
-const maxWaiting = 16;
-const maxOfTool = 4;
-
-/** After this many results without news, only one of 32 is examined. */
-const settledAfter = 8;
-const thenOneOf = 32;
-
-/**
- * Longer JSON is examined in a worker: parsing it takes more than 2 ms. Of JSON beyond `maxText` only the beginning is parsed, on
- * this thread, because sending it to a worker would take longer.
- */
-const largeChars = 131_072;
-const lookLimitMs = 10_000;
-
-/** Delay before writing, so that results of one moment are written together. */
-const writeAfterMs = 1_000;
-const lockWaitMs = 5_000;
-
-const rewriteLimitMs = 60_000;
 
 interface Seen {
   server: RegistryServer;
@@ -102,9 +93,10 @@ export class Observer {
     const count = this.#counts.get(id) ?? { calls: 0, unchanged: 0 };
     this.#counts.set(id, count);
     count.calls += 1;
-    if (count.unchanged >= settledAfter && count.calls % thenOneOf !== 0) return;
+    if (count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0) return;
     const waiting = this.#waiting;
-    if (waiting.length >= maxWaiting || waiting.filter((each) => each.id === id).length >= maxOfTool) return;
+    if (waiting.length >= maxWaitingResults || waiting.filter((each) => each.id === id).length >= maxWaitingOfTool)
+      return;
     if (waiting.length === 0) setTimeout(() => this.#look());
     waiting.push({ ...seen, id });
   }
@@ -163,10 +155,10 @@ export class Observer {
       const { text, value } = contentOf(seen.result);
       const given = givenWords(seen.args, seen.tool);
       if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
-      else if (text.length <= largeChars || text.length > maxText)
+      else if (text.length <= maxObservedInlineChars || text.length > maxObservedTextChars)
         this.#learn(seen, shapeOfText(text, isGivenBy(given)));
       else {
-        const looking = runJobInTime({ work: "shape", text, given }, lookLimitMs)
+        const looking = runJobInTime({ work: "shape", text, given }, observingMs)
           .then((observed) => this.#learn(seen, observed))
           .catch(() => {})
           .finally(() => this.#looking.delete(looking));
@@ -188,7 +180,7 @@ export class Observer {
     if (!isNew) return;
     if (isFirst) this.#firstSeen.set(id, { server: server.name, tool: tool.name, at: performance.now() });
     this.#learned.push({ ...observed, server, tool });
-    this.#timer ??= setTimeout(() => void this.flush(), writeAfterMs);
+    this.#timer ??= setTimeout(() => void this.flush(), observedWriteAfterMs);
     this.#timer.unref();
   }
 
@@ -217,7 +209,7 @@ export class Observer {
           for (const each of learned) addObserved(each, all);
           writeObserved(folder, all);
         },
-        lockWaitMs,
+        observedLockWaitMs,
       );
       this.#read();
       for (const [name, each] of Map.groupBy(learned, ({ server }) => server.name)) {
@@ -236,8 +228,8 @@ export class Observer {
     const folder = registryOf(this.#config, serverName);
     const changed = { ...server, tools: server.tools.filter(({ name }) => toolNames.has(name)) };
     const names = server.tools.map(({ name }) => name);
-    if (names.length < manyTools) rewriteTools(folder, changed, names);
-    else await runJob({ work: "tools", folder, server: JSON.stringify(changed), names }, rewriteLimitMs);
+    if (names.length < minToolsOffThread) rewriteTools(folder, changed, names);
+    else await runJob({ work: "tools", folder, server: JSON.stringify(changed), names }, filesRewriteMs);
   }
 
   #toolOf(serverName: string, toolName: string): { server: RegistryServer; tool: RegistryTool } | undefined {

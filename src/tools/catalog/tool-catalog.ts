@@ -13,6 +13,7 @@ import type { Config } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import type { CallOptions, Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
+import { firstAnswerMs } from "../limits.ts";
 import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { assignNames, type Named, sandboxGlobals } from "../names.ts";
 import { removeServer } from "../registry/store.ts";
@@ -22,9 +23,6 @@ import { IndexStore } from "./index-store.ts";
 import { Lister, type Listing, type Refreshed, type RefreshOptions } from "./lister.ts";
 import { ListingQueue, listedAtOnce } from "./listing-queue.ts";
 import { Observer } from "./observer.ts";
-
-/** How long anybody waits for the first answer of a server, from the moment it was asked. */
-const firstAnswerMs = 10_000;
 
 /** What catalogs of one config share: the registry on disk, and what was observed of results. */
 interface Shared {

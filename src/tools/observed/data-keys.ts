@@ -1,7 +1,6 @@
 /** Tells keys that are field names from keys that are data, such as ids, addresses, dates and names of people in a map. */
 
-const maxLength = 40;
-const maxWords = 7;
+import { maxFieldNameChars, maxFieldNameWords } from "../limits.ts";
 
 /** Fields of formats that start with a sign. Elsewhere `@anna` and `#help` are data. */
 const fieldsWithSigns = /^(?:@(?:id|type|context|graph|value|list|set|language)|#text)$/;
@@ -10,8 +9,8 @@ const fieldsWithSigns = /^(?:@(?:id|type|context|graph|value|list|set|language)|
 export function looksLikeData(key: string): boolean {
   if (fieldsWithSigns.test(key)) return false;
   // Excludes texts, addresses, paths and times by their signs, and numbers, dates and most UUIDs by their first digit.
-  if (key.length > maxLength || !/^[$_]{0,2}\p{L}[\p{L}\p{N}_-]*$/u.test(key)) return true;
-  return hasIdDigits(key) || isCode(key) || isRandom(key) || wordsIn(key).length > maxWords;
+  if (key.length > maxFieldNameChars || !/^[$_]{0,2}\p{L}[\p{L}\p{N}_-]*$/u.test(key)) return true;
+  return hasIdDigits(key) || isCode(key) || isRandom(key) || wordsIn(key).length > maxFieldNameWords;
 }
 
 /** `order_7`, `ord_00042`, `a1b2`; not `line2`, `sha256`, `i18n`. */

@@ -1,17 +1,18 @@
 /** Observes the shape of one value, within limits: of large data only a part. */
+
+import {
+  maxGivenTextChars,
+  maxGivenTexts,
+  maxObservedDepth,
+  maxObservedItems,
+  maxObservedKeys,
+  maxObservedPartChars,
+  maxObservedTextChars,
+  maxObservedValues,
+} from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
 import { bounded, merge, objectShape, type Shape } from "./shape.ts";
-
-const maxDepth = 6;
-/** Limits of all values, of one list's items, and of one object's keys. */
-const maxValues = 5_000;
-const maxItems = 60;
-const maxKeys = 200;
-
-/** Only the first `maxPart` characters of longer text are parsed. */
-export const maxText = 4_000_000;
-const maxPart = 200_000;
 
 /** Whether a key is data because it was given as an argument (see `isGivenBy`). */
 type IsGiven = (key: string) => boolean;
@@ -23,13 +24,13 @@ export interface Observed {
 }
 
 export function shapeOf(value: unknown, isGiven: IsGiven = () => false): Shape {
-  return bounded(new Look(isGiven).at(value, maxDepth));
+  return bounded(new Look(isGiven).at(value, maxObservedDepth));
 }
 
 /** The shape of text, or of its value if it is JSON. Undefined if that would take too much work. */
 export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefined {
   if (!/^\s*[[{"\-\dtfn]/.test(text)) return { shape: { type: "string" }, part: false };
-  const part = text.length > maxText;
+  const part = text.length > maxObservedTextChars;
   try {
     return { shape: shapeOf(JSON.parse(part ? beginningOf(text) : text), isGiven), part };
   } catch {
@@ -41,7 +42,7 @@ export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefin
 function beginningOf(text: string): string {
   let closing = "";
   let cut = { end: 0, closing: "", depth: Number.POSITIVE_INFINITY };
-  for (let at = 0; at < maxPart; at++) {
+  for (let at = 0; at < maxObservedPartChars; at++) {
     const character = text[at];
     if (character === '"') {
       do at = text.indexOf('"', at + 1);
@@ -65,7 +66,7 @@ function isEscaped(text: string, quote: number): boolean {
 
 class Look {
   readonly #isGiven: IsGiven;
-  #left = maxValues;
+  #left = maxObservedValues;
 
   constructor(isGiven: IsGiven) {
     this.#isGiven = isGiven;
@@ -83,7 +84,7 @@ class Look {
   }
 
   #list(list: unknown[], depth: number): Shape {
-    const shown = list.length <= maxItems ? list : spread(list);
+    const shown = list.length <= maxObservedItems ? list : spread(list);
     // Rows of a table have the same fields, so similar fields do not suggest a map.
     const mapFrom = shown.length > 1 ? Number.POSITIVE_INFINITY : undefined;
     let items: Shape | undefined;
@@ -105,7 +106,7 @@ class Look {
       if (!Object.hasOwn(object, key)) continue;
       count += 1;
       // Stopping inside an object would make fields look optional, so only very large objects are cut.
-      if (count > maxKeys || this.#left <= -maxValues) break;
+      if (count > maxObservedKeys || this.#left <= -maxObservedValues) break;
       const value = object[key];
       const shape = this.at(value, depth - 1);
       if (looksLikeData(key) || this.#isGiven(key) || isNameOf(key, value)) {
@@ -131,15 +132,11 @@ function isNameOf(key: string, value: unknown): boolean {
 
 /** The first items, and some of the others. */
 function spread(list: unknown[]): unknown[] {
-  const first = maxItems / 3;
-  const step = (list.length - first) / (maxItems - first);
-  const others = Array.from({ length: maxItems - first }, (_, index) => list[Math.floor(first + index * step)]);
+  const first = maxObservedItems / 3;
+  const step = (list.length - first) / (maxObservedItems - first);
+  const others = Array.from({ length: maxObservedItems - first }, (_, index) => list[Math.floor(first + index * step)]);
   return [...list.slice(0, first), ...others];
 }
-
-/** Limits of the number and length of argument texts. Keys are not longer. */
-const maxTexts = 500;
-const maxTextChars = 1_000;
 
 /** The texts in a call's arguments, and the tool's description and schema, all in lower case. */
 export interface GivenWords {
@@ -166,11 +163,12 @@ export function isGivenBy({ texts, ownWords }: GivenWords): IsGiven {
 function textsIn(args: unknown): string[] {
   const texts: string[] = [];
   const waiting: unknown[] = [args];
-  for (let looked = 0; waiting.length > 0 && looked < maxTexts; looked++) {
+  for (let looked = 0; waiting.length > 0 && looked < maxGivenTexts; looked++) {
     const value = waiting.shift();
     if (typeof value === "string") {
-      if (value.length <= maxTextChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
-    } else if (typeof value === "object" && value !== null) waiting.push(...Object.values(value).slice(0, maxTexts));
+      if (value.length <= maxGivenTextChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
+    } else if (typeof value === "object" && value !== null)
+      waiting.push(...Object.values(value).slice(0, maxGivenTexts));
   }
   return texts.map((text) => text.toLowerCase());
 }

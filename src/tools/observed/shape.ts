@@ -1,5 +1,15 @@
 /** Shapes of values as JSON Schemas: types and field names, without values. Shapes of several results are merged. */
 import { isObject } from "../../base/json-object.ts";
+import {
+  maxShapeChars,
+  maxShapeFields,
+  maxShapeKinds,
+  minMapDistinct,
+  minMapNumbers,
+  minMapOptional,
+  minMapThings,
+  minMapValues,
+} from "../limits.ts";
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
 
 /** In the order in which they are shown. */
@@ -19,24 +29,7 @@ export interface Shape {
   items?: Shape;
 }
 
-/** A value with more types, besides null, is unknown. */
-const maxKinds = 3;
-
-/** Maximum number of fields. */
-const maxFields = 64;
-
-/** An object with this many similar fields is a map: of objects, or of strings and numbers. */
-const manyThings = 4;
-const manyValues = 16;
-/** For maps of numbers. No name may have several words, as field names often do. */
-const manyNumbers = 8;
-/** For objects without required fields, if no two objects had a field in common. */
-const manyOptional = 8;
-const manyDistinct = 4;
-
 const depths = [6, 5, 4, 3, 2, 1];
-/** Maximum JSON characters for one tool. */
-const maxLength = 4_000;
 
 function kindsOf({ type }: Shape): Kind[] {
   return type === undefined ? [] : [type].flat();
@@ -50,7 +43,7 @@ export function merge(a: Shape, b: Shape, part = false): Shape {
   const [ofA, ofB] = [kindsOf(a), kindsOf(b)];
   if (ofA.length === 0 || ofB.length === 0) return {};
   const both = kinds.filter((kind) => ofA.includes(kind) || ofB.includes(kind));
-  if (both.filter((kind) => kind !== "null").length > maxKinds) return {};
+  if (both.filter((kind) => kind !== "null").length > maxShapeKinds) return {};
   const areObjects = ofA.includes("object") && ofB.includes("object");
   const { properties, required, additionalProperties } = ofA.includes("object") ? a : b;
   return defined({
@@ -91,9 +84,9 @@ function mergedObjects(a: Shape, b: Shape, part: boolean): ObjectPart {
   if (isMap(a) || isMap(b)) return objectShape(fields, required, others, 0);
   const isDistinct = a.properties !== undefined && b.properties !== undefined && common === 0;
   const isStable = required.length * 2 >= Object.keys(fields).length;
-  if (isDistinct) return objectShape(fields, required, others, manyDistinct);
+  if (isDistinct) return objectShape(fields, required, others, minMapDistinct);
   if (isStable) return objectShape(fields, required, others, Number.POSITIVE_INFINITY);
-  return objectShape(fields, required, others, required.length === 0 ? manyOptional : manyValues);
+  return objectShape(fields, required, others, required.length === 0 ? minMapOptional : minMapValues);
 }
 
 function isMap({ properties, additionalProperties }: ObjectPart): boolean {
@@ -108,7 +101,7 @@ export function objectShape(
   found: Record<string, Shape>,
   required: readonly string[],
   others: Shape | undefined,
-  mapFrom = manyValues,
+  mapFrom = minMapValues,
 ): ObjectPart {
   const series = new Set(numbered(Object.keys(found)));
   const fields = Object.entries(found).filter(([key]) => !series.has(key));
@@ -121,8 +114,10 @@ export function objectShape(
   const always = new Set(required);
   // If there are too many fields, the required ones stay.
   const kept =
-    fields.length > maxFields
-      ? fields.sort(([a], [b]) => Number(always.has(b)) - Number(always.has(a)) || (a < b ? -1 : 1)).slice(0, maxFields)
+    fields.length > maxShapeFields
+      ? fields
+          .sort(([a], [b]) => Number(always.has(b)) - Number(always.has(a)) || (a < b ? -1 : 1))
+          .slice(0, maxShapeFields)
       : fields;
   const names = kept.map(([key]) => key);
   return { properties: byName(kept), required: names.filter((key) => always.has(key)), ...more };
@@ -140,9 +135,9 @@ function isMapOf(fields: [string, Shape][], mapFrom: number): boolean {
   const isText = kindsOf(first).includes("string");
   if (areNames(names, isText)) return true;
   const isThing = first.properties !== undefined || first.items?.properties !== undefined;
-  if (isThing) return names.length >= manyThings;
-  const isCounts = !isText && mapFrom === manyValues && names.every((name) => wordsIn(name).length === 1);
-  return names.length >= (isCounts ? manyNumbers : mapFrom);
+  if (isThing) return names.length >= minMapThings;
+  const isCounts = !isText && mapFrom === minMapValues && names.every((name) => wordsIn(name).length === 1);
+  return names.length >= (isCounts ? minMapNumbers : mapFrom);
 }
 
 /** Whether both could be values of the same map. Null fits anything. */
@@ -183,11 +178,11 @@ function withInner(
   });
 }
 
-/** The shape within `maxLength`. If it is too large, its deep parts are unknown. */
+/** The shape within `maxShapeChars`. If it is too large, its deep parts are unknown. */
 export function bounded(shape: Shape): Shape {
   for (const depth of depths) {
     const cut = shallow(shape, depth);
-    if (JSON.stringify(cut).length <= maxLength) return cut;
+    if (JSON.stringify(cut).length <= maxShapeChars) return cut;
   }
   return {};
 }

@@ -1,8 +1,7 @@
 /** Reads in a tool's description whether the tool is deprecated, and which tools replace it. */
-import type { RegistryTool } from "../model.ts";
 
-/** Only this much of a description is read. */
-const maxChars = 2_000;
+import { maxDeprecationChars } from "../limits.ts";
+import type { RegistryTool } from "../model.ts";
 
 /** Descriptions of tools about deprecated things, such as packages, have the word in a sentence. */
 const marks = [
@@ -18,7 +17,7 @@ const successor =
 
 /** The words that may be the names of its successors; undefined if the tool is not deprecated. */
 export function successorsOf({ title = "", description }: RegistryTool): string[] | undefined {
-  const text = description.slice(0, maxChars);
+  const text = description.slice(0, maxDeprecationChars);
   if (!marks.some((mark) => mark.test(text) || mark.test(title))) return undefined;
   return Array.from(text.matchAll(successor), ([, name = ""]) => name.replace(/[.-]+$/, ""));
 }

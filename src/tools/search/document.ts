@@ -1,5 +1,6 @@
 /** Turns a tool into terms with strengths: BM25F, with lengths normalised for each field. */
 import { isObject, stringsIn } from "../../base/json-object.ts";
+import { maxIndexedChars, termSaturation } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
@@ -20,12 +21,6 @@ const fields = {
 type Field = keyof typeof fields;
 const fieldNames = Object.keys(fields) as Field[];
 
-/** A term with this weight has half of the full strength. Repetitions add little. */
-const saturation = 1;
-
-/** Only this much of a description, and of all parameters together, is indexed. */
-const maxCharacters = 4_000;
-
 export interface ToolDocument {
   /** The stems of each field, without common words. */
   fields: Record<Field, string[]>;
@@ -36,7 +31,7 @@ export interface ToolDocument {
 }
 
 export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocument {
-  const description = tool.description.slice(0, maxCharacters);
+  const description = tool.description.slice(0, maxIndexedChars);
   const summary = /^[\s\S]{20,}?[.!?。\n](?=\s|$)/.exec(description)?.[0] ?? description;
   const name = wordsOf(tool.name);
   const title = wordsOf(tool.title ?? "");
@@ -52,7 +47,7 @@ export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocu
       parameters: telling(wordsOf(parametersText(tool))),
       server: telling(wordsOf(server.name)),
       pairs: nameStems.slice(1).map((stem, at) => `${nameStems[at]} ${stem}`),
-      about: telling(wordsOf(`${server.category} ${server.description.slice(0, maxCharacters)}`)),
+      about: telling(wordsOf(`${server.category} ${server.description.slice(0, maxIndexedChars)}`)),
     },
     words: [...name, ...title, ...first, ...rest],
     act: nameStems.map(actOf).find((act) => act !== undefined) ?? (first[0] && actOf(stemOf(first[0]))),
@@ -74,7 +69,7 @@ function parametersText({ inputSchema: { properties } }: RegistryTool): string {
     const { description, enum: values } = isObject(schema) ? schema : {};
     return [name, ...stringsIn([description]), ...stringsIn(values)].join(" ");
   });
-  return texts.join(" ").slice(0, maxCharacters);
+  return texts.join(" ").slice(0, maxIndexedChars);
 }
 
 /** The mean number of words in each field. */
@@ -101,11 +96,11 @@ export function strengthsOf({ fields: words }: ToolDocument, means: Record<Field
   }
   const topics = new Map<string, number>();
   for (const [stem, weight] of strengths) {
-    const strength = weight / (saturation + weight);
+    const strength = weight / (termSaturation + weight);
     strengths.set(stem, strength);
     const ofStem = topicsOf(stem);
     for (const topic of ofStem) topics.set(topic, (topics.get(topic) ?? 0) + strength / ofStem.length);
   }
-  for (const [topic, weight] of topics) strengths.set(topic, weight / (saturation + weight));
+  for (const [topic, weight] of topics) strengths.set(topic, weight / (termSaturation + weight));
   return strengths;
 }

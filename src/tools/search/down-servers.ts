@@ -3,6 +3,7 @@ import { dirname, sep } from "node:path";
 import type { Fault } from "../../servers/fault.ts";
 import type { Pool } from "../../servers/pool.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { maxDownCauses, maxDownServers } from "../limits.ts";
 
 export interface DownServer extends Fault {
   server: string;
@@ -21,10 +22,6 @@ export function downServers({ pool, catalog }: Parts): DownServer[] {
   });
 }
 
-/** Causes that are explained, and servers that are named for one of them. */
-const maxCauses = 10;
-const maxNames = 20;
-
 /** Says which servers are down, why, and what the user must do. Servers with a common cause are explained together. */
 export function downText(down: readonly DownServer[]): string {
   const causes = causesOf(down.filter(({ lasting }) => lasting));
@@ -32,8 +29,8 @@ export function downText(down: readonly DownServer[]): string {
   const past = causesOf(down.filter(({ isPast }) => isPast));
   return [
     ...lastingLines(causes),
-    ...passing.slice(0, maxCauses).map((each) => `Down: ${tryAgain(each)}`),
-    ...past.slice(0, maxCauses).map((each) => `Down last time: ${tryAgain(each)}`),
+    ...passing.slice(0, maxDownCauses).map((each) => `Down: ${tryAgain(each)}`),
+    ...past.slice(0, maxDownCauses).map((each) => `Down last time: ${tryAgain(each)}`),
   ].join("\n");
 }
 
@@ -41,8 +38,8 @@ function lastingLines(causes: readonly Cause[]): string[] {
   const [first, second] = causes;
   if (!first) return [];
   if (!second) return [`Down: ${subject(first)} ${noRetry} ${first.remedy}`];
-  const lines = causes.slice(0, maxCauses).map((each) => `- ${subject(each)} ${each.remedy}`);
-  if (causes.length > maxCauses) lines.push(`- ${causes.length - maxCauses} more: run claudikins doctor`);
+  const lines = causes.slice(0, maxDownCauses).map((each) => `- ${subject(each)} ${each.remedy}`);
+  if (causes.length > maxDownCauses) lines.push(`- ${causes.length - maxDownCauses} more: run claudikins doctor`);
   return [`Down: ${namesText(causes.flatMap(({ servers }) => servers))}. ${noRetry}`, ...lines];
 }
 
@@ -81,8 +78,8 @@ function subject({ servers, why }: Cause): string {
 }
 
 function namesText(servers: readonly string[]): string {
-  const more = servers.length > maxNames ? ` and ${servers.length - maxNames} more` : "";
-  return `${servers.slice(0, maxNames).join(", ")}${more}`;
+  const more = servers.length > maxDownServers ? ` and ${servers.length - maxDownServers} more` : "";
+  return `${servers.slice(0, maxDownServers).join(", ")}${more}`;
 }
 
 /** The folder that all paths are in. Undefined if it is a root, which says nothing. */

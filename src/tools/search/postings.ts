@@ -1,15 +1,11 @@
 /**
- * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are steps of strength, and
+ * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are strengthSteps of strength, and
  * its tokenizer is replaced by ours, so that terms are looked up exactly.
  */
 import { Index } from "flexsearch";
+import { maxKnownTerms, strengthSteps } from "../limits.ts";
 
-/** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
-const steps = 16;
-
-const maxKnown = 50_000;
-
-/** The numbers of the tools in each step, the strongest step first. Empty steps are missing or null. */
+/** The numbers of the tools in each step, the strongest step first. Empty strengthSteps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];
 
 /** A term as flexsearch keeps it. */
@@ -24,7 +20,7 @@ export interface Posting {
 export class Postings {
   readonly #index = new Index<false, false, false>({
     tokenize: "strict",
-    resolution: steps,
+    resolution: strengthSteps,
     resolve: false,
     encode: (term) => [term],
   });
@@ -44,7 +40,7 @@ export class Postings {
     let count = 0;
     for (const tools of byStep) count += tools?.length ?? 0;
     const posting = count > 0 ? { byStep, count } : undefined;
-    if (this.#known.size >= maxKnown) this.#known.clear();
+    if (this.#known.size >= maxKnownTerms) this.#known.clear();
     this.#known.set(term, posting);
     return posting;
   }
@@ -62,7 +58,7 @@ export function postingEntries(tools: Iterable<ReadonlyMap<string, number>>): Po
     for (const [term, strength] of strengths) {
       const byStep = entries.get(term) ?? [];
       if (byStep.length === 0) entries.set(term, byStep);
-      const step = Math.min(Math.max(Math.floor((1 - strength) * steps), 0), steps - 1);
+      const step = Math.min(Math.max(Math.floor((1 - strength) * strengthSteps), 0), strengthSteps - 1);
       const same = byStep[step];
       if (same) same.push(tool);
       else byStep[step] = [tool];
@@ -74,5 +70,5 @@ export function postingEntries(tools: Iterable<ReadonlyMap<string, number>>): Po
 
 /** The strength in the middle of a step. */
 export function strengthOf(step: number): number {
-  return 1 - (step + 0.5) / steps;
+  return 1 - (step + 0.5) / strengthSteps;
 }

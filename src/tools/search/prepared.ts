@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { version } from "../../base/version.ts";
+import { minPreparedTools } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type PostingEntry, postingEntries } from "./postings.ts";
@@ -38,9 +39,6 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
 
 export const preparedFileName = "search.json";
 
-/** With fewer tools, making the index is faster than reading it. */
-export const minTools = 500;
-
 /** The tools of all servers, sorted by id, which gives them their numbers. */
 export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
   return servers
@@ -53,7 +51,7 @@ const format = 4;
 
 /** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
-  if (tools.length < minTools) return prepare(tools);
+  if (tools.length < minPreparedTools) return prepare(tools);
   const path = join(folder, preparedFileName);
   const stamp = stampOf(tools);
   const kept = readKept(path, stamp);

@@ -1,4 +1,20 @@
 /** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
+
+import {
+  fewQueryWords,
+  joinedWeight,
+  laterLoss,
+  maxClauses,
+  maxConcepts,
+  maxQueryChars,
+  nearShare,
+  pairWeight,
+  partShare,
+  synonymLoss,
+  synonymShare,
+  topicWeight,
+  weakShare,
+} from "../limits.ts";
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, weakWords, wordsOf } from "./tokenize.ts";
 import { question, wantsToRead } from "./wants-to-read.ts";
@@ -29,33 +45,14 @@ export interface Vocabulary {
   near(word: string): string[];
 }
 
-/** The share of an alternative in a query of a few words. */
-const synonymShare = 0.6;
-/** A longer query has more words that match by themselves: each word after the first few lowers the share of alternatives. */
-const synonymLoss = 0.02;
-const fewWords = 4;
-const topicWeight = 1.2;
-const nearShare = 0.6;
-const joinedWeight = 0.8;
-/** The weight of two words that are consecutive in a tool's name too. */
-const pairWeight = 0.3;
-const partShare = 0.55;
-/** The share of a weak word's weight. */
-const weakShare = 0.6;
 const weakStems = new Set(Array.from(weakWords, stemOf));
-/** Each later word counts less by this share. */
-const laterLoss = 0.02;
-/** Only this much of a query is read. */
-const maxCharacters = 4_000;
-const maxConcepts = 60;
-const maxClauses = 20;
 
 export function readQuery(text: string, vocabulary: Vocabulary): Query {
-  const request = kindsOfValues(text.slice(0, maxCharacters));
+  const request = kindsOfValues(text.slice(0, maxQueryChars));
   const words = wordsOf(request);
   const onlyCommon = words.every((word) => commonWords.has(word));
   const telling = words.filter((word) => !commonWords.has(word)).length;
-  const share = synonymShare / (1 + synonymLoss * Math.max(0, telling - fewWords));
+  const share = synonymShare / (1 + synonymLoss * Math.max(0, telling - fewQueryWords));
   const concepts = new Map<string, Concept>();
   const texts = clausesOf(request);
   const clauses = texts.map((clause) => {

@@ -1,8 +1,6 @@
 /** Gives a name to long object types that several signatures of an answer share, so that each is written once. */
 
-/** Shorter types are not worth a name. */
-const minLength = 80;
-const maxNames = 20;
+import { maxNamedTypes, minNamedTypeChars } from "../limits.ts";
 
 interface NamedTypes {
   /** `type T1 = { … }`, the longest first. */
@@ -11,7 +9,7 @@ interface NamedTypes {
   signatures: string[];
 }
 
-/** Names at most `maxNames` types, so that the work is in proportion to the length of the signatures. */
+/** Names at most `maxNamedTypes` types, so that the work is in proportion to the length of the signatures. */
 export function nameRepeatedTypes(signatures: readonly string[]): NamedTypes {
   let texts = [...signatures];
   const counts = new Map<string, number>();
@@ -19,7 +17,7 @@ export function nameRepeatedTypes(signatures: readonly string[]): NamedTypes {
   const repeated = [...counts].filter(([, count]) => count > 1).map(([type]) => type);
   const named: string[] = [];
   // The longest first: a type inside it may occur nowhere else.
-  for (const type of repeated.sort((a, b) => b.length - a.length).slice(0, maxNames)) {
+  for (const type of repeated.sort((a, b) => b.length - a.length).slice(0, maxNamedTypes)) {
     const occurrences = [...texts, ...named].reduce((sum, text) => sum + text.split(type).length - 1, 0);
     if (occurrences < 2) continue;
     const name = `T${named.length + 1}`;
@@ -41,7 +39,7 @@ function objectTypesIn(signature: string): string[] {
     else if (character === "{") open.push(at);
     else if (character === "}") {
       const from = open.pop();
-      if (from !== undefined && at + 1 - from >= minLength) types.push(signature.slice(from, at + 1));
+      if (from !== undefined && at + 1 - from >= minNamedTypeChars) types.push(signature.slice(from, at + 1));
     }
   }
   return types;

@@ -8,6 +8,7 @@ import { stateProblem } from "../../servers/state.ts";
 import { briefSignature } from "../brief-signature.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { requiredArguments } from "../json-schema.ts";
+import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxNearIds } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { notesOf } from "../registry/emit.ts";
 import { callPath, signature } from "../signature.ts";
@@ -24,23 +25,17 @@ export function tellingExample({ example, exampleTells }: FoundTool): string | u
   return exampleTells ? example : undefined;
 }
 
-/** Maximum number of servers listed for the same tool. */
-const maxAlso = 5;
-
 /** `account ada; also: other.find (account bob) and more`. */
 export function alsoText({ server, name, also = [], accounts = {} }: FoundTool): string | undefined {
   const ofServer = (each: string) => (Object.hasOwn(accounts, each) ? `account ${accounts[each]}` : undefined);
-  const shown = also.slice(0, maxAlso).map((id) => {
+  const shown = also.slice(0, maxAlsoServers).map((id) => {
     const account = ofServer(serverIn(id, name));
     return account === undefined ? id : `${id} (${account})`;
   });
   const others =
-    shown.length === 0 ? undefined : `also: ${shown.join(", ")}${also.length > maxAlso ? " and more" : ""}`;
+    shown.length === 0 ? undefined : `also: ${shown.join(", ")}${also.length > maxAlsoServers ? " and more" : ""}`;
   return [ofServer(server), others].filter(Boolean).join("; ") || undefined;
 }
-
-/** A longer call has its required arguments alone. */
-const maxCallChars = 200;
 
 /** `demo.list_orders({ status?, limit?: number })`: a call with its arguments, where one without a type is a string. */
 export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
@@ -52,15 +47,12 @@ export function briefCall(found: FoundTool, catalog: ToolCatalog): string {
 function briefText(server: RegistryServer, tool: RegistryTool): string {
   const path = callPath(server, tool);
   const call = `${path}${briefSignature(tool).args}`;
-  if (call.length <= maxCallChars) return oneLine(call, maxCallChars);
+  if (call.length <= maxAnswerCallChars) return oneLine(call, maxAnswerCallChars);
   return oneLine(
     `${path}${briefSignature(withRequiredArguments(tool)).args}`.replace(/ \}\)$/, ", … })"),
-    maxCallChars,
+    maxAnswerCallChars,
   );
 }
-
-/** A longer signature is shown as a brief call with the names of the result's fields. */
-const maxCompanionChars = 200;
 
 /** `channel_id from slack.list_channels(…): …`, for the ids that a tool requires, by the ids of the tools that give them. */
 export function companionTexts(found: FoundTool, catalog: ToolCatalog): Map<string, string> {
@@ -139,15 +131,13 @@ interface Overview {
   servers: { server: string; tools: number; description: string }[];
 }
 
-const maxNear = 3;
-
 /** The answer to a query without matches. */
 export function overview(query: string, { visibleServers: known }: ToolCatalog): Overview {
   const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
   const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
-  const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNear)));
+  const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNearIds)));
   return {
-    near: [...near].slice(0, maxNear).map((name) => ids.get(name)!),
+    near: [...near].slice(0, maxNearIds).map((name) => ids.get(name)!),
     servers: known
       .map(({ name, tools, description }) => ({ server: name, tools: tools.length, description }))
       .sort((a, b) => b.tools - a.tools || (a.server < b.server ? -1 : 1)),

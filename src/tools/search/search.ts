@@ -16,11 +16,12 @@ import {
 } from "../../base/json-shape.ts";
 import { accountsOf } from "../../config/accounts.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { indexPrepareMs, maxDescriptionCharsInline, minPreparedTools } from "../limits.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
 import { runJobInTime } from "../work/run.ts";
-import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "./prepared.ts";
+import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepared.ts";
 import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import { wordsOf } from "./tokenize.ts";
@@ -175,7 +176,7 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
     await eventLoopTurn();
   }
   const job = { work: "search", folder: catalog.config.folders.registry, servers } as const;
-  const json = await runJobInTime(job, prepareLimitMs);
+  const json = await runJobInTime(job, indexPrepareMs);
   if (json === undefined) return;
   const tools = JSON.parse(json) as PreparedTools;
   await eventLoopTurn();
@@ -188,17 +189,11 @@ export function isSearchQuick(catalog: ToolCatalog): boolean {
   return known(wanted) !== undefined || isLittle(wanted);
 }
 
-/** Descriptions of all tools that are indexed within a few milliseconds. */
-const maxDescriptionChars = 100_000;
-
 function isLittle({ servers }: Wanted): boolean {
   const tools = servers.flatMap((server) => server.tools);
-  if (tools.length >= minTools) return false;
-  return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionChars;
+  if (tools.length >= minPreparedTools) return false;
+  return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionCharsInline;
 }
-
-/** Enough for 100,000 tools on a slow machine. */
-const prepareLimitMs = 60_000;
 
 /** The parts of a server that are searched. */
 function indexedPart({ tools, ...server }: RegistryServer): string {

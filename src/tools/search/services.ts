@@ -2,6 +2,8 @@
  * Finds services that a query names, such as Jira, so that a search can say that no server is for them. Words alone do not tell: a
  * tool that creates tickets matches two of the three words of `create jira ticket`.
  */
+
+import { maxServiceQueryChars, maxServiceQueryWords } from "../limits.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
 
 /**
@@ -27,18 +29,13 @@ const ambiguous =
 /** Words before the subject of a request: `search the web for jira` wants no Jira server. */
 const ofSubject = new Set(["about", "for", "of", "regarding", "mentioning", "like"]);
 
-const maxChars = 1_000;
-
-/** A longer query describes more than a call, and may name a service only in passing. */
-const maxWords = 12;
-
 /** The services that a query names, in lower case, if no tool and no server has the name of any of them. */
 export function servicesWithout(query: string, isKnown: (stem: string) => boolean): string[] {
-  const words = wordsOf(query.slice(0, maxChars));
-  if (words.length > maxWords) return [];
+  const words = wordsOf(query.slice(0, maxServiceQueryChars));
+  if (words.length > maxServiceQueryWords) return [];
   const clear = words.filter((word, at) => names.has(word) && !ofSubject.has(words[at - 1] ?? ""));
   const others = Array.from(
-    query.slice(0, maxChars).matchAll(ambiguous),
+    query.slice(0, maxServiceQueryChars).matchAll(ambiguous),
     ([, before, behind]) => before ?? behind ?? "",
   );
   const all = [...new Set([...clear, ...others].map((name) => name.toLowerCase()))];

@@ -5,17 +5,13 @@ import type { Mounts } from "../../sandbox/contract.ts";
 import type { FileStats } from "../../sandbox/guest/host.ts";
 import { Files } from "../../sandbox/host/files.ts";
 import type { Entry } from "../../sandbox/host/filesystem/tree.ts";
+import { maxSkillBytesAtOnce, maxSkillFileBytes, maxSkillFiles } from "../limits.ts";
 import { toIdentifier } from "../names.ts";
 
 export interface Skill extends SkillExport {
   /** The path to import: `./skills/report`. */
   from: string;
 }
-
-/** Limits of files, bytes of each file, and bytes for one search. The next search reads the rest. */
-const maxFiles = 500;
-const maxBytes = 262_144;
-const maxBytesAtOnce = 8_388_608;
 
 interface Known {
   stamp: string;
@@ -33,13 +29,13 @@ export function listSkills(mounts: Mounts): Skill[] {
   const entries = value as Entry[];
   const before = known.get(workspace);
   const now = new Map<string, Known>();
-  let room = maxBytesAtOnce;
-  for (const { name, parent, kind } of entries.slice(0, maxFiles)) {
+  let room = maxSkillBytesAtOnce;
+  for (const { name, parent, kind } of entries.slice(0, maxSkillFiles)) {
     if (kind !== "file" || !/\.(?:ts|js|mjs)$/.test(name) || name.endsWith(".d.ts")) continue;
     const file = parent === "" ? name : `${parent}/${name}`;
     const path = `./workspace/skills/${file}`;
     const stats = files.ask("stat", { path }).value as FileStats | undefined;
-    if (!stats || stats.size > maxBytes) continue;
+    if (!stats || stats.size > maxSkillFileBytes) continue;
     const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
     const same = before?.get(file);
     if (same?.stamp === stamp) {

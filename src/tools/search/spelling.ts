@@ -1,9 +1,7 @@
 /** Finds words for an unknown word: those that start with it, or else those that it misspells. */
 import { distance } from "fastest-levenshtein";
+import { maxSpellings, minSpellingLetters } from "../limits.ts";
 import { stemOf } from "./tokenize.ts";
-
-const minLetters = 4;
-const maxFound = 8;
 
 export class Spelling {
   readonly #words: readonly string[];
@@ -16,20 +14,20 @@ export class Spelling {
 
   /** The stems of the words that are probably meant. */
   near(word: string): string[] {
-    if (word.length < minLetters || !/^\p{L}+$/u.test(word)) return [];
+    if (word.length < minSpellingLetters || !/^\p{L}+$/u.test(word)) return [];
     this.#byLetter ??= Map.groupBy(this.#words, (known) => known.slice(0, 1));
     const begun = new Set<string>();
     const near = new Set<string>();
     let edits = word.length >= 7 ? 2 : 1;
     for (const known of this.#byLetter.get(word.slice(0, 1)) ?? []) {
       if (known.startsWith(word)) begun.add(stemOf(known));
-      if (Math.abs(known.length - word.length) > edits || known.length < minLetters) continue;
+      if (Math.abs(known.length - word.length) > edits || known.length < minSpellingLetters) continue;
       const found = distance(word, known);
       if (found > edits) continue;
       if (found < edits) near.clear();
       edits = found;
       near.add(stemOf(known));
     }
-    return [...(begun.size > 0 ? begun : near)].slice(0, maxFound);
+    return [...(begun.size > 0 ? begun : near)].slice(0, maxSpellings);
   }
 }

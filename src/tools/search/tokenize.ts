@@ -1,19 +1,17 @@
 /** Splits text into words and finds their stems. Identifiers are split and accents removed; scripts without spaces become pairs of letters. */
 import { stemmer } from "stemmer";
-
-/** Longer runs of letters are not indexed. */
-const maxLetters = 40;
+import { maxWordLetters } from "../limits.ts";
 
 /** The words of a text in order and in lower case, not stemmed: `createIssue` is `create`, `issue`. */
 export function wordsOf(text: string): string[] {
   const lower = spacedLower(text);
-  if (onlyAscii.test(lower)) return (lower.match(/[a-z\d]+/g) ?? []).filter((word) => word.length <= maxLetters);
+  if (onlyAscii.test(lower)) return (lower.match(/[a-z\d]+/g) ?? []).filter((word) => word.length <= maxWordLetters);
   const folded = lower
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .normalize("NFC");
   return (folded.match(/[a-z\d]+|[\p{L}\p{N}]+/gu) ?? []).flatMap((run) => {
-    if (run.length > maxLetters) return [];
+    if (run.length > maxWordLetters) return [];
     return unspaced.test(run) ? pairsOf(run) : [run];
   });
 }

@@ -1,6 +1,14 @@
 /** Finds tools by words, with an index in memory. No server is started. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
+import {
+  deprecatedShare,
+  firstMatches,
+  maxSearchTextChars,
+  minShareOfFirst,
+  minShareOfLater,
+  minShareOfReader,
+} from "../limits.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { successorsOf } from "./deprecation.ts";
 import { tellingWords } from "./document.ts";
@@ -101,7 +109,7 @@ export class ToolSearch {
     const written = this.#written(filters.rest);
     const scores = this.#scores(filters, this.#allowed(filters), written);
     const found = this.#successorsFirst(best(scores, enough).slice(0, enough), scores, written);
-    return this.#matches(found, scores, limit, filters.rest.slice(0, maxText));
+    return this.#matches(found, scores, limit, filters.rest.slice(0, maxSearchTextChars));
   }
 
   /** The filters in a query. One such as `github: open issues` searches only that server. */
@@ -123,7 +131,7 @@ export class ToolSearch {
         else if (onlyFilters) scores[index] = 1;
       }
     }
-    if (!asksToDestroy(wordsOf(filters.rest.slice(0, maxText)).map(stemOf))) {
+    if (!asksToDestroy(wordsOf(filters.rest.slice(0, maxSearchTextChars)).map(stemOf))) {
       if (query.reads) this.#behind(isWriter, scores, minShareOfReader);
       this.#behind(isDestroyer, scores, 0);
     }
@@ -256,26 +264,12 @@ export class ToolSearch {
 
   #wordsOfServer({ of, server }: Entry, asked: ReadonlySet<string>): number {
     this.#serverWords[server] ??= new Set(
-      tellingWords(`${of.name} ${of.category} ${of.description.slice(0, maxText)}`),
+      tellingWords(`${of.name} ${of.category} ${of.description.slice(0, maxSearchTextChars)}`),
     );
     const words = this.#serverWords[server];
     return [...asked].filter((stem) => words.has(stem)).length;
   }
 }
-
-/**
- * A match is left out if its score is below this share of the best score. On the recorded queries that were used to choose the
- * shares, a search for 20 tools returns 6 to 14 and loses one right tool in forty; a search for 5 loses none.
- */
-const minShareOfFirst = 0.3;
-const minShareOfLater = 0.45;
-const firstMatches = 5;
-
-/** Tools that read come first for a request to read, unless they match much worse than the best tool that writes. */
-const minShareOfReader = 0.6;
-
-/** The share of its score that a deprecated tool keeps, if its successor is not known. */
-const deprecatedShare = 0.8;
 
 /** The stems of a query: all of them in order, and those that carry meaning. */
 interface Asked {
@@ -291,9 +285,6 @@ function namedAt(query: readonly string[], name: string): number {
   const at = query.findIndex((_, start) => stems.every((stem, offset) => query[start + offset] === stem));
   return at === -1 || stems.length === 0 ? query.length : at;
 }
-
-/** Only this much of queries and descriptions is read. */
-const maxText = 4_000;
 
 /** Whether two tools with the same name and description are the same. Without a description, they are not. */
 function isSame(a: RegistryTool, b: RegistryTool): boolean {

@@ -1,7 +1,7 @@
 /** Finds names of tools in a query that are written as in a program: `git_show`, `github.search` or `mcp__github__get_me`. */
-import type { ListedTool } from "./prepared.ts";
 
-const maxChars = 2_000;
+import { maxNameQueryChars } from "../limits.ts";
+import type { ListedTool } from "./prepared.ts";
 
 /** The form in which names are compared: `getSum`, `get-sum` and `get_sum` are the same. */
 export function nameKey(name: string): string {
@@ -13,7 +13,7 @@ export function nameKey(name: string): string {
  * name only behind that of a server.
  */
 export function writtenNames(query: string): string[][] {
-  const written = query.slice(0, maxChars).match(/[\p{L}\d$]+(?:(?:[-./:]|_+)[\p{L}\d$]+)*/gu) ?? [];
+  const written = query.slice(0, maxNameQueryChars).match(/[\p{L}\d$]+(?:(?:[-./:]|_+)[\p{L}\d$]+)*/gu) ?? [];
   return written.filter(isJoined).map((name) => {
     const parts = name.split(/[./:]|__+/);
     const ends = parts.map((_, at) => parts.slice(at).join("_")).filter(isJoined);

@@ -1,4 +1,6 @@
 /** Turns JSON Schemas into TypeScript declarations with comments, for generated files. An invalid schema is `unknown`. */
+
+import { maxDeclarationChars } from "../limits.ts";
 import { docComment } from "./documentation.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { typeText } from "./one-line.ts";
@@ -7,7 +9,6 @@ import type { Role } from "./read-schema.ts";
 
 /** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [12, 6, 4, 3, 2, 1];
-const maxLength = 20_000;
 
 /**
  * The exported type of the schema's values, and the types that it needs. Referenced definitions are declared once, with names
@@ -38,7 +39,7 @@ class Declarations extends Printer<Place> {
     this.#names.clear();
     this.#waiting = [];
     if (typeof schema === "object" && schema !== null) this.#names.set(schema, name);
-    return this.attempt(maxLength, () => {
+    return this.attempt(maxDeclarationChars, () => {
       const declarations = [`export ${this.#declaration(name, schema, depth)}`];
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
         const text = this.#declaration(this.#names.get(next.schema)!, next.schema, depth);

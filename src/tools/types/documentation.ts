@@ -1,8 +1,6 @@
 /** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-
-const maxChars = 400;
-const maxValueChars = 60;
+import { maxDocDescriptionChars, maxDocValueChars } from "../limits.ts";
 
 /** The comment with indentation and a line break; empty if there is nothing to say. */
 export function docComment(schema: unknown, indent: string): string {
@@ -29,7 +27,7 @@ function documentation(schema: unknown): string {
   const { description, title } = schema;
   const text = [description, title].find((each) => typeof each === "string" && each.trim() !== "");
   const facts = factsOf(schema).join("; ");
-  const said = typeof text === "string" ? shortened(text.trim(), maxChars) : "";
+  const said = typeof text === "string" ? shortened(text.trim(), maxDocDescriptionChars) : "";
   if (said === "" || facts === "") return said || facts;
   return `${said} (${facts})`;
 }
@@ -38,14 +36,16 @@ function documentation(schema: unknown): string {
 function factsOf(schema: JsonObject): string[] {
   const { type, multipleOf, format, pattern, deprecated, default: usual } = schema;
   return [
-    ...(usual === undefined || usual === null ? [] : [`default: ${shortened(JSON.stringify(usual), maxValueChars)}`]),
+    ...(usual === undefined || usual === null
+      ? []
+      : [`default: ${shortened(JSON.stringify(usual), maxDocValueChars)}`]),
     ...range("", schema["minimum"], schema["maximum"], schema["exclusiveMinimum"], schema["exclusiveMaximum"]),
     ...range(" characters", schema["minLength"], schema["maxLength"]),
     ...range(" items", schema["minItems"], schema["maxItems"]),
     ...(typeof multipleOf === "number" ? [`multiple of ${multipleOf}`] : []),
     ...(type === "integer" ? ["whole number"] : []),
-    ...(typeof format === "string" ? [`format: ${shortened(format, maxValueChars)}`] : []),
-    ...(typeof pattern === "string" ? [`pattern: ${shortened(pattern, maxValueChars)}`] : []),
+    ...(typeof format === "string" ? [`format: ${shortened(format, maxDocValueChars)}`] : []),
+    ...(typeof pattern === "string" ? [`pattern: ${shortened(pattern, maxDocValueChars)}`] : []),
     ...(deprecated === true ? ["deprecated"] : []),
   ];
 }

@@ -1,15 +1,12 @@
 /** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
 import { isObject } from "../../base/json-object.ts";
+import { maxEnumValues, maxOneLineTypeChars, maxReferenceDepth, maxTypeNoteChars } from "../limits.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
 import type { Role } from "./read-schema.ts";
 
 /** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [6, 4, 3, 2, 1];
-const maxLength = 3_000;
-const maxEnumValues = 24;
-/** Maximum depth of references. */
-const maxWithin = 64;
 
 /**
  * The type of the schema's values. References are followed; recursion and too deep parts become `unknown`. A required
@@ -18,7 +15,7 @@ const maxWithin = 64;
 export function typeText(schema: unknown, role: Role = "results"): string {
   const line = new OneLine(schema, role);
   for (const depth of depths) {
-    const text = line.write(schema, depth, depth === 1 ? Number.POSITIVE_INFINITY : maxLength);
+    const text = line.write(schema, depth, depth === 1 ? Number.POSITIVE_INFINITY : maxOneLineTypeChars);
     if (text !== undefined) return text;
   }
   return "unknown";
@@ -81,7 +78,7 @@ class OneLine extends Printer<Place> {
     const found = nodes.flatMap((node): [TypeNode, Place][] => {
       if (node.kind !== "reference") return [[node, place]];
       this.step();
-      if (place.within.length > maxWithin || place.within.includes(node.schema)) return [];
+      if (place.within.length > maxReferenceDepth || place.within.includes(node.schema)) return [];
       const where = { ...place, within: [...place.within, node.schema] };
       const target = this.reader.typeOf(node.schema);
       return target.kind === "intersection" ? this.#resolved(target.of, where) : [[target, where]];
@@ -96,8 +93,6 @@ class OneLine extends Printer<Place> {
   }
 }
 
-const maxUsualChars = 60;
-
 /** Defaults that a reader expects. */
 const usualDefaults = new Set(["null", "false", '""', "[]", "{}"]);
 
@@ -108,9 +103,9 @@ function factsText(schema: unknown, usual: unknown): string {
   const written = JSON.stringify(usual ?? own) ?? "";
   const isTold = usual !== undefined || !usualDefaults.has(written);
   const facts = [
-    ...(typeof format === "string" && format.length < maxUsualChars ? [format] : []),
+    ...(typeof format === "string" && format.length < maxTypeNoteChars ? [format] : []),
     ...(isBound(maximum) ? [isBound(minimum) ? `${minimum}-${maximum}` : `at most ${maximum}`] : []),
-    ...(written !== "" && written.length <= maxUsualChars && isTold ? [`default ${written}`] : []),
+    ...(written !== "" && written.length <= maxTypeNoteChars && isTold ? [`default ${written}`] : []),
   ];
   return facts.length === 0 ? "" : ` /* ${facts.join(", ").replaceAll("*/", "*\\/")} */`;
 }

@@ -1,4 +1,6 @@
 /** Writes types as text: what signatures and declarations have in common, and the limits of their work. */
+
+import { maxTypeNodes } from "../limits.ts";
 import { isIdentifier } from "../names.ts";
 import type { ObjectNode, ReferenceNode, TypeNode } from "./node.ts";
 import { type Role, SchemaReader } from "./read-schema.ts";
@@ -6,18 +8,12 @@ import { type Role, SchemaReader } from "./read-schema.ts";
 /** Thrown if a text gets too long or takes too much work. */
 class TooMuch extends Error {}
 
-/**
- * Maximum number of nodes for one type, in all attempts, because small schemas can describe infinitely large types. Real schemas
- * take some hundreds; the maximum takes about 10 ms.
- */
-const maxSteps = 10_000;
-
 export type TextOf = (node: TypeNode) => string;
 
 /** `Place` is what is known about the place of a type; `left` is the number of objects and lists that may be inside each other. */
 export abstract class Printer<Place extends { left: number }> {
   protected readonly reader: SchemaReader;
-  #stepsLeft = maxSteps;
+  #stepsLeft = maxTypeNodes;
   #lengthLeft = 0;
 
   constructor(schema: unknown, role: Role) {

@@ -1,10 +1,8 @@
 /** Reads JSON Schemas (draft 7 and 2020-12) into type nodes. Constraints that types cannot express are left out; invalid schemas are `unknown`. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { defaultOf, requiredArguments, requiredNames, resolveReference, sameValue, schemasOf } from "../json-schema.ts";
+import { maxSchemaDepth, maxSurroundingSchemas } from "../limits.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
-
-/** Maximum depth of schemas. Deeper ones are `unknown`. */
-const maxDepth = 64;
 
 const allTypes = ["string", "number", "boolean", "null", "object", "array"];
 
@@ -28,7 +26,7 @@ export class SchemaReader {
 
   #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
     if (schema === false) return neverType;
-    if (!isObject(schema) || surroundings.depth >= maxDepth) return unknownType;
+    if (!isObject(schema) || surroundings.depth >= maxSchemaDepth) return unknownType;
     const isAlone = surroundings.types === undefined && surroundings.around.length === 0;
     const known = isAlone ? this.#read.get(schema) : undefined;
     if (known) return known;
@@ -48,7 +46,7 @@ export class SchemaReader {
       depth: surroundings.depth + 1,
       types,
       properties: { ...surroundings.properties, ...propertiesOf(schema) },
-      around: [...sameValue(schema, this.#root), ...surroundings.around].slice(0, maxAround),
+      around: [...sameValue(schema, this.#root), ...surroundings.around].slice(0, maxSurroundingSchemas),
     };
     const own = this.#ownType(schema, types, inner);
     const parts = this.#parts(schema, inner);
@@ -194,8 +192,6 @@ interface Surroundings {
   /** The outer schemas, for defaults of arguments. Only the nearest are kept. */
   around: readonly JsonObject[];
 }
-
-const maxAround = 32;
 
 /** The surroundings of a value that only its own schema describes. */
 function alone(depth: number): Surroundings {

@@ -1,6 +1,7 @@
 /** Jobs that may take long and run in a worker thread: those of the registry, and what its callers show of JSON. */
 import { indentedJson, type JsonObject } from "../../base/json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
+import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { rewriteTools, updateIndex, type Written, writeServer } from "../registry/store.ts";
@@ -50,12 +51,11 @@ const serverOf = (json: string) => JSON.parse(json) as RegistryServer;
 
 /** Schemas by their text, because compiled validators are kept by schema object. */
 const schemas = new Map<string, JsonObject>();
-const maxSchemas = 200;
 
 function schemaOf(json: string): JsonObject {
   let schema = schemas.get(json);
   if (!schema) {
-    if (schemas.size >= maxSchemas) schemas.clear();
+    if (schemas.size >= maxKeptSchemas) schemas.clear();
     schema = JSON.parse(json) as JsonObject;
     schemas.set(json, schema);
   }

@@ -1,0 +1,407 @@
+/**
+ * The limits of everything that is made from tools: lists, signatures, generated files, searches and observed results. Tools come from
+ * servers, which may send anything.
+ */
+
+import { kilobyte, megabyte } from "../base/units.ts";
+
+// Listing servers
+
+/** How long anybody waits for the first answer of a server, from the moment it was asked. */
+export const firstAnswerMs = 10_000;
+
+/** Servers that are asked at the same time, at least. Starting programs mostly wait: for a download, for an answer. */
+export const minListedAtOnce = 8;
+
+/** The same for each core. */
+export const listedPerCore = 4;
+
+/** A server that takes longer gives its place to the next one, and is still waited for. */
+export const listingTurnMs = 3_000;
+
+/** With slow servers, at most this many times as many requests are open. */
+export const slowListingFactor = 4;
+
+/** Refreshes of one server that may follow each other within the time below. After that, they are further apart. */
+export const refreshBurst = 5;
+
+/** The time for these refreshes. */
+export const refreshBurstMs = 60_000;
+
+/** The time between further refreshes. */
+export const refreshGapMs = 10_000;
+
+/** Names of servers in a hint. */
+export const maxHintedNames = 20;
+
+// Writing the registry
+
+/** Files of fewer tools are written on the main thread, which takes a few milliseconds. */
+export const minToolsOffThread = 500;
+
+/** A larger index is written in a worker. */
+export const minIndexBytesOffThread = 500_000;
+
+/** Time for a worker to write the index. */
+export const indexWriteMs = 60_000;
+
+/** With more tools, the files of a server are written in a worker. */
+export const maxFilesInline = 100;
+
+/** With more values in their schemas as well. */
+export const maxSchemaValuesInline = 5_000;
+
+/** Time for a worker to write the files of a server. Enough for 5,000 tools on a slow disk. */
+export const filesWriteMs = 120_000;
+
+/** Time for a worker to write the files of one server again, after the shapes of results have changed. */
+export const filesRewriteMs = 60_000;
+
+/** Parsed schemas that a worker keeps. Beyond it, all are dropped. */
+export const maxKeptSchemas = 200;
+
+// Observing results
+
+/** Results that wait to be examined. Others are not examined. */
+export const maxWaitingResults = 16;
+
+/** The same for one tool. */
+export const maxWaitingOfTool = 4;
+
+/** After this many results of a tool without news, only some are examined. */
+export const settledAfterResults = 8;
+
+/** One of this many. */
+export const settledOneOf = 32;
+
+/**
+ * Longer JSON is examined in a worker: parsing it takes more than 2 ms. Of JSON beyond `maxObservedTextChars` only the beginning is parsed,
+ * on this thread, because sending it to a worker would take longer.
+ */
+export const maxObservedInlineChars = 131_072;
+
+/** Time for a worker to examine one result. */
+export const observingMs = 10_000;
+
+/** Delay before writing, so that results of one moment are written together. */
+export const observedWriteAfterMs = 1_000;
+
+/** Wait for another process that writes observed shapes. */
+export const observedLockWaitMs = 5_000;
+
+/** Of longer JSON only the beginning is parsed. */
+export const maxObservedTextChars = 4_000_000;
+
+/** Characters of this beginning. */
+export const maxObservedPartChars = 200_000;
+
+/** Levels of a value that are looked at. */
+export const maxObservedDepth = 6;
+
+/** Values that are looked at, in all. */
+export const maxObservedValues = 5_000;
+
+/** Items of one list. */
+export const maxObservedItems = 60;
+
+/** Keys of one object. */
+export const maxObservedKeys = 200;
+
+/** Texts in the arguments of a call that are compared with the keys of its result. */
+export const maxGivenTexts = 500;
+
+/** Characters of one of these texts. Keys are not longer. */
+export const maxGivenTextChars = 1_000;
+
+/** A longer key is data and no name of a field. */
+export const maxFieldNameChars = 40;
+
+/** A key with more words is data and no name of a field. */
+export const maxFieldNameWords = 7;
+
+/** A value with more types, besides null, is unknown. */
+export const maxShapeKinds = 3;
+
+/** Fields of an object. */
+export const maxShapeFields = 64;
+
+/** An object with this many similar fields is a map of objects. */
+export const minMapThings = 4;
+
+/** The same for maps of strings and numbers. */
+export const minMapValues = 16;
+
+/** The same for maps of numbers. No name may have several words, as field names often do. */
+export const minMapNumbers = 8;
+
+/** The same for objects without required fields. */
+export const minMapOptional = 8;
+
+/** The same if no two objects had a field in common. */
+export const minMapDistinct = 4;
+
+/** Characters of the JSON of a shape, for one tool. */
+export const maxShapeChars = 4_000;
+
+// Reading schemas
+
+/** Schemas that apply to one value. A hostile schema may have any number. */
+export const maxSchemasOfValue = 16;
+
+/** Levels of a schema. Deeper ones are `unknown`. */
+export const maxSchemaDepth = 64;
+
+/** Schemas around a part that are remembered for the defaults of arguments: the nearest ones. */
+export const maxSurroundingSchemas = 32;
+
+/**
+ * Nodes of one type, in all attempts, because small schemas can describe infinitely large types. Real schemas take some hundreds; the
+ * maximum takes about 10 ms.
+ */
+export const maxTypeNodes = 10_000;
+
+/** Levels of an example, as many as of written types, so that it matches its type. */
+export const maxSampleDepth = 6;
+
+// Writing types and signatures
+
+/** Characters of one declaration. A longer type is written with less depth. */
+export const maxDeclarationChars = 20_000;
+
+/** Characters of a description in a comment. */
+export const maxDocDescriptionChars = 400;
+
+/** Characters of a default, format or pattern in a comment. */
+export const maxDocValueChars = 60;
+
+/** Characters of a type in a signature. A longer type is written with less depth. */
+export const maxOneLineTypeChars = 3_000;
+
+/** Values of an enumeration in a signature. */
+export const maxEnumValues = 24;
+
+/** Levels of references. */
+export const maxReferenceDepth = 64;
+
+/** Characters of a format or default in the comment of a field in a signature. */
+export const maxTypeNoteChars = 60;
+
+/** If an observed type is longer, its deep parts are left out. */
+export const maxObservedTypeChars = 400;
+
+/** Only this much of a description is read for a signature. */
+export const maxSignatureDescriptionChars = 4_000;
+
+/** Values of an argument in a brief signature. With more, only the first one is shown. */
+export const maxBriefValues = 6;
+
+/** Fields of a result in a brief signature. An object with more is rarely a wrapper, so its first few are enough to tell what it is. */
+export const maxBriefFields = 4;
+
+/** These first few. */
+export const firstBriefFields = 2;
+
+/** A longer outline is that of a union with many variants. */
+export const maxOutlineChars = 120;
+
+// Checking arguments
+
+/** A check that takes longer is skipped, because the server checks its arguments too. */
+export const argumentCheckMs = 2_000;
+
+/** Values of a schema, for a check within a few milliseconds. Other checks run in a worker. */
+export const maxQuickSchemaValues = 1_000;
+
+/** Characters of the arguments for this. */
+export const maxQuickArgumentChars = 65_536;
+
+/** The product of the values of schema and arguments for this. */
+export const maxQuickComparisons = 100_000;
+
+/** Problems of the arguments that an error names. */
+export const maxProblems = 5;
+
+/** Characters of a problem. It has names and values of the server and the program. */
+export const maxProblemChars = 1_000;
+
+/** Levels of a schema that are prepared for the check. */
+export const maxCheckedDepth = 64;
+
+// Recognising servers and finding programs
+
+/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
+export const minKnownTools = 4;
+
+/** Folders above a program that are searched for what it is. */
+export const maxFolderLevels = 6;
+
+/** Larger files are not read for this. */
+export const maxManifestBytes = 256 * kilobyte;
+
+/** Launchers that package managers write are shorter. */
+export const maxLauncherBytes = 8 * kilobyte;
+
+// Searching: what is read
+
+/** Only this much of a query is read. */
+export const maxQueryChars = 4_000;
+
+/** Concepts of a query. Further words are not looked up. */
+export const maxConcepts = 60;
+
+/** Clauses of a query. The rest counts as one. */
+export const maxClauses = 20;
+
+/** Only this much of queries and descriptions is read for filters and similar tools. */
+export const maxSearchTextChars = 4_000;
+
+/** Only this much of a description, and of all parameters together, is indexed. */
+export const maxIndexedChars = 4_000;
+
+/** Only this much of a description is read to see whether its tool is deprecated. */
+export const maxDeprecationChars = 2_000;
+
+/** Only this much of a query is read for names of services. */
+export const maxServiceQueryChars = 1_000;
+
+/** A longer query describes more than a call, and may name a service only in passing. */
+export const maxServiceQueryWords = 12;
+
+/** Only this much of a query is read for names of tools that are written as in a program. */
+export const maxNameQueryChars = 2_000;
+
+/** Shorter words are neither completed nor corrected. */
+export const minSpellingLetters = 4;
+
+/** Words that are found for one unknown word. */
+export const maxSpellings = 8;
+
+/** Longer runs of letters are not indexed. */
+export const maxWordLetters = 40;
+
+/** Terms whose postings are remembered. Beyond it, all are dropped. */
+export const maxKnownTerms = 50_000;
+
+/** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
+export const strengthSteps = 16;
+
+/** With fewer tools, making the index is faster than reading it. */
+export const minPreparedTools = 500;
+
+/** With longer descriptions of all tools together, the index is made in a worker. These are indexed within a few milliseconds. */
+export const maxDescriptionCharsInline = 100_000;
+
+/** Time for a worker to prepare the index. Enough for 100,000 tools on a slow machine. */
+export const indexPrepareMs = 60_000;
+
+/** Files of the workspace that are read for one search. */
+export const maxSkillFiles = 500;
+
+/** Bytes of one of them. */
+export const maxSkillFileBytes = 256 * kilobyte;
+
+/** Bytes that one search reads. The next search reads the rest. */
+export const maxSkillBytesAtOnce = 8 * megabyte;
+
+// Searching: weights and shares
+
+/** A term with this weight has half of the full strength. Repetitions add little. */
+export const termSaturation = 1;
+
+/** The share of an alternative in a query of a few words. */
+export const synonymShare = 0.6;
+
+/** A longer query has more words that match by themselves: each word after the first few lowers the share of alternatives. */
+export const synonymLoss = 0.02;
+
+/** The first few words for this. */
+export const fewQueryWords = 4;
+
+/** The weight of a topic that a query names. */
+export const topicWeight = 1.2;
+
+/** The share of a similar word, for a word that no tool has. */
+export const nearShare = 0.6;
+
+/** The weight of two words that are written as one. */
+export const joinedWeight = 0.8;
+
+/** The weight of two words that are consecutive in a tool's name too. */
+export const pairWeight = 0.3;
+
+/** The share of a part of a compound word. */
+export const partShare = 0.55;
+
+/** The share of a weak word's weight. */
+export const weakShare = 0.6;
+
+/** Each later word counts less by this share. */
+export const laterLoss = 0.02;
+
+/** With few tools, counts say little. The rarity of a word assumes this many more tools without it. */
+export const unseenTools = 10;
+
+/** The share of a word's rarity among servers, beside that among tools: a server with many tools repeats its words. */
+export const serverRarity = 0.6;
+
+/** With this many servers, that share is half as large. */
+export const fewServers = 5;
+
+/** The share that a second word for the same concept adds. */
+export const furtherShare = 0.5;
+
+/** The bonus for a tool whose whole name is in the query. */
+export const nameBonus = 0.5;
+
+/** The loss of a tool with another kind of act, such as delete instead of read. */
+export const otherActLoss = 0.2;
+
+/** The share of the other tools' scores of the same server. */
+export const serverShare = 0.15;
+
+/** The share of the best clause, if there are several. */
+export const clauseShare = 0.1;
+
+/**
+ * A match is left out if its score is below this share of the best score. On the recorded queries that were used to choose the shares, a
+ * search for 20 tools returns 6 to 14 and loses one right tool in forty; a search for 5 loses none.
+ */
+export const minShareOfFirst = 0.3;
+
+/** The same for matches after the first few. */
+export const minShareOfLater = 0.45;
+
+/** These first few. */
+export const firstMatches = 5;
+
+/** Tools that read come first for a request to read, unless they match much worse than the best tool that writes. */
+export const minShareOfReader = 0.6;
+
+/** The share of its score that a deprecated tool keeps, if its successor is not known. */
+export const deprecatedShare = 0.8;
+
+// Searching: answers
+
+/** Servers listed for the same tool. */
+export const maxAlsoServers = 5;
+
+/** A longer call has its required arguments alone. */
+export const maxAnswerCallChars = 200;
+
+/** A longer signature is shown as a brief call with the names of the result's fields. */
+export const maxCompanionChars = 200;
+
+/** Names that are suggested for a name that no tool has. */
+export const maxNearIds = 3;
+
+/** Shorter types are not worth a name. */
+export const minNamedTypeChars = 80;
+
+/** Types of one answer that get a name, so that the work is in proportion to the length of the signatures. */
+export const maxNamedTypes = 20;
+
+/** Causes why servers are down that are explained. */
+export const maxDownCauses = 10;
+
+/** Servers that are named for one of them. */
+export const maxDownServers = 20;
