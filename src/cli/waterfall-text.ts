@@ -3,7 +3,8 @@
 import { counted, grouped } from "../base/counted.ts";
 import { durationText } from "../base/duration.ts";
 import { oneLine } from "../base/visible-text.ts";
-import { keptOut, notableChars } from "../programs/outcome-text.ts";
+import { notableChars } from "../programs/limits.ts";
+import { keptOut } from "../programs/outcome-text.ts";
 import { axisMs, mostTelling, ticks } from "../programs/trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import {

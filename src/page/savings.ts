@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import { namesIn, stampOf } from "../base/files.ts";
-import { defaultDays, statisticsOf } from "../programs/ledger/statistics.ts";
+import { statisticsOf } from "../programs/ledger/statistics.ts";
 import { readCounts } from "../programs/ledger/store.ts";
+import { defaultDays } from "../programs/limits.ts";
 import { Cached } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 

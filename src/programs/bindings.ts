@@ -10,6 +10,7 @@ import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { type CallContext, callContext, callForValue } from "./call.ts";
 import type { ToolCallListener } from "./call-events.ts";
+import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
@@ -35,7 +36,7 @@ export async function bindingsFor(
   parts: Parts,
   { signal, origin, listener = () => {}, wantsProgress = false, isForAgent = false }: BindingOptions = {},
 ): Promise<Bindings> {
-  const source = written.slice(0, maxSource);
+  const source = written.slice(0, maxSourceChars);
   const mentioned = mentionedServers(source, parts);
   // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
   const isPartlyKnown = (name: string) =>
@@ -103,7 +104,7 @@ export async function askAgain(source: string, parts: Parts, signal?: AbortSigna
 
 /** The servers that the code names, without closed ones. */
 function mentionedServers(written: string, parts: Parts): string[] {
-  const source = written.slice(0, maxSource);
+  const source = written.slice(0, maxSourceChars);
   return parts.catalog.names
     .filter(({ name }) => !parts.catalog.isClosed(name))
     .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
@@ -113,9 +114,6 @@ function mentionedServers(written: string, parts: Parts): string[] {
 async function learnAll(names: string[], parts: Parts, signal: AbortSignal | undefined): Promise<void> {
   await Promise.all(names.map((name) => parts.catalog.fetchPatiently(name, signal)));
 }
-
-/** Longer programs are refused. */
-const maxSource = 500_000;
 
 /** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */
 function mentions(source: string, name: string): boolean {
@@ -167,16 +165,13 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
   };
 }
 
-/** Share of the best score. Tools below it have little more than one word in common. */
-const suggestedFrom = 0.4;
-
 /** Suggests tools without starting a server. A damaged registry suggests nothing. */
 function suggestions(words: string, limit: number, parts: Parts): Suggestion[] {
   if (parts.catalog.index.servers.length === 0 || !isSearchQuick(parts.catalog)) return [];
   const { tools } = search(words, limit, parts.catalog);
   const best = tools[0]?.score ?? 0;
   return tools
-    .filter(({ kind, score }) => kind === "tool" && score >= best * suggestedFrom)
+    .filter(({ kind, score }) => kind === "tool" && score >= best * minSuggestionShare)
     .map(({ server, name, signature: shown }) => {
       const tool = parts.catalog.find(server)?.tools.find((each) => each.name === name);
       return { server, name: tool?.jsName ?? name, signature: shown };

@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { resolveReference, schemasOf } from "../tools/json-schema.ts";
+import { maxSchemaParts, maxShownArgumentChars } from "./limits.ts";
 
 /** One word of the command line before its type is known. `word` is the word as errors show it. */
 export type Given =
@@ -110,14 +111,11 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Schemas that refer to themselves have no end. No schema written by hand has more alternatives. */
-const maxParts = 100;
-
 /** The schema and its parts: references, `allOf`, `anyOf` and `oneOf`. */
 function partsOf(schema: unknown, root: JsonObject): JsonObject[] {
   const parts = new Set<JsonObject>();
   const waiting = [schema];
-  while (waiting.length > 0 && parts.size < maxParts) {
+  while (waiting.length > 0 && parts.size < maxSchemaParts) {
     const part = waiting.shift();
     if (!isObject(part) || parts.has(part)) continue;
     parts.add(part);
@@ -228,8 +226,6 @@ export function notAnArgument(word: string): ClaudikinsError {
   });
 }
 
-const maxShown = 60;
-
 export function shortened(text: string): string {
-  return text.length > maxShown ? `${text.slice(0, maxShown - 1)}…` : text;
+  return text.length > maxShownArgumentChars ? `${text.slice(0, maxShownArgumentChars - 1)}…` : text;
 }

@@ -17,6 +17,7 @@ import { signature } from "../tools/signature.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
 import type { CallValue, ToolCallListener } from "./call-events.ts";
 import { observersOf } from "./call-observers.ts";
+import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
 
@@ -219,13 +220,10 @@ export function isRepeatable(tool: RegistryTool | undefined): boolean {
   return readOnlyHint === true || idempotentHint === true;
 }
 
-/** Tools that an error names at most. */
-const maxNames = 20;
-
 function unknownTool(server: string, name: string, known: RegistryServer | undefined): ClaudikinsError {
   const names = known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [];
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
-  const all = names.length === 0 ? "It has no tools." : `Its tools: ${names.slice(0, maxNames).join(", ")}${more}`;
+  const more = names.length > maxNamedTools ? ` and ${names.length - maxNamedTools} more` : "";
+  const all = names.length === 0 ? "It has no tools." : `Its tools: ${names.slice(0, maxNamedTools).join(", ")}${more}`;
   return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`, {
     hint: didYouMean(name, names) ?? all,
   });

@@ -3,23 +3,15 @@
  * together are made at once. A program that writes much waits for longer.
  */
 import type { CopyTurn } from "../sandbox/checkpointer.ts";
-
-const megabyte = 1_048_576;
-
-/** Memory of the programs that are copied at the same time. A larger program is copied alone. */
-const copiedBytes = 64 * megabyte;
-
-/** What one program may write at once, and what it may write in each second afterwards. */
-const burstBytes = 128 * megabyte;
-const bytesPerSecond = 4 * megabyte;
+import { maxCopiedBytes, savedBurstBytes, savedBytesPerSecond } from "./limits.ts";
 
 export class CopyTurns {
-  #free = copiedBytes;
+  #free = maxCopiedBytes;
   readonly #waiting: { bytes: number; begin: () => void }[] = [];
 
   /** Waits until a program with so much memory may be copied. */
   async take(memoryBytes: number): Promise<Disposable> {
-    const bytes = Math.min(memoryBytes, copiedBytes);
+    const bytes = Math.min(memoryBytes, maxCopiedBytes);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ bytes, begin: resolve });
     this.#next();
@@ -46,7 +38,7 @@ export class CopyTurns {
 
 /** The amount that one program has written. */
 export class WriteBudget {
-  #left = burstBytes;
+  #left = savedBurstBytes;
   #at = performance.now();
 
   spend(bytes: number): void {
@@ -56,11 +48,11 @@ export class WriteBudget {
 
   /** Time until it may write again, in milliseconds. */
   get waitMs(): number {
-    return Math.max(0, (-this.#now / bytesPerSecond) * 1_000);
+    return Math.max(0, (-this.#now / savedBytesPerSecond) * 1_000);
   }
 
   get #now(): number {
-    return Math.min(burstBytes, this.#left + ((performance.now() - this.#at) / 1_000) * bytesPerSecond);
+    return Math.min(savedBurstBytes, this.#left + ((performance.now() - this.#at) / 1_000) * savedBytesPerSecond);
   }
 }
 

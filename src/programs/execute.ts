@@ -1,4 +1,6 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
+
+import { megabyte } from "../base/units.ts";
 import type { Limits } from "../config/schema.ts";
 import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
@@ -132,8 +134,6 @@ function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limi
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
   return { ...limits, ...Object.fromEntries(given) };
 }
-
-const megabyte = 1_048_576;
 
 /** The limits of the config in the units of the sandbox. */
 export function limitsFrom(configured: Limits): SandboxLimits {

@@ -3,6 +3,7 @@
  * process, or after its process has died.
  */
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { megabyte } from "../base/units.ts";
 import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
@@ -12,11 +13,11 @@ import { type Asker, mayAsk } from "./asker.ts";
 import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
+import { executionLookMs, lastAnswersMs } from "./limits.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import {
   type ExecutionsOptions,
   isOfOtherBuild,
-  lookMs,
   notFound,
   type OpenStore,
   StoredExecutions,
@@ -31,11 +32,6 @@ export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
   isBackground?: boolean | undefined;
 }
-
-/** Time for calls that are under way to be answered when the process ends. Agents wait about two seconds for the end. */
-const lastAnswersMs = 1_000;
-
-const megabyte = 1_048_576;
 
 export class Executions implements AsyncDisposable {
   readonly #options: ExecutionsOptions;
@@ -110,7 +106,7 @@ export class Executions implements AsyncDisposable {
           return outcomeOf({ outcome, value });
         }
         if (!(await this.stored.isAlive(now))) return (await this.follow(id, parts)).outcome;
-        await Bun.sleep(lookMs);
+        await Bun.sleep(executionLookMs);
       }
     };
     return {

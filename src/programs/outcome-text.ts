@@ -2,9 +2,7 @@
 import { grouped } from "../base/counted.ts";
 import { durationText } from "../base/duration.ts";
 import type { OutcomeError, Receipt } from "../sandbox/contract.ts";
-
-/** Fewer characters are not worth mentioning. They may be quotes and line breaks alone. */
-export const notableChars = 1_000;
+import { notableChars } from "./limits.ts";
 
 /**
  * Characters that a program kept out of the context: those of the results that it received, without those that it returned. A part

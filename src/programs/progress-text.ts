@@ -3,6 +3,7 @@ import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { ToolCallListener } from "./call-events.ts";
+import { maxProgressChars, maxProgressNameChars } from "./limits.ts";
 
 export type Tell = (line: string) => void;
 
@@ -14,7 +15,7 @@ export function progressLines(tell: Tell): ToolCallListener {
     switch (event.type) {
       case "called":
         // Questions about the tools are answered at once.
-        if (event.request.namespace !== "") names.set(event.call, oneLine(toolId(event.request), maxNameChars));
+        if (event.request.namespace !== "") names.set(event.call, oneLine(toolId(event.request), maxProgressNameChars));
         break;
       case "progress":
         tell(progressText(tool, event.progress));
@@ -27,13 +28,8 @@ export function progressLines(tell: Tell): ToolCallListener {
   };
 }
 
-const maxNameChars = 100;
-
-/** Maximum characters of a server's message. */
-const maxWords = 200;
-
 export function progressText(tool: string, { progress, total, message }: Progress): string {
-  const words = oneLine(message ?? "", maxWords);
+  const words = oneLine(message ?? "", maxProgressChars);
   const whole = total !== undefined && total > 0 ? total : undefined;
   const share = whole === undefined ? shown(progress) : `${shown(progress)}/${shown(whole)}`;
   return `${tool}: ${[saysIt(words, progress, whole) ? "" : share, words].filter(Boolean).join(" ")}`;

@@ -12,6 +12,17 @@ import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts"
 import { type Redact, redactorOf } from "../servers/secrets.ts";
 import type { ToolCallEvent } from "./call-events.ts";
 import { usedNames } from "./ledger/call-counter.ts";
+import {
+  maxMaskedSecretChars,
+  maxRecordedArgumentChars,
+  maxRecordedCalls,
+  maxRecordedChars,
+  maxRecordedCodeChars,
+  maxRecordedLogChars,
+  maxRecordedResultChars,
+  maxRecordedValueChars,
+  recordAfterMs,
+} from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import {
   type Door,
@@ -31,9 +42,6 @@ export interface RecordingOptions {
   config: string | null;
   log: Log;
 }
-
-/** Delay before writing, so that the answer goes first. */
-const writeAfterMs = 20;
 
 export class ExecutionRecorder {
   readonly options: RecordingOptions;
@@ -55,7 +63,7 @@ export class ExecutionRecorder {
   /** Makes and writes the record later. */
   keep(make: () => Promise<ExecutionRecord>): void {
     this.#unwritten.push(make);
-    this.#timer ??= setTimeout(() => void this.end(), writeAfterMs).unref();
+    this.#timer ??= setTimeout(() => void this.end(), recordAfterMs).unref();
   }
 
   /** Writes the rest. Never rejects. */
@@ -78,9 +86,6 @@ export class ExecutionRecorder {
     }
   }
 }
-
-/** Calls that are recorded. Further calls are only counted. */
-const maxCalls = 10_000;
 
 export interface Recorded {
   id: string;
@@ -222,8 +227,8 @@ export class Recording {
     // Questions about the tools do not count as calls.
     if (namespace === "") return;
     this.#made += 1;
-    if (this.#noted.length >= maxCalls) return;
-    const known = { namespace, group, name, line, args: this.#begin(args, maxArguments) };
+    if (this.#noted.length >= maxRecordedCalls) return;
+    const known = { namespace, group, name, line, args: this.#begin(args, maxRecordedArgumentChars) };
     const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
     const place = this.#noted.push(noted) - 1;
     this.#open.set(call, { noted, place, all: this.#noted });
@@ -239,7 +244,7 @@ export class Recording {
     if (this.#noted === all) this.#changed.add(place);
     noted.endMs = this.#now;
     if (end.outcome === "ok") noted.resultChars = end.text.length;
-    noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;
+    noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxRecordedResultChars) } : end;
   }
 
   ended(outcome: Outcome): void {
@@ -255,7 +260,9 @@ export class Recording {
   /** Copies the beginning, so that the whole text is not kept in memory. Empty if contents are not recorded. */
   #begin(text: string, max: number): string {
     if (this.#recorder.options.mode === "sizes") return "";
-    return text.length <= max + margin ? text : Buffer.from(text.slice(0, max + margin)).toString();
+    return text.length <= max + maxMaskedSecretChars
+      ? text
+      : Buffer.from(text.slice(0, max + maxMaskedSecretChars)).toString();
   }
 
   async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
@@ -285,17 +292,18 @@ export class Recording {
       code: {
         chars: source.length,
         lines: source.replace(/\n$/, "").split("\n").length,
-        text: contents?.text(source, maxCode).text,
+        text: contents?.text(source, maxRecordedCodeChars).text,
       },
       timeline: noted.map((each) => this.#call(each, durationMs, contents)),
       moreCalls: this.#made - noted.length,
       logs: {
         lines: logs.length,
         chars: logs.reduce((sum, { text }) => sum + text.length + 1, 0),
-        entries: contents && logs.map(({ level, text }) => ({ level, text: contents.text(text, maxLog).text })),
+        entries:
+          contents && logs.map(({ level, text }) => ({ level, text: contents.text(text, maxRecordedLogChars).text })),
       },
       error: ok ? undefined : errorOf(outcome.error, contents),
-      value: value === undefined ? undefined : contents?.json(value, maxValue, "value"),
+      value: value === undefined ? undefined : contents?.json(value, maxRecordedValueChars, "value"),
     };
   }
 
@@ -323,9 +331,9 @@ export class Recording {
       argumentChars,
       resultChars,
       code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,
-      arguments: contents?.json(call.args, maxArguments, "arguments"),
-      message: end.outcome === "failed" ? contents?.text(end.message, maxLog).text : undefined,
-      result: end.outcome === "ok" ? contents?.json(end.text, maxResult, "result") : undefined,
+      arguments: contents?.json(call.args, maxRecordedArgumentChars, "arguments"),
+      message: end.outcome === "failed" ? contents?.text(end.message, maxRecordedLogChars).text : undefined,
+      result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
     };
   }
 }
@@ -335,28 +343,15 @@ function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Co
     code: code?.slice(0, 100),
     line,
     name: contents?.text(name, 200).text,
-    message: contents?.text(message, maxLog).text,
-    hint: hint === undefined ? undefined : contents?.text(hint, maxLog).text,
+    message: contents?.text(message, maxRecordedLogChars).text,
+    hint: hint === undefined ? undefined : contents?.text(hint, maxRecordedLogChars).text,
   };
 }
-
-/** Maximum characters of each kind of content. */
-const maxArguments = 10_000;
-const maxResult = 20_000;
-const maxCode = 500_000;
-const maxLog = 20_000;
-const maxValue = 100_000;
-
-/** Maximum characters of all contents of an execution. */
-const maxContents = 4_000_000;
-
-/** No secret is longer. This much is read beyond a cut and then dropped, so that half a secret is never kept. */
-const margin = 4_096;
 
 /** Excerpts without secrets and base64, until the limit of an execution is reached. */
 class Contents {
   readonly #masked: (value: unknown) => unknown;
-  #room = maxContents;
+  #room = maxRecordedChars;
 
   private constructor(masked: (value: unknown) => unknown) {
     this.#masked = masked;
@@ -371,8 +366,8 @@ class Contents {
 
   text(whole: string, max: number): Excerpt {
     const isCut = whole.length > max;
-    const masked = String(this.#masked(whole.slice(0, max + margin)));
-    const most = isCut ? Math.min(max, Math.max(0, masked.length - margin)) : masked.length;
+    const masked = String(this.#masked(whole.slice(0, max + maxMaskedSecretChars)));
+    const most = isCut ? Math.min(max, Math.max(0, masked.length - maxMaskedSecretChars)) : masked.length;
     const all = withoutBase64(masked.slice(0, most), isCut);
     const text = all.slice(0, this.#room);
     this.#room -= text.length;

@@ -13,13 +13,11 @@ import { prepareSearch, search } from "../tools/search/search.ts";
 import { notCallable } from "../tools/search/search-answer.ts";
 import { importOf, listSkills, type Skill, skillId } from "../tools/search/skills.ts";
 import { exampleCall, firstSentence, signature } from "../tools/signature.ts";
+import { defaultToolsSearchLimit, maxToolsSearchLimit } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 
 /** The name of the skills in the list of servers. */
 const skillsName = "./skills";
-
-const defaultLimit = 10;
-const maxLimit = 100;
 
 /** Throws INVALID_ARGUMENTS, SERVER_NOT_FOUND or TOOL_NOT_FOUND. */
 export async function registryFunction(
@@ -50,7 +48,9 @@ function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
   if (typeof query !== "string" || query.trim() === "") {
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.search takes words: await tools.search("refund an order")');
   }
-  const count = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), maxLimit) : defaultLimit;
+  const count = Number.isInteger(limit)
+    ? Math.min(Math.max(Number(limit), 1), maxToolsSearchLimit)
+    : defaultToolsSearchLimit;
   const result = search(query, count, parts.catalog);
   const problems = notCallable(result, parts);
   return result.tools.map(({ id, server, description, signature: call, example }) => {

@@ -7,6 +7,7 @@ import { toolId } from "../sandbox/seen-calls.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
+import { programSavingMs } from "./limits.ts";
 import type { FailureReason } from "./trace/record.ts";
 
 /** How far an execution is. */
@@ -34,9 +35,6 @@ export interface FollowedExecution {
   readonly isHandedOut: boolean;
   cancel(): void;
 }
-
-/** Time for a program that waits to be saved. */
-const savingMs = 2_000;
 
 /** An execution of this process. */
 export class RunningExecution implements FollowedExecution {
@@ -94,7 +92,7 @@ export class RunningExecution implements FollowedExecution {
     this.#checkpointer.want();
     this.parts.sandbox.running(this.id)?.keep();
     // A program is saved when it waits. Until then it may compute for long.
-    await atMost(savingMs, this.#checkpointer.saved);
+    await atMost(programSavingMs, this.#checkpointer.saved);
   }
 
   get isHandedOut(): boolean {

@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
 import type { CallOptions, Pool } from "../servers/pool.ts";
+import { maxChangedResources, maxOpenSubscriptions } from "./limits.ts";
 
 interface Around {
   pool: Pool;
@@ -60,12 +61,6 @@ function text(value: unknown, signature: string): string {
   });
 }
 
-/** Maximum number of open subscriptions of one execution. */
-const maxOpen = 100;
-
-/** Maximum number of changed resources that wait to be asked for. Several changes of one resource count once. */
-const maxWaiting = 1_000;
-
 interface Open {
   changed: Set<string>;
   /** Resolves on the next change, and when the subscription ends. Then it is replaced. */
@@ -87,17 +82,21 @@ export class CodeSubscriptions {
 
   /** Returns an id for `next`. The subscription ends when the execution's signal is aborted. */
   async subscribe(server: string, uri: string, signal: AbortSignal): Promise<{ id: number }> {
-    if (this.#open.size >= maxOpen) {
-      throw new ClaudikinsError("INVALID_ARGUMENTS", `${server} already has ${maxOpen} open subscriptions`, {
-        hint: "Close one: leave its loop, or call its return().",
-      });
+    if (this.#open.size >= maxOpenSubscriptions) {
+      throw new ClaudikinsError(
+        "INVALID_ARGUMENTS",
+        `${server} already has ${maxOpenSubscriptions} open subscriptions`,
+        {
+          hint: "Close one: leave its loop, or call its return().",
+        },
+      );
     }
     this.#lastId += 1;
     const id = this.#lastId;
     const open: Open = { changed: new Set(), waiting: Promise.withResolvers(), end: () => {} };
     this.#open.set(id, open);
     const listener = (updated: string) => {
-      if (open.changed.size < maxWaiting) open.changed.add(updated);
+      if (open.changed.size < maxChangedResources) open.changed.add(updated);
       wake(open);
     };
     try {

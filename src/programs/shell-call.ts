@@ -10,6 +10,7 @@ import { findTool, type RegistryServer, type RegistryTool, toolId } from "../too
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { callTool, singleCall } from "./call.ts";
 import { argumentsOf, type Given, notAnArgument } from "./call-arguments.ts";
+import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
 
@@ -145,7 +146,7 @@ function unknownServer(written: string, whole: string, parts: Parts): Claudikins
     didYouMean(whole, idsOf(servers, parts)) ??
     (whole.includes(".") ? undefined : toolsCalled(whole, parts)) ??
     didYouMean(server, servers) ??
-    (servers.length > 0 ? `Servers: ${servers.slice(0, maxNames).join(", ")}` : "The config has no servers.");
+    (servers.length > 0 ? `Servers: ${servers.slice(0, maxNamedTools).join(", ")}` : "The config has no servers.");
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
 }
 
@@ -159,13 +160,10 @@ function toolsCalled(written: string, parts: Parts): string | undefined {
   return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
 }
 
-/** Maximum number of names in an error. */
-const maxNames = 20;
-
 function someOf(ids: string[]): string | undefined {
   if (ids.length === 0) return undefined;
-  const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
-  return `Available: ${ids.slice(0, maxNames).join(", ")}${more}`;
+  const more = ids.length > maxNamedTools ? ` and ${ids.length - maxNamedTools} more` : "";
+  return `Available: ${ids.slice(0, maxNamedTools).join(", ")}${more}`;
 }
 
 /** The ids of the known tools, without denied ones. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
+import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
 import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
@@ -14,6 +15,7 @@ import { StoreWriter } from "../store/writer.ts";
 import { type Asker, mayAsk, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
+import { executionLookMs } from "./limits.ts";
 import { type Door, doorOf, type HostIdentity } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
@@ -64,11 +66,6 @@ export interface OpenCallState {
   line: number | undefined;
   state: StoredCall["state"];
 }
-
-/** How often the store is looked at for what other processes want. */
-export const lookMs = 500;
-
-const dayMs = 86_400_000;
 
 /** The open store: what is read comes from `store`, and everything is written by `writer`. */
 export interface OpenStore extends StoreAccess {
@@ -175,7 +172,7 @@ export class StoredExecutions {
     const writer = new StoreWriter(storeFile(env));
     void this.#tidy(store, writer, Date.now() - config.executions.keepDays * dayMs);
     this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
-    this.#watch ??= setInterval(() => this.#look(store, owner.name), lookMs).unref();
+    this.#watch ??= setInterval(() => this.#look(store, owner.name), executionLookMs).unref();
     const end = async () => {
       // The lock is held until everything is written: nobody may take an execution over before.
       await writer.close();

@@ -2,17 +2,15 @@
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { largeSuccess } from "../sandbox/recorder.ts";
-
-/** Log lines that are written before other events are handled. */
-const linesAtOnce = 2_000;
+import { storedLinesAtOnce } from "./limits.ts";
 
 /** JSON of an outcome without its value, and of its value. Other events are handled between the parts. */
 export async function outcomeJson(outcome: Outcome): Promise<{ outcome: string; value: string | undefined }> {
   const { logs, display } = outcome;
   const logParts: string[] = [];
-  for (let from = 0; from < logs.length; from += linesAtOnce) {
-    logParts.push(JSON.stringify(logs.slice(from, from + linesAtOnce)).slice(1, -1));
-    if (logs.length > linesAtOnce) await eventLoopTurn();
+  for (let from = 0; from < logs.length; from += storedLinesAtOnce) {
+    logParts.push(JSON.stringify(logs.slice(from, from + storedLinesAtOnce)).slice(1, -1));
+    if (logs.length > storedLinesAtOnce) await eventLoopTurn();
   }
   const displayParts: string[] = [];
   for (const each of display) displayParts.push(JSON.stringify(each));

@@ -5,6 +5,7 @@ import type { RestoredExecution, SavedExecution } from "../sandbox/checkpointer.
 import type { PageBatch, ProgramImage } from "../sandbox/image.ts";
 import type { LogPart } from "../sandbox/messages.ts";
 import type { Recorded, RecorderState } from "../sandbox/recorder.ts";
+import { storedRecordChars } from "./limits.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
 
 /** An entry of a record: log lines, a part of a displayed value, or a call with its place in the timeline. */
@@ -50,9 +51,6 @@ export function readHead(program: Uint8Array): StoredHead {
   return { ...(deserialize(copied) as Omit<StoredHead, "records">), records };
 }
 
-/** Characters of one record. */
-const recordChars = 262_144;
-
 /** The entries for what was recorded. Long texts are split. */
 function* entriesOf(recorded: readonly Recorded[], timeline: CallChanges | undefined): Generator<[Entry, number]> {
   for (const each of recorded) {
@@ -60,9 +58,9 @@ function* entriesOf(recorded: readonly Recorded[], timeline: CallChanges | undef
       yield [{ logs: each }, each.reduce((sum, { text }) => sum + text.length + 32, 0)];
       continue;
     }
-    for (let from = 0; from === 0 || from < each.length; from += recordChars) {
-      const display = each.slice(from, from + recordChars);
-      yield [{ display, isMore: from + recordChars < each.length }, display.length];
+    for (let from = 0; from === 0 || from < each.length; from += storedRecordChars) {
+      const display = each.slice(from, from + storedRecordChars);
+      yield [{ display, isMore: from + storedRecordChars < each.length }, display.length];
     }
   }
   if (timeline?.isWhole) yield ["new timeline", 0];
@@ -78,7 +76,7 @@ export async function* recordsOf(
   for (const [entry, length] of entriesOf(recorded, timeline)) {
     entries.push(entry);
     chars += length;
-    if (chars < recordChars) continue;
+    if (chars < storedRecordChars) continue;
     yield new Uint8Array(serialize(entries));
     [entries, chars] = [[], 0];
     await eventLoopTurn();

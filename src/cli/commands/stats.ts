@@ -8,7 +8,6 @@ import { didYouMean } from "../../base/near-names.ts";
 import { ledgerFolder } from "../../config/locations.ts";
 import {
   type Comparison,
-  defaultDays,
   type Figures,
   type PeriodFigures,
   type Statistics,
@@ -17,6 +16,7 @@ import {
   tokenizer,
 } from "../../programs/ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../programs/ledger/store.ts";
+import { defaultDays } from "../../programs/limits.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";

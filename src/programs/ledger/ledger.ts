@@ -2,12 +2,10 @@
 import { existsSync } from "node:fs";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { countsAfterMs } from "../limits.ts";
 import { Counts, type Sums, type ToolUse } from "./counts.ts";
 import { appendCounts, foldLedger, readCounts, utcDayOf } from "./store.ts";
 import { toolWeights } from "./tool-weights.ts";
-
-/** A crash loses at most the counts of this time. */
-const writeAfterMs = 2_000;
 
 interface LedgerOptions {
   /** The folder for the counts; undefined if nothing is counted. */
@@ -83,7 +81,7 @@ export class Ledger {
 
   #counts(): Counts | undefined {
     if (this.#options.folder === undefined) return undefined;
-    this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
+    this.#timer ??= setTimeout(() => this.#write(), countsAfterMs);
     this.#timer.unref();
     return this.#unwritten;
   }

@@ -4,9 +4,6 @@ import { doors, hookKey, hooks } from "../../tools/registry/hooks.ts";
 import { Counts, type ToolUse } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
 
-/** Days that are shown if nobody asks for others, including today: on the page and in the terminal. */
-export const defaultDays = 30;
-
 /** Texts are not kept, so their tokens are estimated. */
 const charsPerToken = 4;
 

@@ -10,6 +10,8 @@ import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { dayMs, hourMs } from "../../base/units.ts";
+import { ledgerKeptDays, ledgerKeptMonths, ledgerLockWaitMs, maxCountedTools } from "../limits.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 
 const totalsName = "totals.json";
@@ -20,15 +22,6 @@ const damagedTotals = "totals.damaged.json";
 const damagedHour = "hour.damaged.log";
 
 const hourName = /^\d{4}-\d{2}-\d{2}T\d{2}\.log$/;
-
-/** Older days become months, and older months become years. */
-const keptDays = 100;
-const keptMonths = 24;
-
-/** Maximum number of tools in one period. */
-const maxTools = 1_000;
-
-const lockWaitMs = 2_000;
 
 /** Counts by `2026-11-21`, `2026-08` or `2024`. */
 export type Periods = Map<string, Counts>;
@@ -118,7 +111,7 @@ export async function resetLedger(folder: string): Promise<void> {
 }
 
 function locked<T>(folder: string, work: () => T): Promise<T> {
-  return withLock(join(folder, lockName), "the ledger", work, lockWaitMs);
+  return withLock(join(folder, lockName), "the ledger", work, ledgerLockWaitMs);
 }
 
 function hoursIn(folder: string): string[] {
@@ -133,7 +126,7 @@ function fold(folder: string, now: Date): string[] {
   // A process was killed between summing these up and removing them.
   for (const name of summed) removeFile(join(folder, name));
   // One more hour is left for processes that were about to write.
-  const lastOver = hourFile(new Date(now.getTime() - 2 * 3_600_000));
+  const lastOver = hourFile(new Date(now.getTime() - 2 * hourMs));
   const over = hoursIn(folder).filter((name) => name <= lastOver);
   if (over.length === 0) return problems;
   const damaged = over.filter((name) => {
@@ -209,12 +202,12 @@ function addTo(periods: Periods, name: string, counts: Counts): void {
 
 function foldPeriods(periods: Periods, now: Date): Periods {
   const folded: Periods = new Map();
-  const firstDay = dayOf(new Date(now.getTime() - keptDays * 86_400_000));
-  const firstMonth = dayOf(new Date(now.getFullYear(), now.getMonth() - keptMonths, 1)).slice(0, 7);
+  const firstDay = dayOf(new Date(now.getTime() - ledgerKeptDays * dayMs));
+  const firstMonth = dayOf(new Date(now.getFullYear(), now.getMonth() - ledgerKeptMonths, 1)).slice(0, 7);
   for (const [name, counts] of periods) {
     const isOldDay = name.length === 10 && name < firstDay;
     const month = isOldDay ? name.slice(0, 7) : name;
     addTo(folded, month.length === 7 && month < firstMonth ? month.slice(0, 4) : month, counts);
   }
-  return new Map([...folded].map(([name, counts]) => [name, counts.bounded(maxTools)]));
+  return new Map([...folded].map(([name, counts]) => [name, counts.bounded(maxCountedTools)]));
 }

@@ -1,11 +1,9 @@
 /** Finds the tools that the user's programs call most. */
+
+import { dayMs } from "../../base/units.ts";
+import { halfLifeDays } from "../limits.ts";
 import type { EntryUse } from "./counts.ts";
 import { type Periods, utcDayOf } from "./store.ts";
-
-/** After this time, a use counts half. */
-const halfLifeDays = 14;
-
-const dayMs = 86_400_000;
 
 /**
  * The weight of each tool of a server's entry that was called with success, by name. Recent uses count more, and each doubling of the calls

@@ -1,5 +1,7 @@
 /** Ids of executions: sorted by time, easy to type, and impossible to guess. */
 
+import { idsTogetherMs } from "../limits.ts";
+
 /** Without letters that are easily confused. */
 const letters = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -14,13 +16,11 @@ const randomLetters = 20;
 /** Ids of earlier versions had two random letters. Their executions and records can still be read. */
 const form = new RegExp(`^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})$`);
 
-/** The time of the last id. Executions that begin together get different times. */
+/** The time of the last id. Executions that begin idsTogetherMs get different times. */
 let lastAt = 0;
 
-const together = 1_000;
-
 export function newId(at: number): string {
-  lastAt = at <= lastAt && at > lastAt - together ? lastAt + 1 : at;
+  lastAt = at <= lastAt && at > lastAt - idsTogetherMs ? lastAt + 1 : at;
   let rest = Math.max(0, Math.floor(lastAt - firstMoment));
   let id = "";
   for (let place = 0; place < timeLetters; place++) {

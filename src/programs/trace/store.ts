@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { firstLineOf, isAbandoned, namesIn, readIfThere, removeFile, statsOf } from "../../base/files.ts";
 import { parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { dayMs } from "../../base/units.ts";
 import { isId, timeOf } from "./id.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
@@ -17,7 +18,7 @@ interface Keeping {
   bytes: number;
 }
 
-export const defaultKeeping: Keeping = { count: 200, ageMs: 14 * 86_400_000, bytes: 50_000_000 };
+export const defaultKeeping: Keeping = { count: 200, ageMs: 14 * dayMs, bytes: 50_000_000 };
 
 const suffix = ".json";
 

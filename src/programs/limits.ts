@@ -1,0 +1,123 @@
+/**
+ * The limits of programs: what is recorded and counted of them, and how long somebody waits. Limits of one program that a config sets are
+ * in config/defaults.ts.
+ */
+
+import { kilobyte, megabyte } from "../base/units.ts";
+
+// Running and saving
+
+/** Characters of a program. Longer programs are refused. */
+export const maxSourceChars = 500_000;
+
+/** Time for calls that are under way to be answered when the process ends. Agents wait about two seconds for the end. */
+export const lastAnswersMs = 1_000;
+
+/** Time for a program that waits to be saved. */
+export const programSavingMs = 2_000;
+
+/** How often the store is looked at for what other processes want of executions. */
+export const executionLookMs = 500;
+
+/** Memory of the programs that are copied at the same time. A larger program is copied alone. */
+export const maxCopiedBytes = 64 * megabyte;
+
+/** What one program may write at once to be saved. */
+export const savedBurstBytes = 128 * megabyte;
+
+/** What it may write in each second afterwards. */
+export const savedBytesPerSecond = 4 * megabyte;
+
+/** Log lines that are written before other events are handled. */
+export const storedLinesAtOnce = 2_000;
+
+/** Characters of one record of a stored program. Longer texts are split. */
+export const storedRecordChars = 256 * kilobyte;
+
+/** Maximum number of open subscriptions of one execution. */
+export const maxOpenSubscriptions = 100;
+
+/** Changed resources that wait to be asked for. Several changes of one resource count once. */
+export const maxChangedResources = 1_000;
+
+// What programs and people are told
+
+/** Tools with a smaller share of the best score are not suggested: they have little more than one word in common. */
+export const minSuggestionShare = 0.4;
+
+/** Tools that an error names. */
+export const maxNamedTools = 20;
+
+/** Schemas that refer to themselves have no end. No schema written by hand has more alternatives. */
+export const maxSchemaParts = 100;
+
+/** Characters of a value in an error. */
+export const maxShownArgumentChars = 60;
+
+/** Tools that `tools.search` finds, if the program sets no limit. */
+export const defaultToolsSearchLimit = 10;
+
+/** The highest limit that the program may set. */
+export const maxToolsSearchLimit = 100;
+export const maxProgressNameChars = 100;
+
+/** Characters of a server's message about its progress. */
+export const maxProgressChars = 200;
+
+/** Fewer characters that were kept out of the context are not worth mentioning. They may be quotes and line breaks alone. */
+export const notableChars = 1_000;
+
+// Records
+
+/** Delay before a record is written, so that the answer goes first. */
+export const recordAfterMs = 20;
+
+/** Calls that are recorded. Further calls are only counted. */
+export const maxRecordedCalls = 10_000;
+
+/** Characters of the arguments of one call. */
+export const maxRecordedArgumentChars = 10_000;
+
+/** Characters of the result of one call. */
+export const maxRecordedResultChars = 20_000;
+
+/** Characters of the program. */
+export const maxRecordedCodeChars = 500_000;
+
+/** Characters of one log line, and of one message of a failure. */
+export const maxRecordedLogChars = 20_000;
+
+/** Characters of the value that the program returns. */
+export const maxRecordedValueChars = 100_000;
+
+/** Characters of all contents of an execution. */
+export const maxRecordedChars = 4_000_000;
+
+/** No secret is longer. This much is read beyond a cut and then dropped, so that half a secret is never kept. */
+export const maxMaskedSecretChars = 4_096;
+
+/** Ids of executions that begin within this time, by a clock that may be set back, follow each other. */
+export const idsTogetherMs = 1_000;
+
+// Counts
+
+/** Delay before counts are written. A crash loses at most the counts of this time. */
+export const countsAfterMs = 2_000;
+
+/** Days that are kept. Older days become months. */
+export const ledgerKeptDays = 100;
+
+/** Months that are kept. Older months become years. */
+export const ledgerKeptMonths = 24;
+
+/** Tools in one period. */
+export const maxCountedTools = 1_000;
+
+/** Wait for another process that writes counts. */
+export const ledgerLockWaitMs = 2_000;
+
+/** Days that are shown if nobody asks for others, including today: on the page and in the terminal. */
+export const defaultDays = 30;
+
+/** After this time, a use of a tool counts half. */
+export const halfLifeDays = 14;
