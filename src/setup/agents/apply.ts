@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { bytesOf, textOrNothing, writeThrough } from "../../config/file-text.ts";
+import { maxApplyAttempts } from "../limits.ts";
 import { Journal, removeLeftOvers } from "./journal.ts";
 import { type Command, type Plan, replan } from "./rewire.ts";
 import type { Surroundings } from "./supported/model.ts";
@@ -18,9 +19,6 @@ export interface ApplyOptions {
   surroundings: Surroundings;
   signal: AbortSignal;
 }
-
-/** Attempts for a file that its agent keeps changing. */
-const attempts = 5;
 
 /** A file that cannot be written is reported and does not stop the others. After an abort, no further file is written. */
 export async function apply(plans: readonly Plan[], options: ApplyOptions): Promise<Applied[]> {
@@ -45,7 +43,7 @@ export async function apply(plans: readonly Plan[], options: ApplyOptions): Prom
 async function applyOne(first: Plan, journal: Journal, { command, surroundings }: ApplyOptions): Promise<void> {
   let plan = first;
   const { agent, file } = first.found;
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  for (let attempt = 0; attempt < maxApplyAttempts; attempt++) {
     const now = textOrNothing(file.path);
     removeLeftOvers(now.path);
     if (!now.bytes.equals(plan.found.content.bytes)) plan = await replan(plan, now, surroundings, command);

@@ -11,17 +11,16 @@ import { version as ownVersion } from "../../base/version.ts";
 import { retryAfterOf } from "../../servers/http-response.ts";
 import { noAnswer } from "../../servers/network-failure.ts";
 import { boundedText } from "../../servers/response-body.ts";
+import {
+  maxAskedWords,
+  maxCursorChars,
+  maxRegistryBytes,
+  maxRegistryPages,
+  maxRegistryRedirects,
+  registryPageSize,
+} from "../limits.ts";
 import { type PublishedServer, publishedServer, type Summary, summaryOf } from "./published.ts";
 import { type Registry, titleOf } from "./registries.ts";
-
-/** Size of one answer. A hundred servers with long descriptions take a tenth of it. */
-const maxBytes = 4 * 1_048_576;
-const pageSize = 100;
-const maxPages = 10;
-const maxRedirects = 3;
-const maxCursor = 2_048;
-/** Further words only narrow the answers down. */
-const maxWords = 4;
 
 /** The stable API, and the one before it. */
 const apis = ["v0.1", "v0"];
@@ -60,7 +59,7 @@ export class RegistryClient {
       return true;
     };
     // Many registries search only the names, and only one of the words may be in the name.
-    const asked = [...new Set(lower)].slice(0, maxWords);
+    const asked = [...new Set(lower)].slice(0, maxAskedWords);
     const partial = await Promise.all(asked.map((word) => this.#pages({ search: word, version: "latest" }, take)));
     return { servers: [...found.values()], isPartial: partial.includes(true) };
   }
@@ -111,8 +110,12 @@ export class RegistryClient {
   async #pages(filter: Record<string, string>, take: (items: unknown[]) => boolean): Promise<boolean> {
     let cursor = "";
     const seen = new Set<string>();
-    for (let page = 0; page < maxPages; page++) {
-      const answer = await this.#list({ ...filter, limit: String(pageSize), ...(cursor === "" ? {} : { cursor }) });
+    for (let page = 0; page < maxRegistryPages; page++) {
+      const answer = await this.#list({
+        ...filter,
+        limit: String(registryPageSize),
+        ...(cursor === "" ? {} : { cursor }),
+      });
       if (!take(answer.items)) return false;
       if (answer.cursor === "" || seen.has(answer.cursor)) return false;
       cursor = answer.cursor;
@@ -131,8 +134,8 @@ export class RegistryClient {
       this.#api = api;
       const meta = isObject(answer["metadata"]) ? answer["metadata"] : {};
       const next = meta["nextCursor"] ?? meta["next_cursor"];
-      const cursor = typeof next === "string" && next.length <= maxCursor ? next : "";
-      return { items: answer["servers"].slice(0, 10 * pageSize), cursor };
+      const cursor = typeof next === "string" && next.length <= maxCursorChars ? next : "";
+      return { items: answer["servers"].slice(0, 10 * registryPageSize), cursor };
     }
     throw this.#failure("it has no MCP registry at this address (404)", "SERVER_UNAVAILABLE", addressHint);
   }
@@ -180,7 +183,7 @@ export class RegistryClient {
   /** Redirects are followed within the origin only: another one must get neither the headers nor a say in what is installed. */
   #redirected(location: string, from: URL, redirects: number): URL {
     const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-    if (to?.origin === from.origin && redirects < maxRedirects) return to;
+    if (to?.origin === from.origin && redirects < maxRegistryRedirects) return to;
     const where = to && to.origin !== from.origin ? `to ${to.origin}, and claudikins does not follow` : "in a circle";
     throw this.#failure(`it redirects ${where}`, "SERVER_UNAVAILABLE", "Use the final address of the registry.");
   }
@@ -195,8 +198,8 @@ export class RegistryClient {
       await response.body?.cancel();
       throw this.#refusal(status, retryAfterOf(response));
     }
-    const text = await boundedText(response, maxBytes, () =>
-      this.#failure(`it sent more than ${megabytes(maxBytes)} in one answer`, "PROTOCOL_ERROR"),
+    const text = await boundedText(response, maxRegistryBytes, () =>
+      this.#failure(`it sent more than ${megabytes(maxRegistryBytes)} in one answer`, "PROTOCOL_ERROR"),
     );
     const answer = parsedJson(text);
     if (answer === undefined) throw this.#failure("its answer is not JSON", "PROTOCOL_ERROR", addressHint);

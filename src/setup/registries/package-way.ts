@@ -1,5 +1,6 @@
 /** How a published package is started: by npx, uvx, dnx or docker, in exactly the published version. */
 
+import { maxCommandChars } from "../limits.ts";
 import { mountFlags } from "./mounts.ts";
 import { variableOf } from "./package-variables.ts";
 import type { PublishedArgument, PublishedPackage } from "./published.ts";
@@ -104,16 +105,13 @@ export function packageWay(published: PublishedPackage): ProgramWay {
   return { ...all, warnings: [...all.warnings, ...warningsOf(all)] };
 }
 
-/** Maximum length of the fixed parts of a command line, so that a person can read it. */
-const maxCommand = 2_000;
-
 function checkLength({ spec, options, args }: ProgramWay): void {
   const words = [...options, ...args].flatMap(({ flag = "", value = [] }) => [flag, ...value]);
   const length = words.reduce(
     (sum, word) => sum + (typeof word === "string" ? word : word.name).length + 1,
     spec.length,
   );
-  if (length > maxCommand) throw new Refused("its command line is too long to be read");
+  if (length > maxCommandChars) throw new Refused("its command line is too long to be read");
 }
 
 /**

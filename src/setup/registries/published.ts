@@ -5,12 +5,9 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { oneLine } from "../../base/visible-text.ts";
+import { maxInputs, maxPublishedDepth, maxPublishedNameChars, maxPublishedValueChars } from "../limits.ts";
 
-/** One word or value that goes into a command line, a header or an address. Those of the official registry have at most 80 characters. */
-const maxValue = 500;
-const maxInputs = 100;
-
-const value = z.string().max(maxValue);
+const value = z.string().max(maxPublishedValueChars);
 
 /** A text that is only shown. */
 const shown = (maxChars: number) =>
@@ -86,13 +83,12 @@ const remoteSchema = z.object({
 
 /** The form of the specification. Nothing else counts as the name of a server. */
 export const fullName = /^[a-zA-Z0-9][a-zA-Z0-9.-]*\/[a-zA-Z0-9._-]+$/;
-const maxName = 200;
 
 /** Printable ASCII, so that a version can be typed after `@` and looks like what it is. */
 export const serverVersion = /^[\w.][\w.+~-]{0,254}$/;
 
 const summaryKeys = {
-  name: z.string().max(maxName).regex(fullName, "not a server name"),
+  name: z.string().max(maxPublishedNameChars).regex(fullName, "not a server name"),
   title: shown(100),
   description: shown(300).default(""),
   version: z.string().regex(serverVersion, "not a version"),
@@ -172,12 +168,9 @@ function standingOf(outer: JsonObject, inner: JsonObject): Standing {
   };
 }
 
-/** No known form is deeper than half of this. */
-const maxDepth = 20;
-
 /** Keys as they are written since 2025-09-16. The names of variables stay, and so do the contents of `_meta`. Nulls are dropped. */
 function camelCased(json: unknown, depth = 0): unknown {
-  if (depth > maxDepth) return undefined;
+  if (depth > maxPublishedDepth) return undefined;
   if (Array.isArray(json)) return json.map((each) => camelCased(each, depth + 1));
   if (!isObject(json)) return json;
   return Object.fromEntries(

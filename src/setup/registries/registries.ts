@@ -8,11 +8,9 @@ import { expand } from "../../config/expand.ts";
 import { userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import type { RegistryEntry } from "../../config/schema.ts";
+import { defaultRegistryMs } from "../limits.ts";
 
 const officialUrl = "https://registry.modelcontextprotocol.io";
-
-/** Maximum time to ask one registry, with all of its pages. */
-export const defaultRegistryTimeoutMs = 10_000;
 
 export interface Registry {
   /** `official`, or the host and the path of the address. */
@@ -81,7 +79,7 @@ function registryOf(entry: RegistryEntry, env: Environment): Registry {
     url,
     api,
     headers: value,
-    timeoutMs: entry.timeoutMs ?? defaultRegistryTimeoutMs,
+    timeoutMs: entry.timeoutMs ?? defaultRegistryMs,
     needs: missing,
   };
 }

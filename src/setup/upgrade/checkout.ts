@@ -5,12 +5,9 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
+import { checkoutBuildMs, gitFetchMs, gitLocalMs } from "../limits.ts";
 import { failureOf, type Ran, runProgram } from "./run.ts";
 import { compareVersions, isVersion } from "./versions.ts";
-
-const fetchMs = 120_000;
-const localMs = 30_000;
-const buildMs = 900_000;
 
 /** The branch that releases are made from. */
 const branch = "main";
@@ -39,7 +36,7 @@ export class Checkout {
         },
       );
     }
-    const fetched = await this.#git(["fetch", "--tags", "--quiet"], fetchMs);
+    const fetched = await this.#git(["fetch", "--tags", "--quiet"], gitFetchMs);
     if (fetched.exitCode !== 0) {
       throw new ClaudikinsError("SERVER_UNAVAILABLE", `git could not fetch the releases: ${failureOf(fetched)}`, {
         hint: `Nothing was changed. Run it yourself: ${this.#shown("fetch", "--tags")}`,
@@ -84,7 +81,7 @@ export class Checkout {
         this.#shown("switch", branch),
       );
     }
-    const ahead = await this.#git(["merge-base", "--is-ancestor", "HEAD", `v${version}`], localMs);
+    const ahead = await this.#git(["merge-base", "--is-ancestor", "HEAD", `v${version}`], gitLocalMs);
     if (ahead.exitCode !== 0) {
       throw refuse(
         `The checkout ${this.folder} has commits that v${version} does not have`,
@@ -102,7 +99,7 @@ export class Checkout {
   async install(version: string, target: string): Promise<void> {
     await this.#asked(["merge", "--ff-only", "--quiet", `v${version}`]);
     const env = { ...this.#env, CLAUDIKINS_INSTALL: target, CLAUDIKINS_NO_DEMO: "1" };
-    const options = { env, cwd: this.folder, signal: this.#signal, timeoutMs: buildMs };
+    const options = { env, cwd: this.folder, signal: this.#signal, timeoutMs: checkoutBuildMs };
     const ran = await runProgram(["sh", join(this.folder, "install.sh")], options);
     if (ran.exitCode === 0) return;
     if (this.#signal.aborted) throw new ClaudikinsError("CANCELLED", "The upgrade was interrupted");
@@ -116,12 +113,12 @@ export class Checkout {
     await runProgram(["git", "-C", this.folder, "reset", "--keep", "--quiet", commit], {
       env: this.#env,
       signal: new AbortController().signal,
-      timeoutMs: localMs,
+      timeoutMs: gitLocalMs,
     });
   }
 
   async #asked(args: string[]): Promise<Ran> {
-    const ran = await this.#git(args, localMs);
+    const ran = await this.#git(args, gitLocalMs);
     if (ran.exitCode === 0) return ran;
     throw new ClaudikinsError("UPGRADE_FAILED", `git ${args[0]} failed in ${this.folder}: ${failureOf(ran)}`);
   }

@@ -7,6 +7,7 @@ import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import type { Environment } from "../../config/environment.ts";
 import { upgradeFolder } from "../../config/locations.ts";
+import { hintEveryMs } from "../limits.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 
 /** What the last check has found. Times are in milliseconds since 1970. */
@@ -15,8 +16,6 @@ export interface Seen {
   checkedAt: number;
   shownAt: number;
 }
-
-const dayMs = 86_400_000;
 
 const fileOf = (env: Environment) => join(upgradeFolder(env), "latest.json");
 
@@ -47,7 +46,7 @@ export function nextSteps(
   version: string,
   now: number,
 ): { show: string | undefined; checks: boolean } {
-  const isOver = (since: number) => now - since >= dayMs || since > now;
+  const isOver = (since: number) => now - since >= hintEveryMs || since > now;
   const isNewer = latest !== undefined && compareVersions(latest, version) > 0;
   return { show: isNewer && isOver(shownAt) ? latest : undefined, checks: isOver(checkedAt) };
 }

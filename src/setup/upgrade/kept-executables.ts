@@ -10,6 +10,7 @@ import { namesIn, readIfThere } from "../../base/files.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import type { Environment } from "../../config/environment.ts";
 import { keptExecutablesFolder, realOf } from "../../config/locations.ts";
+import { executableKeptMs } from "../limits.ts";
 import { ownBytes, ownInstallation } from "./installation.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 
@@ -17,9 +18,6 @@ const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
 
 /** Has the version of the executable beside it. */
 const versionName = "version";
-
-/** An agent that still runs the earlier version may store programs until it ends. */
-const keptMs = 30 * 86_400_000;
 
 const folderOf = (env: Environment, mark: string) => join(keptExecutablesFolder(env), formatOf(mark));
 
@@ -89,7 +87,7 @@ export function removeUnneeded(env: Environment, needed: ReadonlySet<string>, no
   for (const name of namesIn(keptExecutablesFolder(env))) {
     const folder = join(keptExecutablesFolder(env), name);
     const age = now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now);
-    if (folders.has(folder) || age < keptMs) continue;
+    if (folders.has(folder) || age < executableKeptMs) continue;
     // A program that still runs cannot be removed on Windows.
     try {
       rmSync(folder, { recursive: true, force: true });

@@ -11,6 +11,7 @@ import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
 import { homeOf, upgradeFolder } from "../../config/locations.ts";
 import { selfCommand } from "../../config/self.ts";
+import { lastingVersionMs } from "../limits.ts";
 import { type Installation, isLasting, ownInstallation } from "./installation.ts";
 import { runProgram } from "./run.ts";
 import { compareVersions, isVersion } from "./versions.ts";
@@ -40,8 +41,6 @@ export interface Needed {
   why: string;
 }
 
-const versionMs = 10_000;
-
 /** Undefined if an executable that lasts is there. Throws FILE_NOT_WRITABLE if another program has its name. */
 export async function neededExecutable(env: Environment, signal: AbortSignal): Promise<Needed | undefined> {
   const installation = ownInstallation();
@@ -49,7 +48,7 @@ export async function neededExecutable(env: Environment, signal: AbortSignal): P
   const path = installedPath(env);
   const needed = { path, why: whyNot(installation) };
   if (!existsSync(path)) return needed;
-  const { exitCode, stdout } = await runProgram([path, "--version"], { env, signal, timeoutMs: versionMs });
+  const { exitCode, stdout } = await runProgram([path, "--version"], { env, signal, timeoutMs: lastingVersionMs });
   const found = stdout.trim();
   if (exitCode !== 0 || !isVersion(found)) {
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} is in the way: it does not say a version of claudikins`, {

@@ -5,14 +5,12 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import type { Environment } from "../../config/environment.ts";
 import { programsOnPath } from "../../config/locations.ts";
+import { packageInstallMs, packageViewMs } from "../limits.ts";
 import type { Installation, PackageManager } from "./installation.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
 type GlobalPackage = Extract<Installation, { kind: "package" }>;
-
-const viewMs = 60_000;
-const installMs = 600_000;
 
 /** The command that installs a version globally. */
 export function installCommand(
@@ -60,7 +58,7 @@ export async function findPackage(
   signal: AbortSignal,
 ): Promise<string> {
   const view = [...viewCommands[installation.manager], `claudikins@${wanted ?? "latest"}`, "version"];
-  const ran = await runProgram(resolved(view, installation), { env, signal, timeoutMs: viewMs });
+  const ran = await runProgram(resolved(view, installation), { env, signal, timeoutMs: packageViewMs });
   if (signal.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
   const found = ran.exitCode === 0 ? ran.stdout.match(/\d+\.\d+\.\d+[\w.+-]*/g)?.at(-1) : undefined;
   if (isVersion(found) && (wanted === undefined || found === wanted)) return found;
@@ -90,7 +88,7 @@ export async function installPackage(
   signal: AbortSignal,
 ): Promise<void> {
   const command = installCommand(installation, version);
-  const ran = await runProgram(resolved(command, installation), { env, signal, timeoutMs: installMs });
+  const ran = await runProgram(resolved(command, installation), { env, signal, timeoutMs: packageInstallMs });
   if (ran.exitCode === 0) return;
   const isForbidden = /EACCES|EPERM|permission denied/i.test(ran.stderr);
   const text = command.map(shellWord).join(" ");

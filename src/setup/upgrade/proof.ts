@@ -6,6 +6,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
+import { newVersionMs, selfCheckMs } from "../limits.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
@@ -17,9 +18,6 @@ export interface SelfCheck {
   /** Parts of the data folder that a newer version has written, so that it cannot read them. */
   unreadable: string[];
 }
-
-const versionMs = 20_000;
-const selfCheckMs = 90_000;
 
 /** Starts the executable, and lets it run a program that calls the demo server. Throws UPGRADE_FAILED, CANCELLED. */
 export async function prove(
@@ -35,7 +33,7 @@ export async function prove(
   const stopIfAborted = () => {
     if (signal.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
   };
-  const said = await runProgram([...command, "--version"], { env, signal, timeoutMs: versionMs });
+  const said = await runProgram([...command, "--version"], { env, signal, timeoutMs: newVersionMs });
   stopIfAborted();
   if (said.exitCode !== 0) throw fail(failureOf(said));
   const stated = said.stdout.trim();

@@ -8,8 +8,16 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { parsedJson } from "../../base/json-object.ts";
+import { megabyte } from "../../base/units.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
+import {
+  attestationMs,
+  maxExecutableBytes,
+  maxReleaseFileBytes,
+  maxReleaseRedirects,
+  releaseFileMs,
+} from "../limits.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
@@ -21,11 +29,7 @@ export interface Limits {
   archiveBytes: number;
 }
 
-export const usualLimits: Limits = { silenceMs: 30_000, wholeMs: 900_000, archiveBytes: 400 * 1_048_576 };
-
-const smallBytes = 1_048_576;
-const smallMs = 30_000;
-const maxRedirects = 10;
+export const usualLimits: Limits = { silenceMs: 30_000, wholeMs: 900_000, archiveBytes: 400 * megabyte };
 
 const unchanged = "Nothing was changed.";
 
@@ -91,7 +95,7 @@ function listedSum(sums: string, name: string): string | undefined {
 }
 
 async function small(address: string, signal: AbortSignal): Promise<string | undefined> {
-  const bytes = await get(address, smallBytes, { silenceMs: smallMs, wholeMs: smallMs }, signal);
+  const bytes = await get(address, maxReleaseFileBytes, { silenceMs: releaseFileMs, wholeMs: releaseFileMs }, signal);
   return bytes && new TextDecoder().decode(bytes);
 }
 
@@ -115,7 +119,7 @@ async function get(
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), silenceMs);
       size += chunk.length;
-      if (size > maxBytes) throw failed(`${address} is larger than ${Math.round(maxBytes / 1_048_576)} MB`);
+      if (size > maxBytes) throw failed(`${address} is larger than ${Math.round(maxBytes / megabyte)} MB`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
@@ -147,7 +151,7 @@ function reasonOf(error: unknown): string {
 /** Follows redirects. What began with TLS must not leave it. */
 async function ask(address: string, signal: AbortSignal): Promise<Response> {
   let at = address;
-  for (let count = 0; count <= maxRedirects; count++) {
+  for (let count = 0; count <= maxReleaseRedirects; count++) {
     const response = await fetch(at, { signal, redirect: "manual", keepalive: false });
     const next = response.headers.get("location");
     if (response.status < 300 || response.status >= 400 || next === null) return response;
@@ -166,8 +170,6 @@ function failed(message: string): ClaudikinsError {
   });
 }
 
-const askMs = 60_000;
-
 /**
  * Asks GitHub who made a download, if its command gh is installed and signed in. install.sh does the same. Resolves if the release workflow made the archive, or if nobody can be
  * asked. Throws UPGRADE_FAILED.
@@ -182,7 +184,7 @@ export async function verifyOrigin(
   if (!base.startsWith(`${repository}/`)) return;
   const slug = new URL(repository).pathname.slice(1);
   const gh = (...args: string[]) =>
-    runProgram(["gh", ...args], { env: { ...env, GH_HOST: "github.com" }, signal, timeoutMs: askMs });
+    runProgram(["gh", ...args], { env: { ...env, GH_HOST: "github.com" }, signal, timeoutMs: attestationMs });
   const able = [await gh("attestation", "verify", "--help"), await gh("auth", "token")];
   if (able.some(({ exitCode }) => exitCode !== 0)) return;
   const sum = new Bun.CryptoHasher("sha256").update(archive).digest("hex");
@@ -203,11 +205,8 @@ export async function verifyOrigin(
   }
 }
 
-/** An executable has about 140 MB. */
-const executableBytes = 600 * 1_048_576;
-
 /** The bytes of the file with this name. Nothing else of the archive is used, so no path in it matters. Throws UPGRADE_FAILED if there is none, or if the archive is damaged or enormous. */
-export async function executableIn(archive: Uint8Array, name: string, limit = executableBytes): Promise<Uint8Array> {
+export async function executableIn(archive: Uint8Array, name: string, limit = maxExecutableBytes): Promise<Uint8Array> {
   try {
     const tar = gunzipSync(archive, { maxOutputLength: limit });
     // Links are not files.

@@ -1,6 +1,7 @@
 /** Runs programs of which an upgrade consists: a new executable, a package manager, git. Output and time are limited. */
 import { durationText } from "../../base/duration.ts";
 import { systemCodeOf } from "../../base/errors.ts";
+import { maxProgramOutputChars } from "../limits.ts";
 
 export interface Ran {
   /** Undefined if the program could not be started, or was ended by a signal. */
@@ -17,8 +18,6 @@ export interface RunOptions {
   timeoutMs: number;
   signal: AbortSignal;
 }
-
-const maxOutput = 65_536;
 
 export async function runProgram(command: readonly string[], options: RunOptions): Promise<Ran> {
   const late = AbortSignal.timeout(options.timeoutMs);
@@ -48,7 +47,8 @@ export async function runProgram(command: readonly string[], options: RunOptions
 async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-maxOutput);
+  for await (const chunk of stream)
+    text = (text + decoder.decode(chunk, { stream: true })).slice(-maxProgramOutputChars);
   return text;
 }
 
