@@ -5,19 +5,17 @@ import { oneLine } from "../base/visible-text.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import { firstSentence } from "../tools/signature.ts";
 import { typeText } from "../tools/types/one-line.ts";
+import {
+  argumentsAnswerTokens,
+  maxArgumentsTokens,
+  maxSchemaTokens,
+  maxToolDescriptionChars,
+  maxTypeChars,
+} from "./limits.ts";
 import type { ModelRequest } from "./model.ts";
 import { type ServerTool, short } from "./options.ts";
 
-/** The budget of the descriptions. Beyond it, each argument gets fewer words or none. */
-const maxTokens = 1_500;
 const lengths = [300, 120, 50];
-const maxTypeChars = 4_000;
-const maxDescriptionChars = 1_500;
-/** A larger schema is not sent with the prompt. */
-const maxSchemaTokens = 4_000;
-
-/** Arguments may be long texts. */
-const answerTokens = 4_000;
 
 const system = `You fill in the arguments of one tool call from a task. Answer with one JSON object, the arguments, and nothing else.
 Use only what the task says. Leave out an argument that the task does not give, even if it is required: never make up a value.
@@ -41,7 +39,7 @@ export function argumentRequest(
   const about = {
     tool: short(name),
     server: short(server.name),
-    about: short((tool.description || tool.title || "").trim(), maxDescriptionChars),
+    about: short((tool.description || tool.title || "").trim(), maxToolDescriptionChars),
     type: short(typeText(inputSchema, "arguments"), maxTypeChars),
   };
   const day = today.toISOString().slice(0, 10);
@@ -52,7 +50,7 @@ export function argumentRequest(
     prompt,
     schema: isSmall ? schema : { type: "object" },
     schemaName: "arguments",
-    maxTokens: answerTokens,
+    maxTokens: argumentsAnswerTokens,
   };
 }
 
@@ -77,7 +75,7 @@ function argumentLines(inputSchema: JsonObject): string {
   const all = argumentsOf(inputSchema, inputSchema, "");
   for (const length of lengths) {
     const text = all.map((each) => JSON.stringify({ ...each, about: firstSentences(each.about, length) })).join("\n");
-    if (estimateTokens(text) <= maxTokens) return text;
+    if (estimateTokens(text) <= maxArgumentsTokens) return text;
   }
   // The type describes the rest.
   return all

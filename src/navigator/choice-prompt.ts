@@ -1,14 +1,10 @@
 /** Asks the model to choose one option: gives the task and the options as lines of JSON, and restricts the answer to them. */
 import { estimateTokens } from "../base/token-estimate.ts";
+import { choiceAnswerTokens, maxOptionsTokens } from "./limits.ts";
 import type { ModelRequest } from "./model.ts";
 import { type Option, type Options, short } from "./options.ts";
 
-/** The budget of all options. Beyond it, each option gets fewer words or none. */
-const maxTokens = 2_400;
 const lengths = [160, 90, 50, 0];
-
-/** Enough for models that think before they answer. */
-const answerTokens = 1_000;
 
 export const noneName = "none of these";
 
@@ -42,7 +38,7 @@ export function choicesOf<T>(task: string, options: Options<T>): Choices<T> {
       schema: schemaOf(names),
       isStrict: true,
       schemaName: `${level}_choice`,
-      maxTokens: answerTokens,
+      maxTokens: choiceAnswerTokens,
     },
   };
 }
@@ -78,7 +74,7 @@ function named<T>(options: readonly Option<T>[]): Map<string, Option<T>> {
 function lines<T>(byName: ReadonlyMap<string, Option<T>>): string {
   const written = (length: number) =>
     [...byName].map(([name, option]) => JSON.stringify({ name, ...option.about(length) })).join("\n");
-  const fitting = lengths.map(written).find((text) => estimateTokens(text) <= maxTokens);
+  const fitting = lengths.map(written).find((text) => estimateTokens(text) <= maxOptionsTokens);
   // If nothing else fits, only the names.
   return fitting ?? [...byName.keys()].map((name) => JSON.stringify({ name })).join("\n");
 }

@@ -1,11 +1,7 @@
 /** Finds the object or the name in a small model's answer, past fences, prose and thoughts. */
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { readValue } from "./lenient-json.ts";
-
-/** Only this much of an answer is searched. */
-const maxLength = 200_000;
-/** Braces that are tried as the start of an object. */
-const maxTries = 200;
+import { maxAnswerChars, maxObjectStarts } from "./limits.ts";
 
 /** The last object of the answer, because models think before they answer; undefined if there is none. */
 export function objectIn(answer: string): JsonObject | undefined {
@@ -13,7 +9,7 @@ export function objectIn(answer: string): JsonObject | undefined {
   const whole = parsedJson(text);
   if (isObject(whole)) return whole;
   let found: JsonObject | undefined;
-  for (let at = text.indexOf("{"), tries = 0; at !== -1 && tries < maxTries; tries++) {
+  for (let at = text.indexOf("{"), tries = 0; at !== -1 && tries < maxObjectStarts; tries++) {
     const read = readValue(text, at);
     if (isObject(read?.value)) found = read.value;
     at = text.indexOf("{", read?.end ?? at + 1);
@@ -67,7 +63,7 @@ function plain(text: string): string {
 
 /** The answer after `<think>…</think>`; empty if the thoughts do not end. */
 function withoutThoughts(answer: string): string {
-  const text = answer.slice(0, maxLength);
+  const text = answer.slice(0, maxAnswerChars);
   const ends = [...text.matchAll(/<\/think(?:ing)?>/gi)];
   const last = ends.at(-1);
   const rest = last ? text.slice(last.index + last[0].length).trim() : text.trim();

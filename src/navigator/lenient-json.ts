@@ -4,7 +4,7 @@
  * where a value in prose ends.
  */
 
-const maxDepth = 64;
+import { maxAnswerDepth } from "./limits.ts";
 
 const words: Record<string, unknown> = { true: true, false: false, null: null, True: true, False: false, None: null };
 
@@ -24,7 +24,7 @@ export function readValue(text: string, from = 0): { value: unknown; end: number
 
   function value(depth: number): unknown {
     space();
-    if (depth > maxDepth) throw new NotJson();
+    if (depth > maxAnswerDepth) throw new NotJson();
     const first = text[at];
     if (first === "{") return object(depth);
     if (first === "[") return list(depth);

@@ -8,15 +8,8 @@ import { parsedValue } from "../sandbox/binding-value.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { refuseCancelled } from "./asked-model.ts";
+import { firstRetryMs, maxCallTimeouts, maxCallTries, maxRetryMs } from "./limits.ts";
 import type { ServerTool } from "./options.ts";
-
-/** Maximum number of starts and calls together. There are fewer if each takes the full time limit. */
-const maxTries = 3;
-const maxTimeouts = 2;
-/** Wait before the second try. It doubles for the third. */
-const firstWaitMs = 300;
-/** A server that asks for a longer wait is reported instead. */
-const longestWaitMs = 5_000;
 
 /**
  * Returns the value of the result. Starts the server first, to tell a failed start from a failed call. Throws what `callOnce`
@@ -38,7 +31,7 @@ export async function makeCall(
       isStarted = true;
       return parsedValue(await callOnce({ server, tool, args }, parts, signal, tell));
     } catch (error) {
-      const waitMs = firstWaitMs * 2 ** (attempt - 1);
+      const waitMs = firstRetryMs * 2 ** (attempt - 1);
       const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);
       const restMs = attempt < tries ? restOf(parts, server, waitMs) : undefined;
       if (restMs === undefined) throw error;
@@ -53,7 +46,8 @@ export async function makeCall(
 /** One try if the tool may have run and is neither read-only nor idempotent by its annotations. */
 function triesAfter(error: unknown, isStarted: boolean, { annotations }: RegistryTool): number {
   if (!(error instanceof ClaudikinsError)) return 1;
-  const tries = error.code === "SERVER_UNAVAILABLE" ? maxTries : error.code === "CALL_TIMEOUT" ? maxTimeouts : 1;
+  const tries =
+    error.code === "SERVER_UNAVAILABLE" ? maxCallTries : error.code === "CALL_TIMEOUT" ? maxCallTimeouts : 1;
   const isUnsent = !isStarted || (error instanceof ConnectionLost && !error.sent);
   const isRepeatable = annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
   return isUnsent || isRepeatable ? tries : 1;
@@ -65,5 +59,5 @@ function restOf({ pool }: Parts, server: string, waitMs: number): number | undef
   if (state.state !== "broken") return waitMs;
   if (state.retryAt === undefined || state.lasting) return undefined;
   const restMs = Math.max(waitMs, state.retryAt - Date.now());
-  return restMs <= longestWaitMs ? restMs : undefined;
+  return restMs <= maxRetryMs ? restMs : undefined;
 }

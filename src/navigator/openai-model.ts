@@ -13,6 +13,7 @@ import { maxCompletionBytes } from "../servers/limits.ts";
 import { boundedText } from "../servers/response-body.ts";
 import { redactorOf } from "../servers/secrets.ts";
 import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
+import { maxEndpointPauseMs, maxRequestTries, thinkingTokens } from "./limits.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
 interface OpenAiOptions {
@@ -20,15 +21,6 @@ interface OpenAiOptions {
   /** Wait after the first temporary failure. It doubles with each further failure. */
   firstPauseMs?: number;
 }
-
-/** Maximum number of tries for one request, including the first. */
-const maxTries = 4;
-
-/** If the endpoint asks for a longer wait, the request fails. */
-const longestPauseMs = 20_000;
-
-/** Extra tokens for thinking, which endpoints count as part of the answer. */
-const thinkingTokens = 1_024;
 
 /** The features that an endpoint has refused. They are not requested again by this process. */
 interface Learned {
@@ -87,8 +79,8 @@ export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions
         continue;
       }
       const pauseMs = retryAfterMs ?? firstPauseMs * 2 ** (tries - 1) * (0.8 + 0.4 * Math.random());
-      if (!isPassing || tries === maxTries) throw error;
-      if (pauseMs > longestPauseMs) throw leftAlone(error, pauseMs);
+      if (!isPassing || tries === maxRequestTries) throw error;
+      if (pauseMs > maxEndpointPauseMs) throw leftAlone(error, pauseMs);
       tries += 1;
       await wait(pauseMs, undefined, { signal }).catch(() => {
         throw cancelled();

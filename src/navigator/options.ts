@@ -4,6 +4,13 @@ import { oneLine } from "../base/visible-text.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import type { RankedTool } from "../tools/search/search.ts";
+import {
+  maxChoicesChars,
+  maxDescribingArguments,
+  maxDescribingServers,
+  maxDescribingTools,
+  unknownOptionsFactor,
+} from "./limits.ts";
 
 export type Level = "category" | "server" | "tool";
 
@@ -32,13 +39,6 @@ export interface Options<T> {
 
 /** Maximum number of options of a level; search leaves out the others. */
 const most: Record<Level, number> = { category: 12, server: 12, tool: 25 };
-/** Factor for the maximum if search finds none of the options, because the right one might be left out. Each gets fewer words. */
-const mostUnknown = 4;
-/** How many servers or tools describe a category or server. */
-const maxServers = 6;
-const maxTools = 4;
-const maxArguments = 12;
-const maxChoicesChars = 100;
 
 /** The search scores for one task: of tools, and of servers by their best tool. */
 export type Ranks = ReturnType<typeof ranksOf>;
@@ -61,7 +61,9 @@ export function categories(servers: readonly RegistryServer[], ranks: Ranks): Op
     value: inside,
     about(length: number) {
       const sorted = byScore(inside, ranks.ofServer, nameOf);
-      const named = sorted.slice(0, maxServers).map((server) => [short(server.name), purpose(server, ranks, length)]);
+      const named = sorted
+        .slice(0, maxDescribingServers)
+        .map((server) => [short(server.name), purpose(server, ranks, length)]);
       return { servers: Object.fromEntries(named), ...more(inside.length, named.length) };
     },
   }));
@@ -113,7 +115,7 @@ function toolOption(name: string, value: ServerTool): Option<ServerTool> {
 function narrowed<T>(level: Level, options: Option<T>[], scoreOf: (value: T) => number): Options<T> {
   const scoreOfOption = ({ value }: Option<T>) => scoreOf(value);
   const isKnown = options.some((option) => scoreOfOption(option) > 0);
-  const limit = isKnown ? most[level] : most[level] * mostUnknown;
+  const limit = isKnown ? most[level] : most[level] * unknownOptionsFactor;
   return { level, offered: byScore(options, scoreOfOption, nameOf).slice(0, limit), all: options.length };
 }
 
@@ -125,7 +127,7 @@ const nameOf = ({ name }: { name: string }) => name;
 
 function likely(server: RegistryServer, ranks: Ranks): ServerTool[] {
   const all = server.tools.map((tool) => ({ server, tool }));
-  return byScore(all, ranks.ofTool, ({ tool }) => tool.name).slice(0, maxTools);
+  return byScore(all, ranks.ofTool, ({ tool }) => tool.name).slice(0, maxDescribingTools);
 }
 
 /** One line about a server: its description and its likely tools. */
@@ -143,10 +145,10 @@ function argumentNames({ inputSchema }: RegistryTool): string {
   const { properties } = inputSchema;
   const required = requiredArguments(inputSchema, inputSchema);
   const all = Object.entries(isObject(properties) ? properties : {});
-  const shown = all.slice(0, maxArguments).map(([name, schema]) => {
+  const shown = all.slice(0, maxDescribingArguments).map(([name, schema]) => {
     return `${short(name)}${required.has(name) ? "" : "?"}${choicesIn(schema)}`;
   });
-  return [...shown, ...(all.length > maxArguments ? ["…"] : [])].join(", ");
+  return [...shown, ...(all.length > maxDescribingArguments ? ["…"] : [])].join(", ");
 }
 
 function choicesIn(schema: unknown): string {

@@ -5,14 +5,10 @@ import type { Parts } from "../programs/parts.ts";
 import { toolId } from "../tools/model.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
+import { maxMissedServers, maxTaskChars } from "./limits.ts";
 import { makeCall } from "./make-call.ts";
 import type { Model, TaskFailed, TaskOptions, TaskOutcome, TaskReceipt } from "./model.ts";
 import { walk } from "./walk.ts";
-
-/** Longer tasks would cost their tokens again at every level. */
-const maxTaskChars = 20_000;
-/** Maximum number of unavailable servers that a failure names. */
-const maxMissed = 5;
 
 /** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
@@ -82,8 +78,9 @@ function checkedTask(task: string): string {
 
 function noTool(isAny: boolean, near: string[], problems: ReadonlyMap<string, string>): ClaudikinsError {
   const nearest = near.length > 0 ? `Nearest: ${near.join(", ")}.` : undefined;
-  const missed = [...problems].slice(0, maxMissed).map(([name, why]) => `Not asked: ${name} (${why}).`);
-  if (problems.size > maxMissed) missed.push(`${problems.size - maxMissed} more servers were not asked either.`);
+  const missed = [...problems].slice(0, maxMissedServers).map(([name, why]) => `Not asked: ${name} (${why}).`);
+  if (problems.size > maxMissedServers)
+    missed.push(`${problems.size - maxMissedServers} more servers were not asked either.`);
   const hint = [nearest, ...missed].filter((each) => each !== undefined).join(" ");
   return new ClaudikinsError("TOOL_NOT_FOUND", isAny ? "No tool fits the task" : "No tools are known", {
     hint: hint || undefined,

@@ -5,10 +5,8 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import type { Responder } from "../servers/responder.ts";
+import { samplingMs } from "./limits.ts";
 import { inWords, type Model } from "./model.ts";
-
-/** Long, because hosts may show the request to the user first. */
-const timeLimitMs = 300_000;
 
 /** The error code of hosts if the user refuses. */
 const refusedByPerson = -1;
@@ -20,7 +18,7 @@ export function samplingModel(sample: NonNullable<Responder["sample"]>): Model {
     name: "the host's model",
     async ask(request, signal) {
       const systemPrompt = inWords(request);
-      const timeout = AbortSignal.timeout(timeLimitMs);
+      const timeout = AbortSignal.timeout(samplingMs);
       const params = {
         messages: [{ role: "user" as const, content: { type: "text" as const, text: request.prompt } }],
         systemPrompt,
@@ -36,7 +34,7 @@ export function samplingModel(sample: NonNullable<Responder["sample"]>): Model {
         text = textOf((await sample(params, asked)).content);
       } catch (error) {
         if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The request to the host's model was cancelled");
-        throw timeout.aborted ? unavailable(`it gave no answer within ${durationText(timeLimitMs)}`) : failureOf(error);
+        throw timeout.aborted ? unavailable(`it gave no answer within ${durationText(samplingMs)}`) : failureOf(error);
       }
       if (text === "") {
         throw new ClaudikinsError("MODEL_ANSWER_INVALID", "The answer of the host's model is empty", { hint });

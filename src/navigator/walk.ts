@@ -5,11 +5,8 @@ import { prepareSearch, rankedTools } from "../tools/search/search.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
+import { maxElsewhere, maxNearTools } from "./limits.ts";
 import { categories, mixedTools, type Options, ranksOf, type ServerTool, servers, tools } from "./options.ts";
-
-/** Maximum number of tools from other places that are offered when no option of a level fits, or named when nothing fits. */
-const maxElsewhere = 10;
-const maxNear = 3;
 
 interface Walked {
   /** Undefined if the model says that nothing fits. */
@@ -37,7 +34,7 @@ export async function walk(
   return {
     found: all.length > 0 ? await toTool() : undefined,
     isAny: all.length > 0,
-    near: best.slice(0, maxNear).map(({ server, name }) => toolId(server, name)),
+    near: best.slice(0, maxNearTools).map(({ server, name }) => toolId(server, name)),
   };
 
   async function toTool(): Promise<ServerTool | undefined> {
