@@ -10,6 +10,7 @@ import type { PoolOptions } from "../servers/pool.ts";
 import { choiceForm, hasForms } from "../servers/responder.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
+import { maxTrustQuestionChars } from "./limits.ts";
 import { type OwnPoolOptions, Toolbox } from "./toolbox.ts";
 
 export interface LockedOptions extends PoolOptions {
@@ -18,9 +19,6 @@ export interface LockedOptions extends PoolOptions {
   /** Whether the person at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
 }
-
-/** Longer questions are not asked in a form: nobody would read them to the end, where a hostile config could hide something. */
-const maxQuestionChars = 3_000;
 
 const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
 
@@ -93,7 +91,7 @@ export class LockedToolbox extends Toolbox {
     const { responder } = this.pool.host;
     if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
     const message = questionText(request);
-    if (message.length > maxQuestionChars) return false;
+    if (message.length > maxTrustQuestionChars) return false;
     try {
       const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
       const params = { mode: "form" as const, message, requestedSchema };

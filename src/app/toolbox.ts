@@ -5,6 +5,7 @@ import { stampOf } from "../base/files.ts";
 import { giveBackMemory } from "../base/give-back-memory.ts";
 import type { Log } from "../base/log.ts";
 import { RestTimer } from "../base/rest-timer.ts";
+import { hourMs } from "../base/units.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
@@ -21,6 +22,7 @@ import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
+import { configLookMs } from "./limits.ts";
 
 export interface ToolboxOptions extends Omit<PoolOptions, "desk" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
@@ -45,8 +47,6 @@ export interface OwnPoolOptions extends Partial<Pick<PoolOptions, "cwd" | "openC
   /** Sessions share the servers that keep no state for them. */
   session?: string | undefined;
 }
-
-const hourMs = 3_600_000;
 
 export class Toolbox implements AsyncDisposable {
   /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
@@ -213,9 +213,6 @@ export interface ReloadOptions {
   mark: string;
 }
 
-/** Interval between checks while watching. */
-const lookMs = 1_000;
-
 /** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
 export class ConfigReload implements Disposable {
   readonly #toolbox: Toolbox;
@@ -242,7 +239,7 @@ export class ConfigReload implements Disposable {
 
   /** Checks every second, also without calls, until disposed of. */
   watch(): void {
-    this.#timer ??= setInterval(() => void this.refresh(), lookMs).unref();
+    this.#timer ??= setInterval(() => void this.refresh(), configLookMs).unref();
   }
 
   [Symbol.dispose](): void {
