@@ -14,7 +14,8 @@ import { Semaphore } from "../base/semaphore.ts";
 import { visibleText } from "../base/visible-text.ts";
 import { configFileName, programsOnPath, userDataFolder } from "../config/locations.ts";
 import { startDaemon } from "../daemon/launch.ts";
-import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
+import { daemonStartMs } from "../daemon/limits.ts";
+import { isNobody, notListening, type Place, placeOf, refuseForeign } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
 import { request } from "../daemon/transport/exchange.ts";
@@ -126,7 +127,7 @@ interface Answer {
 }
 
 async function answerTo(body: string): Promise<Answer> {
-  const deadline = Date.now() + startMs;
+  const deadline = Date.now() + daemonStartMs;
   for (let isFirst = true; ; isFirst = false) {
     const daemon = wantedDaemon();
     // A daemon that we have started is not outdated.

@@ -4,7 +4,8 @@ import { ClaudikinsError, type ErrorCode } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
-import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "./place.ts";
+import { daemonSilenceMs, daemonStartMs } from "./limits.ts";
+import { isNobody, notListening, type Place, placeOf, refuseForeign } from "./place.ts";
 import { isLeaving, type ProblemCode } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
@@ -13,9 +14,6 @@ export interface Problem {
   code: ProblemCode;
   suggestion?: string;
 }
-
-/** Silence after which the daemon is asked whether it is still there. */
-const silenceMs = 10_000;
 
 export class DaemonClient {
   readonly place: Place;
@@ -53,7 +51,7 @@ export class DaemonClient {
    * and a problem that the daemon was leaving: neither attempt had an effect.
    */
   async reach<T extends object>(attempt: () => Promise<T | Partial<Problem> | undefined>): Promise<T> {
-    for (const deadline = performance.now() + startMs; ; ) {
+    for (const deadline = performance.now() + daemonStartMs; ; ) {
       const answer = await attempt();
       if (answer && !("code" in answer && isLeaving(answer.code))) return answer as T;
       if (performance.now() > deadline) throw notListening(this.place);
@@ -75,7 +73,7 @@ export class DaemonClient {
   async #ask(path: string, body: string, signal?: AbortSignal): Promise<unknown> {
     this.refuseForeign();
     const silence = new AbortController();
-    const watch = setInterval(() => void this.#listen(silence), silenceMs);
+    const watch = setInterval(() => void this.#listen(silence), daemonSilenceMs);
     try {
       return await requestDaemon(this.place.socket, `POST ${path}`, {
         body,

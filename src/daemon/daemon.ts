@@ -19,6 +19,7 @@ import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { ServerSockets } from "./held/server-sockets.ts";
 import { noteHolder } from "./holder.ts";
+import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
   type Answer,
   adoptionIn,
@@ -81,9 +82,6 @@ export class CallerEnvironment {
   }
 }
 
-/** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
-const maxLogBytes = 1_048_576;
-
 /** Runs the daemon at its place. Resolves when it has ended, or at once with `"another"` if one that is not older is running. */
 export async function runDaemon(toolbox: Toolbox, options: DaemonOptions): Promise<"ended" | "another"> {
   const { place, interrupted } = options;
@@ -91,7 +89,7 @@ export async function runDaemon(toolbox: Toolbox, options: DaemonOptions): Promi
   for (const path of [place.socket, place.lock, place.log, place.holder]) refuseForeign(path);
   const lock = (await takeLock(place.lock, guarded)) ?? (await takeOver(place));
   if (!lock) return "another";
-  if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) truncateSync(place.log);
+  if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxDaemonLogBytes) truncateSync(place.log);
   const { origin } = toolbox.config;
   noteHolder(place, { pid: process.pid, config: origin.kind === "demo" ? null : origin.file });
   const daemon = new Daemon(toolbox, lock, options);
@@ -104,25 +102,12 @@ export async function runDaemon(toolbox: Toolbox, options: DaemonOptions): Promi
 /** The guarded thing, as errors name it. */
 const guarded = "the daemon";
 
-/** Maximum time until an older daemon has freed the socket. It finishes its calls meanwhile. */
-const takeOverMs = 5_000;
-
 async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
   const running = await statusOf(socket);
   if (!running || !isOlder(running.version, version)) return undefined;
   await askToStop(socket, false);
   return waitForLock(lock, guarded, takeOverMs);
 }
-
-const usualIdleMs = 300_000;
-
-/** Time after the socket's removal in which late callers are still told to ask another daemon. */
-const lastMomentMs = 250;
-
-/** How often the files and the idle time are checked. */
-const lookMs = 3_000;
-
-const lastAnswerMs = 5_000;
 
 class Daemon {
   readonly #toolbox: Toolbox;
@@ -174,7 +159,7 @@ class Daemon {
       this.#executions = executions;
     });
     void this.#adopt();
-    this.#watch = setInterval(() => this.#look(), Math.min(lookMs, options.idleMs ?? lookMs));
+    this.#watch = setInterval(() => this.#look(), Math.min(daemonLookMs, options.idleMs ?? daemonLookMs));
   }
 
   /** A changed config may lead callers to another socket, so they would never tell. */
@@ -438,7 +423,7 @@ class Daemon {
       .map((name) => pool.servers.get(name)!)
       .map(({ keepAlive, idleTimeoutMs }) => (keepAlive ? Number.POSITIVE_INFINITY : idleTimeoutMs))
       .filter((ms) => ms > defaultServerTimes.idleTimeoutMs);
-    return Math.max(usualIdleMs, ...times);
+    return Math.max(minIdleMs, ...times);
   }
 }
 

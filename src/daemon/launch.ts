@@ -5,7 +5,8 @@ import { dirname } from "node:path";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
-import { doWithout, makePrivate, notListening, type Place, startMs } from "./place.ts";
+import { daemonStartMs, otherDaemonStartMs } from "./limits.ts";
+import { doWithout, makePrivate, notListening, type Place } from "./place.ts";
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
 interface DaemonStart {
@@ -21,13 +22,10 @@ interface DaemonStart {
   status(): Promise<{ pid?: number } | undefined>;
 }
 
-/** Time until the daemon of a faster process listens. */
-const otherStartMs = 500;
-
 /** Resolves when a daemon listens. Throws FILE_NOT_WRITABLE, SERVER_UNAVAILABLE, and the error with which the daemon ended. */
 export async function startDaemon(start: DaemonStart): Promise<void> {
   let daemon = launch(start);
-  for (const deadline = performance.now() + startMs; performance.now() < deadline; ) {
+  for (const deadline = performance.now() + daemonStartMs; performance.now() < deadline; ) {
     const status = await start.status().catch(() => undefined);
     if (status) {
       // Another process was faster, and our daemon is not needed.
@@ -37,7 +35,7 @@ export async function startDaemon(start: DaemonStart): Promise<void> {
     const failure = daemon.failure();
     if (failure) throw failure;
     // If another process was faster, our daemon ended at once. The other one may have ended since.
-    if (daemon.endedMs() > otherStartMs) daemon = launch(start);
+    if (daemon.endedMs() > otherDaemonStartMs) daemon = launch(start);
     await new Promise((done) => setTimeout(done, 5));
   }
   throw notListening(start.place);

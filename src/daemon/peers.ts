@@ -4,6 +4,7 @@ import { readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./holder.ts";
+import { adoptMs, peerAnswerMs, peerBeginsMs } from "./limits.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
@@ -12,15 +13,6 @@ export interface Peer {
   place: Place;
   status: Status;
 }
-
-/** A running daemon answers at once. */
-const answerMs = 2_000;
-
-/** Time for a daemon that has its place to listen. */
-const beginsMs = 300;
-
-/** A daemon starts a worker for each execution that it continues. */
-const adoptMs = 20_000;
 
 /** All daemons of this user that answer. */
 export async function findPeers(env: Environment): Promise<Peer[]> {
@@ -42,7 +34,7 @@ export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; si
       if (status) return { peers: [{ place, status }], silent: [] };
       if (!(await isHeld(place.lock, "the daemon"))) return { peers: [], silent: [] };
       // One that has just started may not listen yet.
-      await Bun.sleep(beginsMs);
+      await Bun.sleep(peerBeginsMs);
       const late = await statusOf(place.socket);
       if (late) return { peers: [{ place, status: late }], silent: [] };
       return { peers: [], silent: [{ place, holder: holderOf(place) }] };
@@ -68,7 +60,7 @@ export async function adoptAt(socket: string, executions: readonly string[]): Pr
   return answer?.executions ?? [];
 }
 
-async function ask(socket: string, route: string, body?: object, limitMs = answerMs): Promise<unknown> {
+async function ask(socket: string, route: string, body?: object, limitMs = peerAnswerMs): Promise<unknown> {
   refuseForeign(socket);
   try {
     const text = body === undefined ? "" : JSON.stringify(body);

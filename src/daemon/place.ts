@@ -10,17 +10,12 @@ import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userConfigFile, userDataFolder } from "../config/locations.ts";
 import { matches } from "../config/pattern.ts";
+import { daemonStartMs, maxSocketFolderBytes } from "./limits.ts";
 
 const isWindows = process.platform === "win32";
 
 /** The end of hints of a daemon that cannot run. */
 export const doWithout = "Commands do without the daemon with --no-daemon or CLAUDIKINS_DAEMON=off.";
-
-/** Maximum time until a daemon listens. */
-export const startMs = 30_000;
-
-/** Systems refuse socket paths of more than about a hundred characters. */
-const maxFolderLength = 70;
 
 /** The folder of all daemons of this user. It may not exist. */
 function runFolder(env: Environment): string {
@@ -29,7 +24,9 @@ function runFolder(env: Environment): string {
     runtime && isAbsolute(runtime) && isOwnFolder(runtime)
       ? join(runtime, "claudikins")
       : join(userDataFolder(env), "run");
-  return isWindows || Buffer.byteLength(folder) <= maxFolderLength ? folder : `/tmp/claudikins-${process.getuid?.()}`;
+  return isWindows || Buffer.byteLength(folder) <= maxSocketFolderBytes
+    ? folder
+    : `/tmp/claudikins-${process.getuid?.()}`;
 }
 
 export interface Place {
@@ -141,7 +138,7 @@ function foundAt(path: string): Stats | undefined {
 
 /** The error for a daemon that does not listen in time. */
 export function notListening({ log }: Place): ClaudikinsError {
-  return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${durationText(startMs)}`, {
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${durationText(daemonStartMs)}`, {
     hint: `Read ${log}. ${doWithout}`,
   });
 }

@@ -9,6 +9,7 @@ import { childEnvironment } from "../../servers/child-environment.ts";
 import { InOrder, receive } from "../../servers/decoding/receive.ts";
 import { openChannel } from "../../servers/open-channel.ts";
 import type { DaemonClient, Problem } from "../client.ts";
+import { heldAnswerMs } from "../limits.ts";
 import type { OpenRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
 import { connectToDaemon } from "../transport/connect.ts";
@@ -40,9 +41,6 @@ export function remoteChannels(sharing: Sharing): ChannelOpener {
     }
   };
 }
-
-/** Maximum time for the daemon's answer. After that, this process starts the server itself. */
-const answerMs = 5_000;
 
 /** Undefined if the daemon's config has another entry of this name, or if the server is not running and must not be started. */
 async function open(
@@ -90,7 +88,7 @@ async function opened(
 ): Promise<{ channel: Channel } | Problem | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem>();
   promise.catch(() => {});
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(heldAnswerMs)]);
   let connection: MessageConnection | undefined;
   const transport = new SharedTransport({
     started: Promise.resolve(),

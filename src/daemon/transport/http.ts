@@ -3,6 +3,7 @@
  * Loading node:http would take 16 ms in Node, which itself starts in 26 ms, and 4 ms in Bun. Nothing here may need Bun.
  */
 import { ClaudikinsError } from "../../base/errors.ts";
+import { maxHeadBytes } from "../limits.ts";
 
 export interface HttpMessage {
   /** `POST /call HTTP/1.1`, or `HTTP/1.1 200 OK`. */
@@ -14,7 +15,6 @@ export interface HttpMessage {
   rest: Buffer;
 }
 
-const maxHeadBytes = 16_384;
 const endOfHead = "\r\n\r\n";
 
 /** The message, with the length of its body. */
