@@ -9,6 +9,7 @@ import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../tools/model.ts";
 import { toIdentifier } from "../tools/names.ts";
 import { callPath } from "../tools/signature.ts";
+import { catalogToolWeight, maxEverydayCallChars, maxEverydayTools } from "./limits.ts";
 
 interface EverydayTool {
   server: string;
@@ -27,12 +28,6 @@ interface EverydayTool {
 /** The text shown for each tool: its call, perhaps with its result. */
 export type Calls = ReadonlyMap<EverydayTool, string>;
 
-/** Longer calls are left to the search. */
-const maxChars = 400;
-
-/** More than fit into an ordinary surface. */
-const maxTools = 60;
-
 /** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
 export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
   if (!config.surfaceLearns) return [];
@@ -47,7 +42,7 @@ export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonl
       return weight === undefined ? [] : [{ server: server!, tool, weight }];
     });
   });
-  const most = new Set(used.toSorted((a, b) => b.weight - a.weight).slice(0, maxTools));
+  const most = new Set(used.toSorted((a, b) => b.weight - a.weight).slice(0, maxEverydayTools));
   return used.flatMap((each) => (most.has(each) ? everydayTool(each.server, each.tool, each.weight) : []));
 }
 
@@ -59,7 +54,8 @@ export function usualTools(
 ): EverydayTool[] {
   return servers.flatMap((name) => {
     const server = catalog.find(name);
-    if (server) return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, usualWeight) : []));
+    if (server)
+      return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, catalogToolWeight) : []));
     const { usual = {}, results = {} } = recognised.get(name) ?? {};
     const jsName = catalog.jsNameOf(name);
     const policy = config.servers.get(name)?.policy;
@@ -76,7 +72,7 @@ export function usualTools(
         { server: name, tool },
         `${path}${args}`,
         { outline: outlineIn(results[tool]?.type), isRead: true },
-        usualWeight,
+        catalogToolWeight,
       );
     });
   });
@@ -85,14 +81,11 @@ export function usualTools(
 /** Facts from the server catalog about a server that was not asked yet. */
 export type Recognised = Pick<AboutServer, "description" | "usual" | "results">;
 
-/** All usual tools weigh the same, so the shortest calls come first. */
-const usualWeight = 1;
-
 function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
   const { args, result, outline } = briefSignature(tool);
-  const call = oneLine(`${callPath(server, tool)}${args}`, maxChars + 1);
+  const call = oneLine(`${callPath(server, tool)}${args}`, maxEverydayCallChars + 1);
   const isRead = tool.annotations?.["readOnlyHint"] !== false;
-  return call.length > maxChars
+  return call.length > maxEverydayCallChars
     ? []
     : [everyday({ server: server.name, tool: tool.name }, call, { result, outline, isRead }, weight)];
 }
@@ -119,8 +112,8 @@ function everyday(
 /** The call with a result, unless it is too long. */
 function within(call: string, result: string | undefined, otherwise = call): string {
   if (result === undefined) return otherwise;
-  const text = oneLine(`${call}: ${result}`, maxChars + 1);
-  return text.length > maxChars ? otherwise : text;
+  const text = oneLine(`${call}: ${result}`, maxEverydayCallChars + 1);
+  return text.length > maxEverydayCallChars ? otherwise : text;
 }
 
 /**

@@ -11,12 +11,13 @@ import type { RegistryServer } from "../tools/model.ts";
 import { firstSentence, signature } from "../tools/signature.ts";
 import { type Calls, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 import { firstSteps } from "./first-steps.ts";
-
-/** Claude Code and other agents cut instructions at this length. */
-const maxChars = 2_048;
-
-/** Leaves room for the last line, with the number of the other servers. */
-const maxDirectChars = 1_500;
+import {
+  maxDescriptionTokens,
+  maxDirectInstructionsChars,
+  maxInstructionsChars,
+  maxInstructionsNameChars,
+  minDescriptionTokens,
+} from "./limits.ts";
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
@@ -28,12 +29,6 @@ const locked =
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
-
-/** Maximum tokens of one server's description, so that some are left for signatures. */
-const maxWordTokens = 40;
-
-/** A smaller share is not worth a description. */
-const minWordTokens = 4;
 
 interface Entry {
   server: string;
@@ -72,7 +67,7 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
   // The estimate of rare words is too low, and that of calls too high.
   const fits = (text: string, calls = "") =>
-    text.length <= maxChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
+    text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
   const used = usedTools(toolbox, usable);
@@ -139,7 +134,7 @@ function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): 
 function othersOf({ known }: Entry, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
   const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
   if (others.length === 0) return undefined;
-  const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxName)).join(", ")}` : "";
+  const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxInstructionsNameChars)).join(", ")}` : "";
   return [`+${others.length} more${names}`];
 }
 
@@ -163,7 +158,7 @@ function inOneLine(entries: Entry[], fits: (text: string) => boolean): string {
 
 /** Describes each server within the same number of tokens, the largest that fits. */
 function withWords(entries: Entry[], fit: (lines: string[]) => boolean): string[] {
-  for (let share = maxWordTokens; share >= minWordTokens; share--) {
+  for (let share = maxDescriptionTokens; share >= minDescriptionTokens; share--) {
     const labels = entries.map((entry) => describedLabel(entry, share));
     if (fit(labels)) return labels;
   }
@@ -216,10 +211,12 @@ function entryOf(
   const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
   // A server that cannot be used is not described: its problem is, so that the user can solve it.
   const sentence = problem ?? firstSentence(description, 200);
-  const tools = known?.tools.slice(0, maxWordTokens) ?? [];
-  const texts = sentence ? oneLine(sentence, 200).split(" ") : tools.map((tool) => oneLine(tool.name, maxName));
+  const tools = known?.tools.slice(0, maxDescriptionTokens) ?? [];
+  const texts = sentence
+    ? oneLine(sentence, 200).split(" ")
+    : tools.map((tool) => oneLine(tool.name, maxInstructionsNameChars));
   const separator = sentence ? " " : ", ";
-  const shown = oneLine(name, maxName);
+  const shown = oneLine(name, maxInstructionsNameChars);
   const facts = [
     ...(fault ? [isDown ? "down" : "down last time"] : known ? [String(known.tools.length)] : []),
     ...(account === undefined ? [] : [`account ${account}`]),
@@ -244,7 +241,7 @@ function isNow(fault: Fault | undefined): fault is Fault {
 
 function twinText(name: string, twin: string, { catalog }: Toolbox): string {
   const code = catalog.jsNameOf(name) ?? `servers[${JSON.stringify(name)}]`;
-  return `${code === name ? "" : `${oneLine(code, maxName)} has `}the same tools as ${oneLine(twin, maxName)}`;
+  return `${code === name ? "" : `${oneLine(code, maxInstructionsNameChars)} has `}the same tools as ${oneLine(twin, maxInstructionsNameChars)}`;
 }
 
 /** For each entry, the first entry of the same server that stands before it and can be used. */
@@ -262,9 +259,6 @@ function twinsBefore({ config: { servers }, catalog, pool }: Toolbox): Map<strin
   return twins;
 }
 
-/** Maximum characters of one name. */
-const maxName = 64;
-
 /** The instructions in direct mode: the servers, and which of them cannot be used. Servers that do not fit are counted. */
 export function directInstructions(toolbox: Toolbox): string {
   const entries = [...toolbox.config.servers.values()].map(({ name, account, description }) => {
@@ -278,7 +272,7 @@ export function directInstructions(toolbox: Toolbox): string {
   let text = [firstSteps(toolbox), head].filter(Boolean).join("\n");
   for (const [index, entry] of entries.entries()) {
     const next = `${text}\n- ${entry}`;
-    if (next.length > maxDirectChars) return `${text}\n- and ${entries.length - index} more servers`;
+    if (next.length > maxDirectInstructionsChars) return `${text}\n- and ${entries.length - index} more servers`;
     text = next;
   }
   return text;

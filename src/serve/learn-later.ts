@@ -1,8 +1,6 @@
 /** Lists servers that were never asked, so that the instructions of the next session show their calls. */
 import type { Toolbox } from "../app/toolbox.ts";
-
-/** The agent's own first requests go first. */
-const learnAfterMs = 3_000;
+import { learnAfterMs } from "./limits.ts";
 
 /** Begins a few seconds later, in the background, and ends with the session. `"surfaceLearns": false` turns it off. */
 export function learnLater(toolbox: Toolbox): Disposable {

@@ -3,8 +3,7 @@
  * before the answer.
  */
 
-/** At most ten per second. */
-const gapMs = 100;
+import { progressGapMs } from "./limits.ts";
 
 export class ProgressReporter {
   readonly #send: (progress: number, message: string) => void;
@@ -24,7 +23,7 @@ export class ProgressReporter {
     if (this.#ended) return;
     this.#count += 1;
     this.#message = message;
-    const restMs = this.#sentAt + gapMs - performance.now();
+    const restMs = this.#sentAt + progressGapMs - performance.now();
     if (restMs <= 0) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), restMs);
   }

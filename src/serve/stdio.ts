@@ -8,6 +8,7 @@ import type { Toolbox } from "../app/toolbox.ts";
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/tasks-extension.ts";
+import { maxFirstLineBytes, sdkAfterMs } from "./limits.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import type { Begun } from "./stdio-session.ts";
@@ -51,12 +52,6 @@ interface Known extends Surface {
   capabilitiesFor: (host: object) => object;
 }
 
-/** Delay after the last answer before the SDK is loaded, so that the first call does not wait for it. */
-const idleMs = 50;
-
-/** Longer lines are left to the SDK's server. */
-const maxLineBytes = 65_536;
-
 const newline = 0x0a;
 
 /**
@@ -85,7 +80,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
     }
     if (message.method === "tools/list") listed = (result as Pick<Surface, "tools">).tools;
     clearTimeout(timer);
-    timer = setTimeout(stop, idleMs);
+    timer = setTimeout(stop, sdkAfterMs);
     return true;
   };
   const onData = (chunk: Buffer) => {
@@ -94,7 +89,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
       if (!take(rest.subarray(0, at + 1))) return stop();
       rest = rest.subarray(at + 1);
     }
-    if (rest.length > maxLineBytes) stop();
+    if (rest.length > maxFirstLineBytes) stop();
   };
   const stop = () => {
     stdin.off("data", onData);

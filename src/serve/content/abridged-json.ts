@@ -1,5 +1,6 @@
 /** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
 import { counted, grouped } from "../../base/counted.ts";
+import { abridgedHeadShare } from "../limits.ts";
 import { jsonText } from "./json-text.ts";
 
 /** What one stage keeps: elements of an array or object, characters of a text, and levels. */
@@ -17,9 +18,6 @@ const shares: readonly Share[] = [
   { elements: 8, characters: 200, depth: 6 },
   { elements: 4, characters: 100, depth: 4 },
 ];
-
-/** Share of the kept elements that are the head. */
-const headShare = 0.7;
 
 /** Returns JSON of at most `maxChars`, or undefined if even the smallest stage does not fit. */
 export function abridgedJson(value: unknown, maxChars: number): string | undefined {
@@ -66,6 +64,6 @@ function abridgedText(text: string, characters: number): string {
 function ends(length: number, kept: number): { head: number; tail: number } {
   // A gap of one element would be no shorter than the element.
   if (length <= kept + 1) return { head: length, tail: 0 };
-  const head = Math.ceil(kept * headShare);
+  const head = Math.ceil(kept * abridgedHeadShare);
   return { head, tail: kept - head };
 }

@@ -7,16 +7,9 @@ import { displayedBlocks, shownValue, withoutBase64 } from "../../base/media.ts"
 import { failureMessage, failureText, keptOut, receiptText } from "../../programs/outcome-text.ts";
 import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
 import { Outputs } from "../../sandbox/host/outputs.ts";
+import { logShare, maxIndentedChars, textHeadShare } from "../limits.ts";
 import { abridgedJson } from "./abridged-json.ts";
 import { jsonText } from "./json-text.ts";
-
-/** Characters of a too long text that are shown: of its beginning and of its end. */
-const headShare = 0.7;
-
-/** Share that the logs get if the value needs the rest. */
-const logShare = 0.3;
-
-const hugeChars = 2_000_000;
 
 export interface OutputOptions {
   /** Characters of one text that are shown. A longer text is written to a file of the workspace. */
@@ -84,7 +77,7 @@ function valueText(value: unknown, { logs, display, receipt }: Outcome): string 
   if (value === undefined) return logs.length + display.length > 0 ? "" : "(no value: return or log something)";
   if (typeof value === "string") return value;
   // A huge value only goes into a file, which needs no line breaks.
-  return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);
+  return receipt.charsOut > maxIndentedChars ? JSON.stringify(value) : jsonText(value);
 }
 
 function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string {
@@ -122,7 +115,7 @@ function shortened(value: unknown, result: string, logs: string, maxChars: numbe
 
 function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  const head = text.slice(0, Math.floor(maxChars * headShare));
+  const head = text.slice(0, Math.floor(maxChars * textHeadShare));
   const tail = text.slice(text.length - (maxChars - head.length));
   return `${head}\n… ${text.length - maxChars} of ${text.length} characters are not shown …\n${tail}`;
 }

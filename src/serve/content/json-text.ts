@@ -1,9 +1,6 @@
 /** Compact JSON: a value that fits on a line stays on one line. */
 
-const width = 200;
-
-/** Values below this level stay on one line. Otherwise the indentation of deeply nested data would be longer than the data. */
-const brokenLevels = 50;
+import { jsonLineChars, maxBrokenLevels } from "../limits.ts";
 
 /** Writes a value as JSON with one space per level. The value must have no cycles. Takes linear time. */
 export function jsonText(value: unknown): string {
@@ -13,11 +10,11 @@ export function jsonText(value: unknown): string {
 }
 
 function write(value: unknown, level: number, pieces: string[]): void {
-  if (value === null || typeof value !== "object" || level === brokenLevels) {
+  if (value === null || typeof value !== "object" || level === maxBrokenLevels) {
     pieces.push(JSON.stringify(value) ?? "null");
     return;
   }
-  const line = lineOf(value, width - level);
+  const line = lineOf(value, jsonLineChars - level);
   if (line !== undefined) {
     pieces.push(line);
     return;

@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parsedJson } from "../../base/json-object.ts";
+import { maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
@@ -23,8 +24,6 @@ export interface Body extends Messages {
   /** The parsed JSON. */
   value: unknown;
 }
-
-const maxBatch = 100;
 
 /** Throws a Refusal with status 413, 415 or 400. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
@@ -62,9 +61,6 @@ async function textOf(request: Request, maxBytes: number): Promise<string> {
   }
   return Buffer.concat(chunks).toString("utf8");
 }
-
-/** Maximum bytes of a body outside a session, which can only be `initialize`. */
-export const maxInitializeBytes = 65_536;
 
 const short = z.string().transform((text) => text.slice(0, 256));
 const present = z

@@ -1,5 +1,6 @@
 /** Server-sent events that survive a broken connection: the client resumes a stream on a new connection. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { keepAliveBelowBytes, maxQueuedBytes } from "../limits.ts";
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",
@@ -77,12 +78,6 @@ interface StreamOptions {
   onGone: () => void;
 }
 
-/** A client that is this far behind is disconnected. The log keeps what it has not read. */
-const maxQueuedBytes = 4 * 1_048_576;
-
-/** With this much unread, no more keep-alive is sent. */
-const queueBytes = 65_536;
-
 const encoder = new TextEncoder();
 const keepAliveFrame = encoder.encode(keepAlive);
 
@@ -138,7 +133,7 @@ export class EventStream {
     const cancel = () => {
       if (this.#sink === own) this.#gone();
     };
-    return new ReadableStream({ start, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: queueBytes }));
+    return new ReadableStream({ start, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: keepAliveBelowBytes }));
   }
 
   write(message: JSONRPCMessage): void {

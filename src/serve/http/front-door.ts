@@ -10,7 +10,8 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type End, problemOfPeer } from "../../base/peer-owner.ts";
-import { bodyOf, lean, maxInitializeBytes } from "./body.ts";
+import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
+import { bodyOf, lean } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { Gate, type GateOptions, preflight } from "./gate.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
@@ -26,12 +27,6 @@ export interface FrontDoorOptions extends GateOptions, SessionLimits, ModernLimi
 }
 
 const path = "/mcp";
-
-/** A connection without traffic for this long is closed. Streams send keep-alives. */
-const idleSeconds = 30;
-
-/** Time for the last answers to be sent after everything has ended. */
-const lastAnswersMs = 2_000;
 
 export class FrontDoor {
   readonly #options: FrontDoorOptions;
@@ -114,7 +109,7 @@ export class FrontDoor {
     this.#gate.checkToken(request);
     await this.#checkPeer(server.requestIP(request));
     if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
-    const stayOpen = () => server.timeout(request, idleSeconds);
+    const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
       case "POST":
         return this.#post(request, server.requestIP(request)?.address ?? "", stayOpen);
@@ -204,7 +199,7 @@ function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): 
     return Bun.serve({
       hostname: host,
       port,
-      idleTimeout: idleSeconds,
+      idleTimeout: httpIdleSeconds,
       // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
       maxRequestBodySize: 4 * maxBodyBytes,
       development: false,

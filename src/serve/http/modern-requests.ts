@@ -22,6 +22,7 @@ import type { Asker } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
+import { maxRequestTendMs } from "../limits.ts";
 import { listenedTo, metaIn } from "../modern/envelope.ts";
 import { ModernHost } from "../modern/modern-host.ts";
 import { type Connections, type ModernClient, modernCodeServer, modernDirectServer } from "../modern/modern-server.ts";
@@ -50,9 +51,6 @@ export interface ModernLimits {
   /** Time for a host to come back with the answers to questions. Default one hour. */
   answerMs?: number;
 }
-
-/** Often enough to end connections soon after their time. */
-const maxTendMs = 15_000;
 
 /** Shared by all clients. */
 interface Shared {
@@ -87,7 +85,7 @@ export class ModernRequests {
     this.#toolbox = toolbox;
     this.#limits = limits;
     this.#log = log;
-    this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxTendMs)).unref();
+    this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxRequestTendMs)).unref();
   }
 
   /** Calls that are being answered. */

@@ -11,6 +11,7 @@ import { sha256 } from "../../base/sha256.ts";
 import type { Asker, Starter } from "../../programs/asker.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { hostOf } from "../host.ts";
+import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
@@ -45,12 +46,6 @@ class Session implements Place {
   }
 }
 
-/** Often enough for proxies that close connections after half a minute of silence. */
-const tendMs = 15_000;
-
-/** The time after which a refused client may try again. */
-const roomSeconds = 30;
-
 export class Sessions {
   readonly #toolbox: Toolbox;
   readonly #limits: SessionLimits;
@@ -67,7 +62,7 @@ export class Sessions {
     this.#limits = limits;
     this.#log = log;
     const { idleMs, maxConnectionMs, events } = limits;
-    const tendEveryMs = Math.min(tendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2;
+    const tendEveryMs = Math.min(maxSessionTendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2;
     this.#timer = setInterval(() => this.#tend(), tendEveryMs).unref();
   }
 
@@ -100,7 +95,7 @@ export class Sessions {
     if (this.#sessions.size >= maxSessions) {
       const evicted = placeToFree([...this.#sessions.values()], { address, client });
       if (!evicted) {
-        const headers = { "retry-after": String(roomSeconds) };
+        const headers = { "retry-after": String(retryAfterSeconds) };
         throw new Refusal(503, `All ${maxSessions} sessions are in use`, headers);
       }
       this.#log.info(

@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
+import { maxListenedResources, maxListenedTasks } from "../limits.ts";
 import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
 
 /** What the host of a request supports. */
@@ -37,17 +38,13 @@ export function metaIn(message: unknown): JsonObject {
   return isObject(params) && isObject(params["_meta"]) ? params["_meta"] : {};
 }
 
-/** Resources, and tasks, that one request can listen to. */
-const maxResources = 1_000;
-const maxTasks = 256;
-
 /** What a `subscriptions/listen` request names. Undefined for other messages. Without `taskIds`, it does not ask for tasks. */
 export function listenedTo(message: unknown): { resources: string[]; taskIds: string[] | undefined } | undefined {
   if (!isObject(message) || message["method"] !== "subscriptions/listen" || !isObject(message["params"]))
     return undefined;
   const { resourceSubscriptions, taskIds } = Object(message["params"]["notifications"]) as JsonObject;
   return {
-    resources: stringsIn(resourceSubscriptions).slice(0, maxResources),
-    taskIds: Array.isArray(taskIds) ? stringsIn(taskIds).slice(0, maxTasks) : undefined,
+    resources: stringsIn(resourceSubscriptions).slice(0, maxListenedResources),
+    taskIds: Array.isArray(taskIds) ? stringsIn(taskIds).slice(0, maxListenedTasks) : undefined,
   };
 }

@@ -22,6 +22,7 @@ import { withTasks } from "../../servers/tasks-extension.ts";
 import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
+import { taskAfterMs } from "../limits.ts";
 import { HostError } from "../proxy/answers.ts";
 import { passedExtensions } from "../proxy/apps.ts";
 import type { DirectAnswers } from "../proxy/direct-answers.ts";
@@ -106,13 +107,10 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
   return server;
 }
 
-/** A call that has no result after this time becomes a task. Before, it ends sooner without one. */
-const quickMs = 5_000;
-
 function soon({ config }: Toolbox, then: () => void): Disposable {
-  const { answerAfterMs = quickMs } = config.executions;
+  const { answerAfterMs = taskAfterMs } = config.executions;
   if (answerAfterMs === false) return nothing;
-  const timer = setTimeout(then, Math.min(answerAfterMs, quickMs));
+  const timer = setTimeout(then, Math.min(answerAfterMs, taskAfterMs));
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 

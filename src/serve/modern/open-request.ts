@@ -8,6 +8,7 @@ import { TimeLimit } from "../../base/time-limit.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { ownKeys } from "../../servers/responder.ts";
+import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 
 /** A request as the handlers of the SDK get it: without the metadata of the revision, which is in the context. */
@@ -25,12 +26,6 @@ interface Question {
   /** Whether the host has been shown the question. Before, no answer can be meant for it. */
   isShown: boolean;
 }
-
-/** Questions that come within this time after the first one are asked together, so that the host makes one round trip for them. */
-const gatherMs = 100;
-
-/** Maximum number of names that one request remembers. Further questions get random keys. */
-const maxNames = 1_000;
 
 /** The result of the work; or the host must answer questions; or it takes long, and the host knows tasks. */
 export type Turn = object | "asks" | "long";
@@ -189,7 +184,7 @@ export class OpenRequest {
 
   /** Returns the name if it may be a key. Each name is one once. */
   #takeName(name: string | undefined): string | undefined {
-    if (name === undefined || this.#usedNames.has(name) || this.#usedNames.size >= maxNames) return undefined;
+    if (name === undefined || this.#usedNames.has(name) || this.#usedNames.size >= maxQuestionNames) return undefined;
     this.#usedNames.add(name);
     return name;
   }
@@ -198,7 +193,7 @@ export class OpenRequest {
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
       if (this.#asking.size > 0) this.#inputNeeded?.();
-    }, gatherMs);
+    }, questionGatherMs);
   }
 
   #end(): void {

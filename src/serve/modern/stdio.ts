@@ -12,6 +12,7 @@ import { personMs } from "../../base/limits.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
+import { maxStdioRequests } from "../limits.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { listenerWith } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
@@ -23,7 +24,7 @@ import { ParkedRequests } from "./parked-requests.ts";
 import { TaskListeners } from "./task-notices.ts";
 import { Tasks } from "./tasks.ts";
 
-const limits = { answerMs: personMs, maxRunning: 256, maxOpen: 256 };
+const limits = { answerMs: personMs, maxRunning: maxStdioRequests, maxOpen: maxStdioRequests };
 
 /** The connection to the host, below the SDK. */
 export interface HostWire {

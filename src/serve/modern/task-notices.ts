@@ -13,13 +13,11 @@ import {
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { keepAlive, messageEvent } from "../http/event-stream.ts";
+import { taskKeepAliveMs } from "../limits.ts";
 import { listenedTo, metaIn } from "./envelope.ts";
 import { type TaskState, type Tasks, takesTasks, tasksRequired } from "./tasks.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
-
-/** Streams send keep-alives: proxies and the HTTP server close a silent connection. */
-const aliveMs = 10_000;
 
 /** The SDK's acknowledgement, with the tasks that are listened to. Other messages are returned unchanged. */
 function withTasks(message: JsonObject, taskIds: readonly string[]): JsonObject {
@@ -102,7 +100,7 @@ export function streamWithTasks(response: Response, listening: Listening): Respo
       if (!hasEnded) stream.enqueue(event);
     };
     const send = (message: object) => enqueue(encoder.encode(messageEvent(JSON.stringify(message))));
-    const alive = setInterval(() => enqueue(encoder.encode(keepAlive)), aliveMs).unref();
+    const alive = setInterval(() => enqueue(encoder.encode(keepAlive)), taskKeepAliveMs).unref();
     const stop = tasks.onChange((task) => {
       if (taskIds.includes(task.id)) send({ jsonrpc: "2.0", ...taskNotice(task.state, id) });
     });

@@ -16,11 +16,9 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { tasksExtension, withTasks } from "../../servers/tasks-extension.ts";
+import { taskPollMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import type { OpenRequest } from "./open-request.ts";
-
-/** The suggested time between two requests for the state, in milliseconds. */
-const pollIntervalMs = 1_000;
 
 interface TasksOptions {
   /** Time that the outcome of a task is kept, in milliseconds. */
@@ -91,7 +89,7 @@ class Task {
       lastUpdatedAt: new Date(this.#changedAt).toISOString(),
       // As long as it works, it may take any time.
       ttlMs: this.#end ? this.#changedAt - this.#createdAt + this.#keepMs : null,
-      pollIntervalMs,
+      taskPollMs,
     };
   }
 

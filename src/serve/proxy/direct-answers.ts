@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { wholeOf } from "../../servers/decoding/large-json.ts";
 import { marksOf } from "../../servers/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
+import { directPageSize } from "../limits.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { messageWith } from "./links.ts";
@@ -27,9 +28,6 @@ export interface Asked {
   /** Marks the request as one during which its server may ask the agent. Dispose of the result when it has been answered. */
   begin(server?: string): Disposable;
 }
-
-/** Many agents never ask for a second page, so a page is as large as a message may be. */
-const pageSize = 1_000;
 
 /** The extension for skills requires these fields, and only newer servers send them. */
 const uncached = { ttlMs: 0, cacheScope: "private" };
@@ -167,7 +165,7 @@ export class DirectAnswers {
     if (cursor !== undefined && !(from > 0 && from < all.length)) {
       throw invalidParams("There is no such page: request the first one without a cursor");
     }
-    const to = from + pageSize;
+    const to = from + directPageSize;
     return { [key]: all.slice(from, to), ...(to < all.length ? { nextCursor: `from ${to}` } : {}) };
   }
 

@@ -3,14 +3,7 @@
  * the address: another server cannot take it over by listing it or linking to it later.
  */
 
-/** Number of URIs in results that are remembered for each server, so that one server cannot displace those of another. */
-const maxLinks = 2_000;
-
-/** The same for URIs in lists. */
-const maxListed = 50_000;
-
-/** A longer URI is not remembered. */
-const maxChars = 8_192;
+import { maxLinkedUris, maxListedUris, maxUriChars } from "../limits.ts";
 
 export class KnownAddresses {
   /** Addresses in lists. */
@@ -29,7 +22,7 @@ export class KnownAddresses {
   list(address: string, server: string): void {
     if ((this.serverOf(address) ?? server) !== server || this.#listed.has(address)) return;
     const count = this.#listedBy.get(server) ?? 0;
-    if (count >= maxListed || address.length > maxChars) return;
+    if (count >= maxListedUris || address.length > maxUriChars) return;
     this.#listedBy.set(server, count + 1);
     this.#listed.set(address, server);
   }
@@ -38,14 +31,14 @@ export class KnownAddresses {
   link(address: string, server: string): boolean {
     const known = this.serverOf(address);
     if (known !== undefined && known !== server) return false;
-    if (address.length > maxChars) return false;
+    if (address.length > maxUriChars) return false;
     const own = this.#byServer.get(server) ?? new Set<string>();
     this.#byServer.set(server, own);
     own.delete(address);
     own.add(address);
     this.#linked.set(address, server);
     const [oldest] = own;
-    if (own.size > maxLinks && oldest !== undefined) {
+    if (own.size > maxLinkedUris && oldest !== undefined) {
       own.delete(oldest);
       this.#linked.delete(oldest);
     }

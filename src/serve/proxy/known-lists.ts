@@ -8,10 +8,8 @@ import { unlessAborted } from "../../servers/abort.ts";
 import type { Offer } from "../../servers/connect.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
+import { listPatienceMs } from "../limits.ts";
 import type { Usable } from "./definitions.ts";
-
-/** How long an agent waits for servers that must start. Later answers are announced as a change. */
-const patienceMs = 10_000;
 
 interface ListKind {
   offer: Offer;
@@ -50,13 +48,13 @@ export class KnownLists {
     this.#isAsked = true;
     const { config, pool } = this.#toolbox;
     const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
-    const late = AbortSignal.any([AbortSignal.timeout(patienceMs), signal]);
+    const late = AbortSignal.any([AbortSignal.timeout(listPatienceMs), signal]);
     const all = Promise.all(names.map((name) => this.#queue.add(name)));
     await unlessAborted(all, late, "waiting for the lists").catch(() => {});
     for (const name of names) {
       if (this.#queue.waitedMs(name) === 0) continue;
       this.#late.add(name);
-      this.problems.set(name, `no answer for ${durationText(patienceMs)}`);
+      this.problems.set(name, `no answer for ${durationText(listPatienceMs)}`);
     }
   }
 

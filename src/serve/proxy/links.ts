@@ -1,5 +1,6 @@
 /** The URIs in the content of results and prompts, and what other servers have under the same URIs. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { maxComparedUris } from "../limits.ts";
 import { mayBeOf } from "./addresses.ts";
 
 /** The blocks with the addresses that `shown` returns for their resources; the same list if nothing changes. */
@@ -34,9 +35,6 @@ function withUri(named: JsonObject, shown: (uri: string) => string): JsonObject 
   return address === uri ? named : { ...named, uri: address };
 }
 
-/** Limit of the comparisons for one result: a server chooses how many URIs it has, and another one how many templates. */
-const maxCompared = 20_000;
-
 export interface Others {
   /** The shown addresses of the server itself. */
   own: ReadonlyMap<string, string>;
@@ -52,7 +50,7 @@ export function othersThan(
 ): Others {
   const listed = [...shown].filter(([name]) => name !== server).map(([, uris]) => uris);
   const patterns = [...templates].filter(([name]) => name !== server).flatMap(([, all]) => all);
-  let left = maxCompared;
+  let left = maxComparedUris;
   return {
     own: shown.get(server) ?? new Map(),
     mayHave(uri) {

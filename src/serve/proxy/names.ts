@@ -7,6 +7,7 @@
 import { didYouMean } from "../../base/near-names.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Prefix } from "../../config/defaults.ts";
+import { maxToolNameChars, nameMarkChars } from "../limits.ts";
 import { invalidParams } from "./answers.ts";
 
 export interface Original {
@@ -14,9 +15,7 @@ export interface Original {
   name: string;
 }
 
-const maxChars = 64;
 const separator = "__";
-const markChars = 8;
 
 export class ExposedNames {
   readonly #prefix: Prefix;
@@ -97,7 +96,7 @@ export class ExposedNames {
   #marked(original: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): string {
     const { name } = this.#wanted(original, servers);
     const digest = sha256(keyOf(original));
-    for (let chars = markChars; ; chars++) {
+    for (let chars = nameMarkChars; ; chars++) {
       const marked = withMark(name, digest.slice(0, chars));
       if (!this.#originals.has(marked)) return marked;
     }
@@ -132,7 +131,7 @@ function prefixesOf(servers: ReadonlySet<string>): Map<string, string> {
       return prefix !== own || own !== server;
     });
   const marked = (server: string, own: string) =>
-    `${own.replace(/_+/g, "_").replace(/^_|_$/g, "")}_${sha256(server).slice(0, markChars)}`;
+    `${own.replace(/_+/g, "_").replace(/^_|_$/g, "")}_${sha256(server).slice(0, nameMarkChars)}`;
   return new Map([...plain].map(([server, own]) => [server, isUnclear(server, own) ? marked(server, own) : own]));
 }
 
@@ -143,12 +142,12 @@ function cleaned(text: string): string {
 /** At most 64 letters, digits, dashes and underscores. A longer name ends with a digest of the whole. */
 function fitting(text: string): Fitting {
   const valid = cleaned(text);
-  const name = valid.length <= maxChars ? valid : withMark(valid, sha256(text).slice(0, markChars));
+  const name = valid.length <= maxToolNameChars ? valid : withMark(valid, sha256(text).slice(0, nameMarkChars));
   return { name, isOwn: name === text };
 }
 
 function withMark(name: string, mark: string): string {
-  return `${name.slice(0, maxChars - mark.length - 1)}_${mark}`;
+  return `${name.slice(0, maxToolNameChars - mark.length - 1)}_${mark}`;
 }
 
 function keyOf({ server, name }: Original): string {

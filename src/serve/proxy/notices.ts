@@ -2,6 +2,7 @@
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
+import { listChangesMs } from "../limits.ts";
 import { withoutOwnMeta } from "./own-meta.ts";
 import { Unsent } from "./unsent.ts";
 
@@ -79,9 +80,6 @@ function sourceOf(server: string): string {
 /** The logger of our own messages. */
 const ownLogger = "claudikins";
 
-/** Servers that are asked together answer at about the same time. */
-const momentMs = 50;
-
 /** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
 export class ListChanges {
   readonly #listener: Listener;
@@ -108,6 +106,6 @@ export class ListChanges {
       this.#shown.set(what, list);
       this.#listener.listChanged(what);
     };
-    this.#timers.set(what, setTimeout(tell, momentMs).unref());
+    this.#timers.set(what, setTimeout(tell, listChangesMs).unref());
   }
 }

@@ -1,7 +1,6 @@
 /** Notifications that are not written yet. A server can send more of them than an agent reads, and they must not pile up in memory. */
 
-/** Maximum number of notifications of one kind that wait to be written. */
-const maxUnsent = 100;
+import { maxUnsentNotices } from "../limits.ts";
 
 export class Unsent {
   #count = 0;
@@ -16,7 +15,7 @@ export class Unsent {
 
   /** Calls `send` unless too many notifications wait. Its promise resolves when the notification is written. */
   send(send: () => unknown): void {
-    if (this.#count >= maxUnsent) {
+    if (this.#count >= maxUnsentNotices) {
       this.#dropped += 1;
       return;
     }

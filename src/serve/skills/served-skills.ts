@@ -8,14 +8,10 @@ import type { Mounts } from "../../sandbox/contract.ts";
 import { skillText } from "../../tools/registry/hook-texts.ts";
 import { listSkills, type Skill } from "../../tools/search/skills.ts";
 import { firstSentence } from "../../tools/signature.ts";
+import { maxSkillExportsChars, maxSkillNameChars, maxSkillSentenceChars } from "../limits.ts";
 
 /** The name of our own skill. */
 const ownName = "claudikins";
-
-/** Limits of the Agent Skills format, and of what an agent should load for each skill before it reads it. */
-const maxName = 64;
-const maxSentence = 200;
-const maxNames = 200;
 
 /** The text of each SKILL.md by its URI. Without a workspace, there is only our own. */
 export function servedSkills(mounts: Mounts | undefined): Map<string, string> {
@@ -41,7 +37,8 @@ function uniqueNames(modules: readonly string[]): string[] {
   return modules.map((from) => {
     const plain = nameOf(from);
     let name = plain;
-    for (let count = 2; taken.has(name); count++) name = `${plain.slice(0, maxName - 4)}-${count}`.replace(/-+/g, "-");
+    for (let count = 2; taken.has(name); count++)
+      name = `${plain.slice(0, maxSkillNameChars - 4)}-${count}`.replace(/-+/g, "-");
     taken.add(name);
     return name;
   });
@@ -53,19 +50,19 @@ function nameOf(from: string): string {
     .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
     .toLowerCase()
     .match(/[a-z0-9]+/g);
-  return (words?.join("-") ?? "skill").slice(0, maxName).replace(/-$/, "");
+  return (words?.join("-") ?? "skill").slice(0, maxSkillNameChars).replace(/-$/, "");
 }
 
 function moduleText(name: string, from: string, skills: readonly Skill[]): string {
   const about = skills.map(({ description }) => description).find(Boolean) ?? "";
-  const exported = oneLine(skills.map((skill) => localName(skill)).join(", "), maxNames);
+  const exported = oneLine(skills.map((skill) => localName(skill)).join(", "), maxSkillExportsChars);
   const description = oneLine(
-    `${firstSentence(about, maxSentence)} Saved code for execute_code: ${exported} in ${from}`,
+    `${firstSentence(about, maxSkillSentenceChars)} Saved code for execute_code: ${exported} in ${from}`,
     1_000,
   );
   const declared = skills.flatMap((skill) => [
     "",
-    ...(skill.description ? [`// ${oneLine(skill.description, maxSentence)}`] : []),
+    ...(skill.description ? [`// ${oneLine(skill.description, maxSkillSentenceChars)}`] : []),
     oneLine(skill.signature, 400),
   ]);
   // JSON strings are strings of YAML as well.

@@ -5,6 +5,7 @@ import { oneLine } from "../../base/visible-text.ts";
 import type { Asker } from "../../programs/asker.ts";
 import type { ExecuteRequest } from "../../programs/execute.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
+import { maxAgentNameChars } from "../limits.ts";
 
 export type HostIdentity = NonNullable<ExecuteRequest["host"]>;
 
@@ -23,12 +24,9 @@ export interface CallContext {
   onExecution?: ((execution: FollowedExecution) => void) | undefined;
 }
 
-/** Characters of an agent's name and version. */
-const maxChars = 100;
-
 /** `info` is what the agent says about itself. */
 export function hostIdentity(info: unknown, protocol: string | undefined): HostIdentity {
   const given = isObject(info) ? info : {};
-  const text = (key: string) => (typeof given[key] === "string" ? oneLine(given[key], maxChars) : undefined);
+  const text = (key: string) => (typeof given[key] === "string" ? oneLine(given[key], maxAgentNameChars) : undefined);
   return { name: text("name"), version: text("version"), protocol };
 }

@@ -19,6 +19,14 @@ import { type DownServer, downServers, downText } from "../../tools/search/down-
 import { observedType } from "../../tools/signature.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
+import {
+  backgroundAnswerMs,
+  maxCallsChars,
+  maxNamedApprovals,
+  maxNewTypes,
+  patientResumeMs,
+  usualAnswerMs,
+} from "../limits.ts";
 import type { CallContext } from "./call-context.ts";
 
 export const executeCode: Tool = {
@@ -98,17 +106,8 @@ async function resumed(
   return (await toolbox.executions()).follow(id, toolbox, asker);
 }
 
-/** Longer than this, most agents do not wait for a call. */
-const usualAnswerMs = 50_000;
-
 /** Agents that wait for as long as a call takes. */
 const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
-
-/** Time that a patient agent waits when it asks for an outcome again. */
-const patientResumeMs = 600_000;
-
-/** Time for a program in the background to end at once. */
-const backgroundMs = 100;
 
 /** Waits for the outcome for as long as the agent does. Undefined if it must ask for the outcome later. */
 async function outcomeInTime(
@@ -121,7 +120,7 @@ async function outcomeInTime(
   const patient = resume === undefined ? false : patientResumeMs;
   const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;
   const allowed = isTask ? false : (config.executions.answerAfterMs ?? usual);
-  const answerAfterMs = background === true ? backgroundMs : allowed;
+  const answerAfterMs = background === true ? backgroundAnswerMs : allowed;
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
@@ -147,19 +146,13 @@ async function outcomeInTime(
   }
 }
 
-/** Characters of an execution's calls in an answer. */
-const maxCallsText = 300;
-
-/** Approvals that an answer names. */
-const maxApprovals = 5;
-
 /** Tells the agent about a program that is not done. */
 async function waitingText(followed: FollowedExecution, approvals: Approvals): Promise<string> {
   const [progress, open] = await Promise.all([followed.progress(), approvals.open({ execution: followed.id })]);
   if (open.length > 0) return [...approvalLines(followed.id, open), laterText(followed.id)].join("\n");
   const how =
     progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
-  const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsText) : "";
+  const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsChars) : "";
   return [
     `The execution ${followed.id} ${how}${calls === "" ? "" : `: it waits for ${calls}`}.`,
     laterText(followed.id),
@@ -171,11 +164,11 @@ function laterText(id: string): string {
 }
 
 function approvalLines(id: string, open: readonly Approval[]): string[] {
-  const waiting = open.slice(0, maxApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
+  const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
     const where = line === null ? "" : ` (line ${line})`;
     return `- ${toolId(server, tool)}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
   });
-  const more = open.length > maxApprovals ? [`- and ${open.length - maxApprovals} more`] : [];
+  const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
   return [
     `The execution ${id} waits until a person approves or denies:`,
     ...waiting,
@@ -195,9 +188,6 @@ function downAfter(outcome: Outcome, toolbox: Toolbox, told = new Set<string>())
   for (const { server } of down) told.add(server);
   return downText(due);
 }
-
-/** More types would be more than a model needs to read at once. */
-const maxNewTypes = 5;
 
 /** The result types that this execution was the first to see, so that the model need not print results to learn them. */
 function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: ToolCatalog): string {

@@ -14,13 +14,8 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { firstSentence } from "../../tools/signature.ts";
+import { maxServersOfEmptyAnswer, maxToolsWithCompanions, minShareOfLikely, shareOfLikely } from "../limits.ts";
 import type { Unusable } from "./told-down.ts";
-
-/** Matches with a smaller share of the best one's score are seldom what the agent needs. */
-const minShareOfLikely = 0.8;
-
-/** The share of an answer that likely tools may take. */
-const shareOfLikely = 0.8;
 
 /** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
 interface Matches extends SearchResult {
@@ -94,15 +89,12 @@ interface Companions {
 
 const noCompanions: Companions = { ids: new Set(), byTool: new Map() };
 
-/** Companions are shown for the best tools of a need, each once, unless they are found themselves. */
-const maxWithCompanions = 2;
-
 function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: Toolbox): Companions {
   const ids = new Set<string>();
   const byTool = new Map<string, string[]>();
   for (const { query, tools } of results) {
     // A need with a number in it has the id already.
-    for (const tool of /\d/.test(query) ? [] : tools.slice(0, maxWithCompanions)) {
+    for (const tool of /\d/.test(query) ? [] : tools.slice(0, maxToolsWithCompanions)) {
       const texts = [...companionTexts(tool, catalog)].filter(([id]) => !shown.has(id) && !ids.has(id));
       for (const [id] of texts) ids.add(id);
       if (texts.length > 0)
@@ -146,16 +138,13 @@ export function signatureLines(found: FoundTool): string {
   return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
 }
 
-/** Maximum number of servers in an answer without tools. */
-const maxServers = 30;
-
 function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
   const { near, servers } = overview(query, toolbox.catalog);
-  const shown = servers.slice(0, maxServers).map(({ server, tools, description }) => {
+  const shown = servers.slice(0, maxServersOfEmptyAnswer).map(({ server, tools, description }) => {
     const about = firstSentence(description, 60);
-    return `${server} (${tools})${servers.length <= maxServers / 3 && about ? `: ${about}` : ""}`;
+    return `${server} (${tools})${servers.length <= maxServersOfEmptyAnswer / 3 && about ? `: ${about}` : ""}`;
   });
-  const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
+  const more = servers.length > maxServersOfEmptyAnswer ? [`${servers.length - maxServersOfEmptyAnswer} more`] : [];
   return [
     `No tool of ${searched} matches. Try other words for what it should do, or "server" alone for all tools of one server.`,
     ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),

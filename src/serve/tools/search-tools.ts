@@ -8,20 +8,18 @@ import { type Detail, details } from "../../tools/search/search-answer.ts";
 import { wordsOf } from "../../tools/search/tokenize.ts";
 import { textResult } from "../content/bounded-content.ts";
 import { demoReminder } from "../first-steps.ts";
+import {
+  defaultSearchLimit,
+  defaultSearchLimitOfSeveral,
+  maxListedTools,
+  maxNeeds,
+  maxSearchLimit,
+  maxSignatureListChars,
+  maxToolsWithSignatures,
+} from "../limits.ts";
 import type { CallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
 import { concernedBy, unusableServers } from "./told-down.ts";
-
-/** The default number of tools for one need, and for each of several. */
-const defaultLimit = 5;
-const defaultLimitOfSeveral = 3;
-const maxLimit = 50;
-const maxNeeds = 20;
-/** The most tools in a list of all tools of a server. */
-const maxListed = 200;
-/** A list with more tools and more characters has no signatures unless the agent asks for them. */
-const fewListed = 15;
-const shortListChars = 4_000;
 
 export const searchTools: Tool = {
   name: "search_tools",
@@ -74,17 +72,17 @@ function requestOf(args: Record<string, unknown>): Request | string {
   }
   if (needs.length > maxNeeds) return `"queries" has ${needs.length} needs; at most ${maxNeeds} fit into one search`;
   if (limit !== undefined && (!Number.isInteger(limit) || Number(limit) < 1))
-    return `"limit" must be a whole number from 1 to ${maxLimit}`;
+    return `"limit" must be a whole number from 1 to ${maxSearchLimit}`;
   const detail = details.find((each) => each === wanted);
   if (wanted !== undefined && !detail) return `"detail" must be one of ${details.join(", ")}`;
   const isList = needs.length === 0 || (needs.length === 1 && isOnlyFilters(needs[0]!, servers));
-  const usual = isList ? maxListed : needs.length === 1 ? defaultLimit : defaultLimitOfSeveral;
+  const usual = isList ? maxListedTools : needs.length === 1 ? defaultSearchLimit : defaultSearchLimitOfSeveral;
   return {
     // A sign such as `*` would match nothing.
     needs: isList && servers.length > 0 ? [""] : needs,
     isList,
     servers,
-    limit: Math.min(Number(limit ?? usual), isList ? maxListed : maxLimit),
+    limit: Math.min(Number(limit ?? usual), isList ? maxListedTools : maxSearchLimit),
     detail,
   };
 }
@@ -153,12 +151,12 @@ const howToCall = 'To call them, ask again with detail: "signatures", or with a 
 /** Whether the signatures of a list are read sooner than a second answer. */
 function isShort(results: readonly SearchResult[]): boolean {
   const tools = toolsIn(results);
-  return tools.length <= fewListed || tools.map(signatureLines).join("\n").length <= shortListChars;
+  return tools.length <= maxToolsWithSignatures || tools.map(signatureLines).join("\n").length <= maxSignatureListChars;
 }
 
 /** How many tools the limit leaves out of a list, and how to see them. */
 function unlistedText({ needs, servers, limit }: Request, results: readonly SearchResult[], toolbox: Toolbox): string {
   const count = countFound(needs[0]!, toolbox.catalog, servers) - toolsIn(results).length;
   if (count <= 0) return "";
-  return `${count} more: ${limit < maxListed ? 'raise "limit"' : "add a query"}`;
+  return `${count} more: ${limit < maxListedTools ? 'raise "limit"' : "add a query"}`;
 }

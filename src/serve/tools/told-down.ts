@@ -4,6 +4,7 @@ import type { Toolbox } from "../../app/toolbox.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
 import { filtersOf } from "../../tools/search/query.ts";
+import { maxDownNames } from "../limits.ts";
 
 /** The servers that a search is restricted to. */
 export interface Concerned {
@@ -37,13 +38,10 @@ export function concernedBy(needs: readonly string[], servers: readonly string[]
   };
 }
 
-/** Servers that an error names. */
-const maxNames = 30;
-
 function noSuchServer(written: string, known: readonly { name: string }[]): string {
   const names = known.map(({ name }) => name);
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
-  const list = `Servers: ${names.slice(0, maxNames).join(", ")}${more}`;
+  const more = names.length > maxDownNames ? ` and ${names.length - maxDownNames} more` : "";
+  const list = `Servers: ${names.slice(0, maxDownNames).join(", ")}${more}`;
   return [`No server is called "${written}".`, didYouMean(written, names), list].filter(Boolean).join("\n");
 }
 
