@@ -7,9 +7,7 @@ import { RedirectFile } from "../base/redirect-file.ts";
 import type { Environment } from "../config/environment.ts";
 import { homeOf } from "../config/locations.ts";
 import { onAbort } from "../servers/abort.ts";
-
-/** A program that opens a browser ends soon; one that is the browser itself may run for days. */
-const startedAfterMs = 3_000;
+import { browserStartedAfterMs } from "./limits.ts";
 
 /**
  * The program of VS Code on a remote machine, which sends addresses to the browser of another one. It would send the path of a file as
@@ -93,7 +91,7 @@ async function starts([program = "", ...args]: string[], env: Environment): Prom
       detached: true,
     });
     child.unref();
-    const timeout = setTimeout(timer.resolve, startedAfterMs, 0);
+    const timeout = setTimeout(timer.resolve, browserStartedAfterMs, 0);
     timeout.unref();
     const code = await Promise.race([child.exited, timer.promise]);
     clearTimeout(timeout);

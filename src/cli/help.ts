@@ -5,6 +5,7 @@ import type { Arg, Command, CommandTable, Group } from "./command.ts";
 import { flagsOf, placesOf } from "./command-line.ts";
 import { commands, sections, shownOf } from "./command-table.ts";
 import { wrapped } from "./layout.ts";
+import { minSummaryChars } from "./limits.ts";
 import { bold, cyan } from "./terminal-output.ts";
 
 /** A name and its summary. */
@@ -66,15 +67,12 @@ function heading(title: string): string {
   return `${bold(`${title}:`)}\n`;
 }
 
-/** Minimum width of a wrapped summary, in characters. */
-const leastSummary = 30;
-
 function rows(lines: Line[], width: number, names = Math.max(...lines.map(([name]) => name.length))): string {
   const room = width - names - 4;
   const indent = `\n${" ".repeat(names + 4)}`;
   return lines
     .map(([name, summary]) => {
-      const text = wrapped(summary, room < leastSummary ? undefined : room).join(indent);
+      const text = wrapped(summary, room < minSummaryChars ? undefined : room).join(indent);
       return `  ${cyan(name.padEnd(names))}  ${text}\n`;
     })
     .join("");

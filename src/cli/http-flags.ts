@@ -10,10 +10,14 @@ import type { FrontDoorOptions } from "../serve/http/front-door.ts";
 import { type Args, flag, option, repeatable, type Values } from "./command.ts";
 import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
 import type { Io } from "./io.ts";
-
-/** Maximum of the flags for idle time and for the time of a connection: one day. */
-const maxIdleMs = 86_400_000;
-const maxGraceMs = 600_000;
+import {
+  defaultBodyBytes,
+  defaultEventAgeMs,
+  defaultEventBytes,
+  maxGraceMs,
+  maxIdleMs,
+  minTokenChars,
+} from "./limits.ts";
 
 export const httpArgs = {
   http: option("Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port", {
@@ -63,8 +67,8 @@ const usual = {
   maxSessions: 100,
   idleMs: 1_800_000,
   graceMs: 20_000,
-  maxBodyBytes: 16 * 1_048_576,
-  events: { maxBytes: 4 * 1_048_576, maxAgeMs: 300_000 },
+  maxBodyBytes: defaultBodyBytes,
+  events: { maxBytes: defaultEventBytes, maxAgeMs: defaultEventAgeMs },
   retryMs: 1_000,
   maxConnectionMs: 300_000,
   maxCalls: 8,
@@ -99,11 +103,8 @@ export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoic
   };
 }
 
-/** Minimum length of a token in characters. A shorter one could be guessed. */
-const minTokenLength = 16;
-
 function isUsableToken(token: string): boolean {
-  return token.length >= minTokenLength && /^[\x21-\x7e]+$/.test(token);
+  return token.length >= minTokenChars && /^[\x21-\x7e]+$/.test(token);
 }
 
 function tokenOf(flags: Flags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
@@ -129,7 +130,7 @@ function usable(token: string | undefined, where: string, code: "NEEDS_VARIABLE"
   const hint = "To make a token: openssl rand -hex 32";
   if (token === undefined || token === "") throw new ClaudikinsError(code, `${where} has no token`, { hint });
   if (!isUsableToken(token)) {
-    const message = `${where} has no usable token: a token is ${minTokenLength} or more ASCII characters without spaces`;
+    const message = `${where} has no usable token: a token is ${minTokenChars} or more ASCII characters without spaces`;
     throw new ClaudikinsError("USAGE", message, { hint });
   }
   return token;

@@ -4,6 +4,7 @@ import { isatty } from "node:tty";
 import { interruptedExitCode, systemCodeOf } from "../base/errors.ts";
 import { type Environment, processEnvironment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
+import { maxTypedLineChars, typedBeforeMs } from "./limits.ts";
 
 export interface Output {
   write(text: string): Promise<void>;
@@ -72,12 +73,6 @@ export function processIo(): Io {
   };
 }
 
-/** Maximum length of a line, in characters. A longer input could fill the memory. */
-const maxLineLength = 65_536;
-
-/** Input typed within this time before a question does not answer it, in milliseconds. */
-const glanceMs = 150;
-
 class Stdin implements Input {
   readonly isTerminal = isatty(0);
   /** Input that was typed before a line was asked for. */
@@ -93,7 +88,7 @@ class Stdin implements Input {
     // Loaded first: Bun may lose input if something is awaited between two reads.
     const flush = canFlush ? (await import("./unsent-line.ts")).dropUnsentLine : undefined;
     const glance = new AbortController();
-    void Bun.sleep(glanceMs).then(() => glance.abort());
+    void Bun.sleep(typedBeforeMs).then(() => glance.abort());
     await this.#read(glance.signal, () => false);
     this.#typed = "";
     flush?.(0);
@@ -143,7 +138,7 @@ class Stdin implements Input {
   #takeText(chunk: string): boolean {
     this.#typed += chunk;
     if (this.#typed.includes("\n")) return true;
-    if (this.#typed.length <= maxLineLength) return false;
+    if (this.#typed.length <= maxTypedLineChars) return false;
     this.#hasEnded = true;
     this.#typed = "";
     return true;

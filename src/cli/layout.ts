@@ -1,5 +1,6 @@
 /** Lays out text for a terminal: wrapped lines, bars and ages. */
 import type { Output } from "./io.ts";
+import { maxBarChars, minBarChars } from "./limits.ts";
 import { cyan } from "./terminal-output.ts";
 
 /** Replaces control characters and runs of white space with single spaces. */
@@ -58,10 +59,6 @@ export interface Bar {
 /** The output that text is laid out for. Without a terminal, bars use plain characters. */
 export type Canvas = Pick<Output, "columns" | "isTerminal">;
 
-/** Maximum and minimum width of a bar, in characters. */
-const maxBar = 60;
-const leastBar = 4;
-
 /** Blocks that fill a character from the left by no eighths to seven. */
 export const eighthBlocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -69,7 +66,7 @@ export const eighthBlocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"
 export function chart(bars: Bar[], { columns = 80, isTerminal }: Canvas): string {
   const longest = (pick: (bar: Bar) => string) => Math.max(0, ...bars.map((bar) => Bun.stringWidth(pick(bar))));
   const names = longest(({ name }) => name);
-  const room = Math.min(maxBar, Math.max(leastBar, columns - names - longest(({ text }) => text) - 4));
+  const room = Math.min(maxBarChars, Math.max(minBarChars, columns - names - longest(({ text }) => text) - 4));
   const most = Math.max(0, ...bars.map(({ value }) => value));
   const lines = bars.map(({ name, value, text }) => {
     const length = most > 0 ? (Math.max(0, value) / most) * room : 0;

@@ -1,6 +1,7 @@
 /** A progress line on a terminal. Without a terminal nothing is written. */
 import { visibleText } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
+import { progressBarChars, progressQuietMs, progressRedrawMs } from "./limits.ts";
 import { eraseLine } from "./terminal-output.ts";
 
 /** The line, on an output that can draw and erase it. */
@@ -36,8 +37,6 @@ class Line {
   }
 }
 
-const barWidth = 24;
-
 /** Shows how many of the servers are done while the work runs. The work calls `onServer` for each. */
 export async function countingServers<T>(
   output: Output | undefined,
@@ -47,8 +46,8 @@ export async function countingServers<T>(
   const line = new Line(total > 0 ? output : undefined);
   let done = 0;
   const draw = (name: string) => {
-    const filled = Math.round((done / total) * barWidth);
-    line.draw(`${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${done}/${total} servers ${name}`);
+    const filled = Math.round((done / total) * progressBarChars);
+    line.draw(`${"█".repeat(filled)}${"░".repeat(progressBarChars - filled)} ${done}/${total} servers ${name}`);
   };
   draw("");
   const running = work((name) => {
@@ -57,10 +56,6 @@ export async function countingServers<T>(
   });
   return running.finally(() => line.end());
 }
-
-/** Work that takes less time than this shows no line, in milliseconds. */
-const quietMs = 1_000;
-const redrawMs = 100;
 
 /** Shows `words` while the work runs, if it takes long. */
 export async function saying<T>(output: Output, words: string, work: Promise<T>): Promise<T> {
@@ -80,7 +75,7 @@ export class Activity {
   constructor(output: Output | undefined, text = "") {
     this.#text = text;
     this.#line = new Line(output);
-    if (this.#line.isShown) this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
+    if (this.#line.isShown) this.#timer = setInterval(() => this.#draw(), progressRedrawMs).unref();
   }
 
   /** Takes progress messages. Undefined without a terminal. */
@@ -112,7 +107,7 @@ export class Activity {
   }
 
   #draw(): void {
-    if (this.#pauses > 0 || this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
+    if (this.#pauses > 0 || this.#text === this.#drawn || performance.now() - this.#startedAt < progressQuietMs) return;
     this.#drawn = this.#text;
     this.#line.draw(this.#text);
   }

@@ -9,6 +9,7 @@ import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./comm
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
+import { helpChars } from "./limits.ts";
 import { errorJson, errorText, stackText, writeAnswer } from "./report.ts";
 import { hasStyles, safeOutput } from "./terminal-output.ts";
 
@@ -69,11 +70,8 @@ function groupHelp({ group, path, help }: CommandLine, { stdout, stderr }: Io): 
   return { note: text(stderr), exitCode: new ClaudikinsError("USAGE", "").exitCode };
 }
 
-/** Maximum width of help, in characters. */
-const helpWidth = 80;
-
-function widthOf({ columns = helpWidth }: Output): number {
-  return Math.min(columns, helpWidth);
+function widthOf({ columns = helpChars }: Output): number {
+  return Math.min(columns, helpChars);
 }
 
 function unknownWord(word: string, { path, rest, table }: CommandLine): ClaudikinsError {

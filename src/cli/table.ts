@@ -1,6 +1,7 @@
 /** Lays out a table for the width of a terminal, so that what a person reads first and types next is never cut. */
 import { visibleText } from "../base/visible-text.ts";
 import { oneLine } from "./layout.ts";
+import { minColumnChars } from "./limits.ts";
 
 /**
  * A column by its title. Only `text` and `path` may be shortened: a text at its end, a path at its beginning. Numbers are aligned to the
@@ -21,9 +22,6 @@ interface Laid {
   cells: { text: string; style?: StyledCell["style"] }[];
   width: number;
 }
-
-/** Width to which a text is shortened before its column moves below the row. */
-const leastText = 12;
 
 const gap = 2;
 
@@ -67,7 +65,8 @@ const isEmpty = ({ cells }: Laid) => cells.every(({ text }) => text === "" || te
 const canShrink = ({ kind }: Laid, at: number) => at > 0 && (kind === "text" || kind === "path");
 
 const natural = ({ width }: Laid) => width;
-const least = (column: Laid, at: number) => (canShrink(column, at) ? Math.min(column.width, leastText) : column.width);
+const least = (column: Laid, at: number) =>
+  canShrink(column, at) ? Math.min(column.width, minColumnChars) : column.width;
 
 function widthOf(columns: readonly Laid[], measure: (column: Laid, at: number) => number): number {
   return columns.reduce((sum, column, at) => sum + measure(column, at), gap * (columns.length - 1));
@@ -75,13 +74,13 @@ function widthOf(columns: readonly Laid[], measure: (column: Laid, at: number) =
 
 /** Takes width from the widest texts, until the row fits. */
 function shorten(columns: readonly Laid[], width: number): void {
-  const texts = columns.filter((column, at) => canShrink(column, at) && column.width > leastText);
+  const texts = columns.filter((column, at) => canShrink(column, at) && column.width > minColumnChars);
   while (widthOf(columns, natural) > width) {
     const widest = texts.reduce<Laid | undefined>(
       (most, each) => (most && most.width > each.width ? most : each),
       undefined,
     );
-    if (widest === undefined || widest.width <= leastText) return;
+    if (widest === undefined || widest.width <= minColumnChars) return;
     widest.width -= 1;
   }
 }
@@ -123,7 +122,7 @@ function lineBelow(columns: readonly Laid[], at: number, width: number): string 
     const { text, style = (whole: string) => whole } = column.cells[at] ?? { text: "" };
     const label = `${column.title}: `;
     const fresh = width - columnsOf(indent + label);
-    const shown = isText(column) ? fitted(text, Math.max(leastText, fresh), column.kind === "path") : text;
+    const shown = isText(column) ? fitted(text, Math.max(minColumnChars, fresh), column.kind === "path") : text;
     const part = columnsOf(label) + columnsOf(shown);
     const isBeside = used + separator.length + part <= width;
     if (isBeside) lines.push(`${lines.pop()}${separator}${label}${style(shown)}`);

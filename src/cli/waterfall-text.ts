@@ -19,13 +19,8 @@ import {
   toolOf,
 } from "../programs/trace/record-text.ts";
 import { type Canvas, eighthBlocks } from "./layout.ts";
+import { maxWaterfallChars, maxWaterfallTextChars, minCallNameChars, minWaterfallChars } from "./limits.ts";
 import { bold, cyan, dim, red } from "./terminal-output.ts";
-
-const leastBar = 10;
-const mostBar = 100;
-
-/** Minimum width of names. Names are shortened before bars. */
-const leastName = 12;
 
 export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: number): string {
   const { shown, left } = mostTelling(record.timeline, most);
@@ -43,7 +38,7 @@ function head(record: ExecutionRecord): string[] {
   const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
   const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
-  const protocols = oneLine(protocolsText(record), maxChars);
+  const protocols = oneLine(protocolsText(record), maxWaterfallTextChars);
   const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of fetching tools)` : "";
   const facts = [
     configText(config),
@@ -63,16 +58,16 @@ function failure(record: ExecutionRecord): string[] {
   const { error } = record;
   if (!error) return [];
   const { line } = error;
-  return ["", red(`${oneLine(failureOf(record), maxChars)}${line === undefined ? "" : ` (line ${line})`}`)];
+  return [
+    "",
+    red(`${oneLine(failureOf(record), maxWaterfallTextChars)}${line === undefined ? "" : ` (line ${line})`}`),
+  ];
 }
-
-/** Maximum length of a message or a name, in characters. */
-const maxChars = 500;
 
 function waterfall(calls: RecordedCall[], total: number, { columns = 80, isTerminal }: Canvas): string[] {
   const rows = calls.map((call) => ({
     call,
-    name: oneLine(toolOf(call), maxChars),
+    name: oneLine(toolOf(call), maxWaterfallTextChars),
     line: lineOf(call),
     text: textOf(call),
   }));
@@ -82,11 +77,11 @@ function waterfall(calls: RecordedCall[], total: number, { columns = 80, isTermi
   const left = columns - lines - texts - 6;
   const wanted = Math.min(
     widest(({ name }) => name),
-    left - leastBar,
+    left - minWaterfallChars,
     Math.floor(left / 2),
   );
-  const names = Math.max(leastName, wanted);
-  const room = Math.max(leastBar, Math.min(mostBar, left - names));
+  const names = Math.max(minCallNameChars, wanted);
+  const room = Math.max(minWaterfallChars, Math.min(maxWaterfallChars, left - names));
   const shown = rows.map(({ call, name, line, text }) => {
     const bar = barOf(call, total, room, isTerminal);
     const isOk = call.outcome === "ok";

@@ -7,11 +7,9 @@ import { shownLine } from "../base/visible-text.ts";
 import { abridgedJson } from "../serve/content/abridged-json.ts";
 import { Trace, type TraceEntry } from "../servers/trace.ts";
 import type { Io } from "./io.ts";
+import { maxWireChars } from "./limits.ts";
 import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";
-
-/** Maximum characters of a message on stderr. */
-const shownChars = 1_000;
 
 export class WireOutput implements AsyncDisposable {
   readonly trace: Trace;
@@ -89,7 +87,7 @@ function lineOf(entry: TraceEntry): string {
 /** The JSON on one line, abridged, or only its keys if it is still too long. */
 function shortJson(body: unknown): string {
   const keys = Object.entries(Object(body)).map(([key, value]) => `${JSON.stringify(key)}: ${kindOf(value)}`);
-  const json = abridgedJson(body, shownChars) ?? `{${keys.join(", ").slice(0, shownChars)}}`;
+  const json = abridgedJson(body, maxWireChars) ?? `{${keys.join(", ").slice(0, maxWireChars)}}`;
   // JSON strings contain no line breaks, so this joins only the lines of the layout.
   return json.replace(/\n */g, " ");
 }

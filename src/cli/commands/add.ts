@@ -17,6 +17,7 @@ import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
 import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
+import { firstStartMs } from "../limits.ts";
 import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
@@ -143,9 +144,6 @@ function forAccount(servers: NewServer[], account: string | undefined): NewServe
   }
   return servers.map((server) => ({ ...server, entry: { ...server.entry, account } }));
 }
-
-/** The time for the first start of a server. */
-const firstStartMs = 120_000;
 
 /** Starts the servers, unless `isChecked` is false, and writes their entries. Throws what the start of a server throws. */
 async function add(

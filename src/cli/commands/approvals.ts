@@ -34,6 +34,7 @@ import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
+import { maxListedArgumentChars, maxQuestionChars } from "../limits.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { table } from "../table.ts";
@@ -347,8 +348,6 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
   return notes;
 }
 
-const maxArguments = 60;
-
 function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean, { stdout: { columns } }: Io): string {
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
   const now = Date.now();
@@ -368,7 +367,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     ...only(isDecided, stateCell(`${row.state}${row.scope === "session" ? " for the session" : ""}`)),
     ...only(!isDecided, waitText(Math.max(0, row.expiresAt - now))),
     visible(toolId(row.server, row.tool)),
-    visible(argumentsText(row)).slice(0, maxArguments),
+    visible(argumentsText(row)).slice(0, maxListedArgumentChars),
     `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
     ...only(isAll, configText(row.config)),
   ]);
@@ -384,10 +383,8 @@ function placeText({ execution, line, askedAt }: Approval): string {
   return `asked ${ageText(Date.now() - askedAt)}, execution ${execution}${line === null ? "" : `, line ${line}`}`;
 }
 
-const widest = 100;
-
 /** `whole` are all arguments as JSON, if they are stored. */
-function wholeText(row: Approval, whole: string | undefined, { stdout: { columns = widest } }: Io): string {
+function wholeText(row: Approval, whole: string | undefined, { stdout: { columns = maxQuestionChars } }: Io): string {
   const { id, state, code, config, call, askedAt, expiresAt } = row;
   const now = Date.now();
   const isOpen = state === "open";
@@ -399,7 +396,7 @@ function wholeText(row: Approval, whole: string | undefined, { stdout: { columns
   const rest = `Only the beginning of its arguments is kept: they had ${grouped(row.argsBytes)} bytes`;
   return [
     `${head}\n`,
-    wholeQuestionText({ ...row, changed: row.changed ?? undefined }, json, Math.min(columns, widest)),
+    wholeQuestionText({ ...row, changed: row.changed ?? undefined }, json, Math.min(columns, maxQuestionChars)),
     ...(isAll ? [] : [rest]),
     `Config: ${visible(configText(config))}`,
     `Execution ${row.execution}, call ${call}${row.line === null ? "" : `, line ${row.line}`}`,

@@ -12,10 +12,9 @@ import { toolId } from "../../tools/model.ts";
 import { command, option, type Values } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { defaultRows } from "../limits.ts";
 import { stateCell } from "../palette.ts";
 import { table } from "../table.ts";
-
-const defaultListed = 20;
 
 const filterArgs = {
   since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
@@ -30,7 +29,7 @@ export const list = command({
     "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, and trust. Entries have a digest of the arguments, not the arguments.",
   args: {
     ...filterArgs,
-    limit: option(`Maximum number of entries (default ${defaultListed})`, { short: "n", ...countUpTo(100_000) }),
+    limit: option(`Maximum number of entries (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
   },
   examples: [
     "claudikins audit",
@@ -41,7 +40,7 @@ export const list = command({
   async run(args, io) {
     const entries = linesOf(args, io)
       .reverse()
-      .slice(0, args.limit ?? defaultListed);
+      .slice(0, args.limit ?? defaultRows);
     const json = { entries };
     if (entries.length === 0) return { json, note: "The audit log has no such entries.\n" };
     const head = ["entry", "when", "decision", { text: "about" }, "by", "where"];

@@ -25,15 +25,13 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { defaultSignInMs, maxSignInMs } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
 import { type Cell, table } from "../table.ts";
-
-const usualTimeoutMs = 300_000;
-const maxTimeoutMs = 3_600_000;
 
 export const login = command({
   description:
@@ -44,7 +42,7 @@ export const login = command({
       complete: "server",
     }),
     "no-browser": flag("Do not open a browser: show the address and wait for you to paste the redirect"),
-    timeout: option("Time limit for the sign-in, such as 90s or 15m (default 5m)", timeUpTo(maxTimeoutMs)),
+    timeout: option("Time limit for the sign-in, such as 90s or 15m (default 5m)", timeUpTo(maxSignInMs)),
     force: flag("Sign in again, even if you are signed in or no sign-in is needed"),
     ...configArgs,
   },
@@ -69,7 +67,7 @@ export const login = command({
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
     const report = await signIn(server, toolbox.catalog, openCredentials(io, args), {
       guide,
-      timeoutMs: args.timeout ?? usualTimeoutMs,
+      timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
       force: args.force === true,
     }).finally(() => activity.end());

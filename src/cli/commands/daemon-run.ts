@@ -11,11 +11,10 @@ import { shellSession } from "../../daemon/protocol.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
+import { maxIdleMs } from "../limits.ts";
 import { recorderOf } from "../recording.ts";
 import { logsOf, toolboxOf } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
-
-const maxIdleMs = 86_400_000;
 
 export default command({
   description:

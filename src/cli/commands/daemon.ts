@@ -26,10 +26,11 @@ import type { Status } from "../../daemon/protocol.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { defaultLines } from "../limits.ts";
 import { saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { table } from "../table.ts";
-import { defaultLines, followLog, logArgs } from "./logs.ts";
+import { followLog, logArgs } from "./logs.ts";
 
 export const status = command({
   description: "List the running daemons and their servers. Each config whose tools were called recently has a daemon.",

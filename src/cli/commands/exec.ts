@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { about, either, named, record, text } from "../../base/json-shape.ts";
+import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
@@ -67,7 +68,7 @@ export default command({
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
-    sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
+    sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
     const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);

@@ -13,6 +13,7 @@ import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
 import { ageText } from "../layout.ts";
+import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
@@ -20,12 +21,6 @@ import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { openToolbox } from "../session.ts";
 import { table } from "../table.ts";
-
-/** Characters of a program in the list. */
-const maxCode = 60;
-
-/** Characters of a program that are read for the list, because white space is shortened. */
-const maxRead = 2_000;
 
 const listed = {
   id: text,
@@ -53,7 +48,7 @@ export const list = command({
     const executions = await toolbox.executions();
     const stored = await executions.stored.list(toolbox);
     const open = stored.length === 0 ? [] : await toolbox.approvals.open();
-    const rows = stored.map((row) => storedExecution(row, aboutRequest(row.request, maxRead), executions));
+    const rows = stored.map((row) => storedExecution(row, aboutRequest(row.request, maxReadCodeChars), executions));
     const found = withApprovals(await Promise.all(rows), open);
     const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
@@ -172,5 +167,5 @@ function jsonOf({ id, startedAt, door, state }: ListedExecution) {
 /** The beginning of the program on one line. */
 function codeOf({ code = "" }: ListedExecution): string {
   const line = visibleText(code).replace(/\s+/g, " ").trim();
-  return line.length <= maxCode ? line : `${line.slice(0, maxCode - 1)}…`;
+  return line.length <= maxListedCodeChars ? line : `${line.slice(0, maxListedCodeChars - 1)}…`;
 }

@@ -24,11 +24,8 @@ import {
 import { settingOf } from "../init/setting.ts";
 import { type Started, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
+import { defaultStartsMs, maxStartsMs } from "../limits.ts";
 import { errorText } from "../report.ts";
-
-/** Default time limit for all servers together. */
-const usualStartMs = 30_000;
-const maxStartMs = 600_000;
 
 export default command({
   description:
@@ -56,7 +53,7 @@ export default command({
       ...repeatable,
     }),
     "no-start": flag("Do not start any server; tools are not counted"),
-    timeout: option("Time limit for all servers to answer (default 30s)", timeUpTo(maxStartMs)),
+    timeout: option("Time limit for all servers to answer (default 30s)", timeUpTo(maxStartsMs)),
     config: {
       ...configArgs.config,
       description: "Config file to write (default: your own); with --project, the project's",
@@ -82,7 +79,7 @@ export default command({
     const starting = {
       isWanted: !args["no-start"],
       withProject: args.project === true,
-      withinMs: args.timeout ?? usualStartMs,
+      withinMs: args.timeout ?? defaultStartsMs,
       toolboxes,
     };
     const started: Started[] = [];

@@ -4,6 +4,7 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, named, nothing, record, text, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
+import { megabyte } from "../../base/units.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
@@ -235,7 +236,7 @@ function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked
 }
 
 function memoryText(bytes: number | undefined): string {
-  return bytes === undefined ? "-" : `${Math.round(bytes / 1_048_576)} MB`;
+  return bytes === undefined ? "-" : `${Math.round(bytes / megabyte)} MB`;
 }
 
 /** Marks servers that the daemon runs as ready. Without a daemon the facts are unchanged. */

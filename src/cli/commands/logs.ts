@@ -27,11 +27,9 @@ import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
+import { defaultLines } from "../limits.ts";
 import { table } from "../table.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
-
-/** Number of lines that are shown without `--lines`. */
-export const defaultLines = 50;
 
 /** The flags of commands that show a log. */
 export const logArgs = {

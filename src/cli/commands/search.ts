@@ -30,6 +30,7 @@ import { configArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { wrapped } from "../layout.ts";
+import { maxServersOfNothingFound } from "../limits.ts";
 import { countingServers } from "../progress.ts";
 import { countMark } from "../recording.ts";
 import { valueText } from "../report.ts";
@@ -221,9 +222,6 @@ function answerTo(query: string, { limit, detail, known }: HowToAnswer, toolbox:
   }
 }
 
-/** Maximum number of servers named when nothing was found. */
-const maxServers = 20;
-
 /** `width` is that of the terminal, where lines are wrapped. */
 export function foundText(tools: FoundTool[], detail: Detail, width: number | undefined): string {
   return tools.map((tool) => entryText(tool, detail, width)).join(detail === "names" ? "" : "\n");
@@ -255,8 +253,9 @@ function nothingText(query: string, { searched, tools }: SearchResult, { catalog
   if (searched === 0) return "The configured servers have no tools.\n";
   if (tools.length > 0) return "";
   const { near, servers } = overview(query, catalog);
-  const shown = servers.slice(0, maxServers).map(({ server, tools }) => `${server} (${tools})`);
-  const more = servers.length > maxServers ? ` and ${servers.length - maxServers} more` : "";
+  const shown = servers.slice(0, maxServersOfNothingFound).map(({ server, tools }) => `${server} (${tools})`);
+  const more =
+    servers.length > maxServersOfNothingFound ? ` and ${servers.length - maxServersOfNothingFound} more` : "";
   const lines = [`None of ${searched} tools matches. Try other words.\n`];
   if (near.length > 0) lines.push(`Similar names: ${near.join(", ")}\n`);
   if (shown.length > 0) lines.push(`Servers with tools: ${shown.join(", ")}${more}\n`);

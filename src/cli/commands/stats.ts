@@ -16,11 +16,12 @@ import {
   tokenizer,
 } from "../../programs/ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../programs/ledger/store.ts";
-import { defaultDays } from "../../programs/limits.ts";
+import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import { type Canvas, chart, wrapped } from "../layout.ts";
+import { maxStatisticsBars, maxStatisticsTools, minStatisticsChars } from "../limits.ts";
 import { warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { bold, dim } from "../terminal-output.ts";
@@ -30,14 +31,11 @@ const statsShape = either(
   about("With --reset", record({ reset: exactly(true) })),
 );
 
-/** The ledger keeps single days for this long. */
-const maxDays = 100;
-
 export default command({
   description:
     "Show what was called in all your projects, and how many tokens stayed out of the context. The figures are sums from the ledger, which stores no contents.",
   args: {
-    days: option(`Number of days to show, including today (default ${defaultDays})`, countUpTo(maxDays)),
+    days: option(`Number of days to show, including today (default ${defaultDays})`, countUpTo(ledgerKeptDays)),
     all: flag("Show all figures; older ones are summed by month and year"),
     server: option("Show only calls to this server", { valueHint: "name", complete: "server" }),
     hooks: flag("Show which text led agents to the registry, judged by the first access of each session"),
@@ -83,15 +81,6 @@ function unknownServer(server: string, servers: string[]): ClaudikinsError {
     hint: didYouMean(server, servers) ?? `Servers with figures: ${servers.sort().join(", ") || "none"}`,
   });
 }
-
-/** Maximum number of tools in the table. The JSON contains all. */
-const maxTools = 30;
-
-/** Maximum number of bars, the latest ones. */
-const maxBars = 31;
-
-/** Minimum width in characters for all columns. */
-const wideTable = 72;
 
 function statsText(statistics: Statistics, server: string | undefined, canvas: Canvas): string {
   const { total, periods, tools } = statistics;
@@ -154,7 +143,7 @@ function comparisonText({ tokens }: Figures, { columns }: Canvas): string {
 }
 
 function chartText(periods: PeriodFigures[], server: string | undefined, canvas: Canvas): string {
-  const bars = periods.slice(-maxBars).map(({ period, tokens }) => {
+  const bars = periods.slice(-maxStatisticsBars).map(({ period, tokens }) => {
     const value = server === undefined ? tokens.keptOut : tokens.results.without;
     return { name: period, value, text: grouped(value) };
   });
@@ -163,9 +152,9 @@ function chartText(periods: PeriodFigures[], server: string | undefined, canvas:
 }
 
 function toolsText({ tools }: Statistics, { columns }: Canvas): string {
-  const isWide = columns === undefined || columns >= wideTable;
+  const isWide = columns === undefined || columns >= minStatisticsChars;
   const rows = tools
-    .slice(0, maxTools)
+    .slice(0, maxStatisticsTools)
     .map(({ server, tool, calls, failures, durationMs, resultChars, takenTokens }) => [
       `${server}.${tool}`,
       grouped(calls),
@@ -176,7 +165,8 @@ function toolsText({ tools }: Statistics, { columns }: Canvas): string {
     ]);
   const numbers = ["calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
   const head = ["tool", ...numbers.map((number) => ({ number }))];
-  const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json lists all)\n` : "";
+  const more =
+    tools.length > maxStatisticsTools ? `and ${tools.length - maxStatisticsTools} more tools (--json lists all)\n` : "";
   return `${table(head, rows, columns)}${more}`;
 }
 

@@ -30,6 +30,7 @@ import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
+import { defaultCalls, defaultRows, minTraceChars } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { waterfallText } from "../waterfall-text.ts";
@@ -50,12 +51,6 @@ const traceShape = either(
   named("Cleared", about("With --clear", record({ cleared: texts }))),
 );
 
-/** Minimum width in characters for all columns. */
-const wideTable = 90;
-
-const defaultListed = 20;
-const defaultCalls = 40;
-
 export default command({
   description:
     "Show recorded executions, or the timeline of one execution's calls. exec and serve record every execution, with sizes only. " +
@@ -67,7 +62,7 @@ export default command({
       complete: "execution",
     }),
     limit: option(
-      `Maximum number of executions to list (default ${defaultListed}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
+      `Maximum number of executions to list (default ${defaultRows}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
       { short: "n", ...countUpTo(100_000) },
     ),
     html: option("Write the execution as a self-contained HTML page", { valueHint: "file", complete: "file" }),
@@ -90,7 +85,7 @@ export default command({
     const stored = await storedExecutions(args, io);
     const isOver = ({ id }: Summary) => !stored.open.some((each) => each.id === id);
     const executions = { ...recorded, own: recorded.own.filter(isOver) };
-    if (wanted === undefined) return listed(executions, stored, limit ?? defaultListed, args.all === true, io);
+    if (wanted === undefined) return listed(executions, stored, limit ?? defaultRows, args.all === true, io);
     refuseOpen(wanted, stored.open);
     const id = idOf(wanted, executions);
     if (html !== undefined) {
@@ -212,7 +207,7 @@ function listed(
     executions: all.flatMap(({ summary }) => summary ?? []),
   };
   if (all.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
-  const isWide = columns === undefined || columns >= wideTable;
+  const isWide = columns === undefined || columns >= minTraceChars;
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
   const head = [
     "id",

@@ -15,6 +15,7 @@ import { firstSentence } from "../../tools/signature.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
+import { maxCompletedTools } from "../limits.ts";
 
 export interface Candidate {
   value: string;
@@ -33,9 +34,6 @@ export interface Place {
 }
 
 type Surroundings = Pick<Io, "env" | "cwd">;
-
-/** With more matching tools than this, servers are offered first. */
-const maxTools = 200;
 
 /** Returns the names of one kind. Throws what loading the config and the registry throws. */
 export async function namesOf(
@@ -141,7 +139,7 @@ function tools(servers: RegistryServer[], current: string): Candidate[] {
     })),
   );
   const fitting = all.filter(({ value }) => value.startsWith(current));
-  if (fitting.length <= maxTools || current.includes(".")) return all;
+  if (fitting.length <= maxCompletedTools || current.includes(".")) return all;
   return servers.map(({ name, description }) => ({ value: `${name}.`, about: description, isOpen: true }));
 }
 

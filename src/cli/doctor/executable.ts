@@ -9,6 +9,7 @@ import { selfCommand } from "../../config/self.ts";
 import { claudikinsName } from "../../setup/agents/supported/claudikins-entry.ts";
 import { readSeen } from "../../setup/upgrade/hint.ts";
 import { compareVersions } from "../../setup/upgrade/versions.ts";
+import { versionAnswerMs } from "../limits.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 import { unreadableStores } from "./unreadable-stores.ts";
 
@@ -88,11 +89,9 @@ function intoPath(): string {
   return `sh ${shellWord(join(folder, "..", "install.sh"))}`;
 }
 
-const patienceMs = 5_000;
-
 /** Starts the program with `--version`. Undefined if it prints no version. */
 export async function versionOf(program: string, env: Environment, signal: AbortSignal): Promise<string | undefined> {
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(versionAnswerMs)]);
   if (patience.aborted) return undefined;
   try {
     const child = Bun.spawn([program, "--version"], {

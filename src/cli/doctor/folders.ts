@@ -5,13 +5,12 @@ import { systemCodeOf } from "../../base/errors.ts";
 import { namesIn } from "../../base/files.ts";
 import { linkOnTheWay } from "../../base/guarded-folders.ts";
 import { inShell, shellWord } from "../../base/shell-word.ts";
+import { megabyte } from "../../base/units.ts";
 import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
+import { minFreeBytes } from "../limits.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("folders");
-
-/** With less free space, a tool result that is written to the workspace may not fit. */
-const fewBytes = 100 * 1_048_576;
 
 export function folderFindings({ config }: Parts, { env }: Scene): Finding[] {
   const { registry, workspace, bases } = config.folders;
@@ -88,7 +87,7 @@ function freeBytes(path: string): number | undefined {
 }
 
 export function spaceFindings(free: number | undefined, path: string): Finding[] {
-  if (free === undefined || free >= fewBytes) return [];
-  const text = `The workspace's disk has only ${Math.floor(free / 1_048_576)} MB left: ${path}`;
+  if (free === undefined || free >= minFreeBytes) return [];
+  const text = `The workspace's disk has only ${Math.floor(free / megabyte)} MB left: ${path}`;
   return [warning("folder.space", text, inShell(`df -h ${shellWord(nearest(path))}`, "Get-PSDrive"))];
 }

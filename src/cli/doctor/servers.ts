@@ -10,12 +10,10 @@ import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { wayOf } from "../../setup/sign-in/sign-ins.ts";
 import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
+import { slowStartShare } from "../limits.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("servers");
-
-/** A start that takes more than this share of its time limit is reported as slow. */
-const slowPart = 0.5;
 
 export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
   if (!scene.withServers) return [];
@@ -72,7 +70,7 @@ export function answered(
     const repair = "Check its documentation for the arguments and variables it needs.";
     return warning(idOf(name), `${name} started in ${durationText(startMs)}, but has no tools`, repair, facts);
   }
-  if (startMs > slowPart * startTimeoutMs) {
+  if (startMs > slowStartShare * startTimeoutMs) {
     const repair = `Raise "startTimeoutMs" of "${name}" in the config.`;
     return warning(
       idOf(name),

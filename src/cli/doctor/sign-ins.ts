@@ -5,12 +5,10 @@ import { shellWord } from "../../base/shell-word.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { networkServers, type Standing, standings } from "../../setup/sign-in/sign-ins.ts";
+import { signInEndsSoonMs } from "../limits.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("sign-ins");
-
-/** A sign-in that ends sooner and cannot be renewed is reported. */
-const soonMs = 24 * 3_600_000;
 
 export function signInFindings(toolbox: Parts, { credentialsFile }: Scene): Finding[] {
   let isDamaged = false;
@@ -35,7 +33,7 @@ function findingOf(standing: Standing): Finding[] {
   if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];
   if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
   const text = `Signed in to "${server}" for another ${waitText(expiresAt - Date.now())}`;
-  if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
+  if (expiresAt - Date.now() > signInEndsSoonMs) return [ok(id, text)];
   return [warning(id, `${text}; the sign-in cannot be renewed`, loginCommand(server))];
 }
 

@@ -20,6 +20,7 @@ import {
   titleOf,
 } from "../../setup/registries/registries.ts";
 import type { Io } from "../io.ts";
+import { maxListedMatches } from "../limits.ts";
 import { saying } from "../progress.ts";
 import { choose } from "../prompt.ts";
 
@@ -70,9 +71,6 @@ export interface Chosen {
   /** The registries that might have another server of this name and did not answer. */
   unsure: Failed[];
 }
-
-/** More matches are counted, and not listed. */
-const maxListed = 20;
 
 export interface Several {
   several: Found[];
@@ -135,7 +133,7 @@ async function exact({ words, version }: Wish, registries: readonly Registry[], 
 async function chooseOne({ words }: Wish, found: readonly Found[], io: Io): Promise<Found> {
   const [only, second] = found;
   if (only && !second) return only;
-  const listed = found.slice(0, maxListed);
+  const listed = found.slice(0, maxListedMatches);
   const more = found.length - listed.length;
   const choices = listed.map((each) => lineOf(each));
   const rest = more > 0 ? ` (${more} more are not listed: add words)` : "";
@@ -153,7 +151,7 @@ export function lineOf({ server: { name, version, description, status }, registr
 
 /** The error for several matches without a person who can choose. */
 export function severalError({ words }: Wish, several: readonly Found[]): ClaudikinsError {
-  const listed = several.slice(0, maxListed).map((each) => `  ${lineOf(each)}\n`);
+  const listed = several.slice(0, maxListedMatches).map((each) => `  ${lineOf(each)}\n`);
   const more = several.length - listed.length;
   const rest = more > 0 ? `  and ${more} more\n` : "";
   const what = several.length === 1 ? "This server matches" : `${several.length} servers match`;

@@ -4,13 +4,11 @@ import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { Answer } from "../command.ts";
 import type { Io } from "../io.ts";
+import { maxFoundServers } from "../limits.ts";
 import { table } from "../table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
 import type { foundShape } from "./flags.ts";
-
-/** More are counted, and not shown. */
-const maxShown = 50;
 
 /** Throws USAGE, SERVER_NOT_FOUND, and the error of a registry if no registry has answered and the catalog has nothing. */
 export async function searchServers(text: string, flags: readonly string[], io: Io): Promise<Answer> {
@@ -27,7 +25,7 @@ export async function searchServers(text: string, flags: readonly string[], io: 
     throw new ClaudikinsError("SERVER_NOT_FOUND", `No server for "${words.join(" ")}" was found in ${where}`, { hint });
   }
   const servers = [...known, ...found.map(foundJson)];
-  const shown = servers.slice(0, maxShown);
+  const shown = servers.slice(0, maxFoundServers);
   const names = new Map(registries.map(({ url, name }) => [url, name]));
   const rows = shown.map(({ name, version = "", description, status, registry }) => [
     name,

@@ -26,6 +26,7 @@ import { type Supplied, suppliedText } from "../../setup/agents/supported/model.
 import type { Survey, SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { privateReason } from "../../tools/catalog/session-of.ts";
+import { maxNamedVariables } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { choiceTexts } from "./questions.ts";
@@ -259,12 +260,9 @@ export function notesText(
   ]);
 }
 
-/** Maximum number of variables that are named. */
-const maxNames = 8;
-
 function withheldText(names: readonly string[]): string {
-  const rest = names.length - maxNames;
-  const shown = names.slice(0, maxNames).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  const rest = names.length - maxNamedVariables;
+  const shown = names.slice(0, maxNamedVariables).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
   return `servers get the variables that say where things are, and not ${shown}. To pass one on, add it to "inherit" of the server's entry`;
 }
 

@@ -1,9 +1,7 @@
 /** Lets SIGTERM, SIGINT and SIGHUP end the process when its main thread is blocked and cannot run its handlers. */
 import type { Log } from "../../base/log.ts";
 import { startWorker } from "../../base/off-thread.ts";
-
-/** The first answers to a host do not wait for the start of another thread. */
-const startAfterMs = 1_000;
+import { signalGuardAfterMs } from "../limits.ts";
 
 /**
  * Starts a thread that asks the main thread ten times a second whether it still runs. While it does not answer, the signals
@@ -15,7 +13,7 @@ export function guardSignals(log: Log): Disposable {
   let worker: Worker | undefined;
   const timer = setTimeout(() => {
     worker = startGuard(log);
-  }, startAfterMs);
+  }, signalGuardAfterMs);
   timer.unref();
   return {
     [Symbol.dispose]: () => {

@@ -2,10 +2,9 @@
 import { FFIType, type Pointer } from "bun:ffi";
 import { constants } from "node:os";
 import { libraryNames, openLibrary } from "../../base/c-library.ts";
+import { signalGuardLookMs } from "../limits.ts";
 
 declare const self: Worker;
-
-const intervalMs = 100;
 
 /** SIG_DFL */
 const defaultAction = null;
@@ -35,5 +34,5 @@ function watch(signal: (signal: number, handler: Handler) => Handler): void {
     }
     isAnswered = false;
     self.postMessage("alive?");
-  }, intervalMs);
+  }, signalGuardLookMs);
 }
