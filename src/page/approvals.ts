@@ -7,18 +7,13 @@ import { runJob } from "../tools/work/run.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Approval, Decided, Decision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
-
-/** Characters of the line of code. */
-const maxCode = 2_000;
-
-const maxDecided = 10;
-
-/** Longer arguments are indented in a worker, within this time in milliseconds. */
-const largeChars = 2_000;
-const limitMs = 10_000;
-
-/** How long decided approvals stay on the page. */
-const decidedMs = 60 * 60_000;
+import {
+  decidedShownMs,
+  indentingMs,
+  maxApprovalCodeChars,
+  maxIndentedInlineChars,
+  maxShownDecided,
+} from "./limits.ts";
 
 /** `config` is null for the demo. */
 export type Continued = (execution: string, config: string | null) => Promise<boolean>;
@@ -49,13 +44,13 @@ export class PageApprovals {
 
   async #list(now: number): Promise<Listed> {
     const open = await this.#approvals.open();
-    const decided = await this.#approvals.list({ decidedAfter: now - decidedMs });
+    const decided = await this.#approvals.list({ decidedAfter: now - decidedShownMs });
     return {
       approvals: open.map((each) => shown(each)),
       decided: decided
         .filter(({ state, decidedBy }) => state !== "open" && (decidedBy !== null || state === "expired"))
         .sort((one, other) => other.decidedAt! - one.decidedAt!)
-        .slice(0, maxDecided)
+        .slice(0, maxShownDecided)
         .map((each) => shown(each)),
     };
   }
@@ -66,7 +61,8 @@ export class PageApprovals {
     const json = await this.#approvals.argumentsOf(id);
     if (json === undefined) return found;
     // Deep arguments become much longer.
-    const args = json.length > largeChars ? await runJob({ work: "indented", json }, limitMs) : indentedJson(json);
+    const args =
+      json.length > maxIndentedInlineChars ? await runJob({ work: "indented", json }, indentingMs) : indentedJson(json);
     return { ...found, args };
   }
 
@@ -127,7 +123,7 @@ function shown(approval: stored.Approval): Approval {
     changed: changed ?? undefined,
     execution,
     line: line ?? undefined,
-    code: code?.slice(0, maxCode),
+    code: code?.slice(0, maxApprovalCodeChars),
     args: approval.excerpt,
     argsChars: approval.argsChars,
     config,

@@ -1,12 +1,10 @@
 /** Keeps what was read of files until their stamp changes, because the page asks for it often. */
 import { stampOf } from "../base/files.ts";
-
-/** The end of a process changes no file, so what is known of processes is read again after this time. */
-const freshMs = 2_000;
+import { processesFreshMs } from "./limits.ts";
 
 /** The stamp of the database and of the processes in it. `now` is in milliseconds, from any moment. */
 export function databaseStamp(file: string, now: number): string {
-  return [stampOf(file), stampOf(`${file}-wal`), Math.floor(now / freshMs)].join("\n");
+  return [stampOf(file), stampOf(`${file}-wal`), Math.floor(now / processesFreshMs)].join("\n");
 }
 
 export class Cached<T> {

@@ -15,11 +15,7 @@ import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Execution } from "./contract.ts";
-
-const maxListed = 100;
-
-/** Characters of a program. */
-const maxCode = 200;
+import { maxShownCodeChars, maxShownExecutions } from "./limits.ts";
 
 export class ExecutionsReader {
   readonly #toolbox: Toolbox;
@@ -41,7 +37,7 @@ export class ExecutionsReader {
     const recorded = this.#recorded.get(stampOf(executionsFolder(this.#env)), () => this.#readRecorded());
     const stamp = databaseStamp(storeFile(this.#env), performance.now());
     const stored = await this.#stored.get(stamp, () => this.#readStored());
-    return joined(withApprovals(stored, asking), recorded).slice(0, maxListed).map(shown);
+    return joined(withApprovals(stored, asking), recorded).slice(0, maxShownExecutions).map(shown);
   }
 
   #readRecorded(): Summary[] {
@@ -49,7 +45,7 @@ export class ExecutionsReader {
     try {
       const summaries = readSummaries(executionsFolder(this.#env), this.#summaries);
       this.#summaries = new Map(summaries.map((each) => [each.id, each]));
-      return summaries.filter(({ config }) => config === owner).slice(0, maxListed);
+      return summaries.filter(({ config }) => config === owner).slice(0, maxShownExecutions);
     } catch {
       // Records that cannot be read are none.
       return [];
@@ -59,7 +55,7 @@ export class ExecutionsReader {
   async #readStored(): Promise<ListedExecution[]> {
     try {
       const executions = await this.#toolbox.executions();
-      const rows = await executions.stored.newest(maxListed, this.#toolbox);
+      const rows = await executions.stored.newest(maxShownExecutions, this.#toolbox);
       const programs = new Map<string, AboutProgram>();
       for (const { id } of rows) programs.set(id, this.#programs.get(id) ?? (await this.#programOf(id, executions)));
       this.#programs = programs;
@@ -73,7 +69,7 @@ export class ExecutionsReader {
   /** Programs may be long, so each is read in a turn of its own. */
   async #programOf(id: string, executions: Executions): Promise<AboutProgram> {
     await eventLoopTurn();
-    return executions.stored.aboutProgram(id, maxCode, this.#toolbox);
+    return executions.stored.aboutProgram(id, maxShownCodeChars, this.#toolbox);
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parsedJson } from "../base/json-object.ts";
 import { type End, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes } from "../config/policy.ts";
+import { maxPageBodyBytes } from "./limits.ts";
 
 /** Sent by the page's script. Forms and images cannot send it, and other pages would need our permission. */
 const ownHeader = "claudikins-ui";
@@ -64,15 +65,12 @@ export const signInBody = z.strictObject({ server: name });
 /** The address that the browser shows at the end of a sign-in, when it could not load it. */
 export const pastedBody = z.strictObject({ server: name, address: z.string().max(100_000) });
 
-/** Longer bodies are refused, also by the server before they are read. */
-export const maxBodyBytes = 262_144;
-
 /** Throws if the body is not of the shape. */
 export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new RefusedRequest(415, "The body must be JSON");
   }
-  if (Number(request.headers.get("content-length") ?? maxBodyBytes + 1) > maxBodyBytes) {
+  if (Number(request.headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
     throw new RefusedRequest(413, "The body is too large");
   }
   const { success, data } = shape.safeParse(parsedJson(await request.text()));

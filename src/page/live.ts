@@ -1,5 +1,7 @@
 /** Sends the state to open pages as server-sent events, whenever it has changed. */
 
+import { maxQueuedEvents, pageKeepAliveMs } from "./limits.ts";
+
 interface LiveOptions {
   /** The state as JSON. */
   read(): Promise<string>;
@@ -9,10 +11,6 @@ interface LiveOptions {
 
 /** A line that keeps the connection open. */
 const keepAlive = ": still here\n\n";
-const keepAliveMs = 15_000;
-
-/** A page that is this far behind is disconnected, and connects again. */
-const maxQueued = 20;
 
 interface Reader {
   controller: ReadableStreamDefaultController<string>;
@@ -81,7 +79,7 @@ export class Live {
 
   #send(reader: Reader, state: string): void {
     const { controller } = reader;
-    const isLate = -(controller.desiredSize ?? 0) > maxQueued;
+    const isLate = -(controller.desiredSize ?? 0) > maxQueuedEvents;
     try {
       if (!reader.isOpen() || isLate) {
         reader.end();
@@ -89,7 +87,7 @@ export class Live {
         return;
       }
       const isNew = state !== reader.state;
-      if (!isNew && performance.now() - reader.sentAt < keepAliveMs) return;
+      if (!isNew && performance.now() - reader.sentAt < pageKeepAliveMs) return;
       // JSON has no line breaks.
       controller.enqueue(isNew ? `data: ${state}\n\n` : keepAlive);
       reader.state = state;

@@ -7,8 +7,7 @@ import { readCounts } from "../programs/ledger/store.ts";
 import { defaultDays } from "../programs/limits.ts";
 import { Cached } from "./cached.ts";
 import type { Savings } from "./contract.ts";
-
-const maxTools = 12;
+import { maxSavingsTools } from "./limits.ts";
 
 export class SavingsReader {
   readonly #folder: string;
@@ -38,7 +37,7 @@ export class SavingsReader {
       searches,
       calls,
       failures,
-      tools: tools.slice(0, maxTools).map(({ server, tool, calls, failures, durationMs }) => ({
+      tools: tools.slice(0, maxSavingsTools).map(({ server, tool, calls, failures, durationMs }) => ({
         server,
         tool,
         calls,

@@ -5,16 +5,8 @@ import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { PageApi } from "./api.ts";
 import type { Refused } from "./contract.ts";
-import {
-  bodyOf,
-  checkHost,
-  checkPeer,
-  checkSender,
-  cookieIn,
-  maxBodyBytes,
-  RefusedRequest,
-  sessionBody,
-} from "./guard.ts";
+import { bodyOf, checkHost, checkPeer, checkSender, cookieIn, RefusedRequest, sessionBody } from "./guard.ts";
+import { maxPageBodyBytes, pageLookMs } from "./limits.ts";
 import { Live } from "./live.ts";
 import { headers, howToOpen, pageFiles, tracePolicy } from "./page-files.ts";
 import { PageSessions, type SessionTimes, secret } from "./sessions.ts";
@@ -42,9 +34,6 @@ const cookie = "claudikins";
 /** No other address is served, so that each connection has one owner to look for. */
 const hostname = "127.0.0.1";
 
-/** How often the state is compared while a page is open. */
-const lookMs = 400;
-
 export class PageServer {
   readonly #options: PageServerOptions;
   readonly #sessions: PageSessions;
@@ -66,13 +55,13 @@ export class PageServer {
   constructor(options: PageServerOptions) {
     this.#options = options;
     this.#sessions = new PageSessions(options.times);
-    this.#live = new Live({ read: () => this.#readState(), everyMs: lookMs });
+    this.#live = new Live({ read: () => this.#readState(), everyMs: pageLookMs });
     this.#server = Bun.serve({
       hostname,
       port: 0,
       development: false,
       reusePort: false,
-      maxRequestBodySize: maxBodyBytes,
+      maxRequestBodySize: maxPageBodyBytes,
       fetch: (request, server) => this.#answer(request, server),
     });
     this.#host = `${hostname}:${this.#server.port}`;

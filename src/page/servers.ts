@@ -11,6 +11,7 @@ import { inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
 import type { DeniedPattern, Server, SignIn, Tool, Tools } from "./contract.ts";
+import { maxShownDescriptionChars } from "./limits.ts";
 
 /** What the daemon of the config knows of its servers. */
 export interface RunningServers {
@@ -81,9 +82,6 @@ function stateIn(
   return { state: kind as Server["state"], stateText: words, problem };
 }
 
-/** Characters of a description. */
-const maxDescription = 300;
-
 export class ToolViews {
   /** Tools whose policy the page has changed, by server. A tool that was denied is listed by its server again only later. */
   readonly #touched = new Map<string, Map<string, RegistryTool>>();
@@ -132,7 +130,7 @@ function toolOf({ name, description, title, annotations }: RegistryTool, policy:
   const confirmation = policy && confirmationOf(policy, name);
   return {
     name,
-    description: firstSentence(description || title || "").slice(0, maxDescription),
+    description: firstSentence(description || title || "").slice(0, maxShownDescriptionChars),
     effect: effectOf(annotations),
     denied,
     confirm: confirmation?.mode ?? "never",

@@ -6,8 +6,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { login, serverToSignInTo } from "../setup/sign-in/sign-ins.ts";
 import type { SignIn } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
-
-const timeoutMs = 300_000;
+import { pageSignInMs } from "./limits.ts";
 
 interface Running {
   /** Undefined until the server has said where to sign in. */
@@ -51,7 +50,7 @@ export class PageSignIns {
         running.problem = "An answer arrived for another sign-in. Still waiting for this one.";
       },
     };
-    const options = { guide, timeoutMs, signal: this.#closing.signal, force: false };
+    const options = { guide, timeoutMs: pageSignInMs, signal: this.#closing.signal, force: false };
     const done = login(server, toolbox.catalog, credentials, options).then(
       () => undefined,
       (error: unknown) => toClaudikinsError(error),

@@ -1,14 +1,13 @@
 /** Times that change while the page is open. */
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../../base/duration.ts";
-
-const everyMs = 1_000;
+import { agesRedrawMs } from "../limits.ts";
 
 /** The time, which changes every second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => setNow(Date.now()), agesRedrawMs);
     return () => clearInterval(timer);
   }, []);
   return now;

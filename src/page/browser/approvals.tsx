@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Approval, Decided, Decision, State } from "../contract.ts";
+import { movedCardMs } from "../limits.ts";
 import { Age, useNow } from "./age.tsx";
 import { get, post } from "./client.ts";
 import { isCommand } from "./keys.tsx";
@@ -11,9 +12,6 @@ import { useAction, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, ScrolledText, Text, ToolName, visibleLines } from "./text.tsx";
-
-/** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
-const settleMs = 500;
 
 const said: Record<Decision, string> = {
   once: "Approved once",
@@ -68,7 +66,7 @@ export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }
             ownConfig={state.config}
             hasKeys={hasKeys}
             item={roving.item(approval.id)}
-            hasMoved={() => performance.now() - movedAt.current < settleMs}
+            hasMoved={() => performance.now() - movedAt.current < movedCardMs}
           />
         ))}
       </ul>

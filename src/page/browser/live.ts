@@ -1,5 +1,6 @@
 /** Follows the state of the daemon: by events while the page is visible, and by a request now and then while it is hidden. */
 import type { State } from "../contract.ts";
+import { hiddenLookMs, maxUnansweredRequests, reconnectMs } from "../limits.ts";
 import { Failure, get } from "./client.ts";
 
 export interface Listener {
@@ -7,12 +8,6 @@ export interface Listener {
   /** There is no session, or the daemon has ended. The page follows nothing any more. */
   onEnd(why: "no session" | "ended"): void;
 }
-
-const hiddenMs = 30_000;
-const retryMs = 1_000;
-
-/** Requests in a row that nobody answers until the daemon counts as ended. */
-const maxFailures = 4;
 
 export function follow({ onState, onEnd }: Listener): () => void {
   let stream: EventSource | undefined;
@@ -45,7 +40,7 @@ export function follow({ onState, onEnd }: Listener): () => void {
       return true;
     } catch (error) {
       if (error instanceof Failure && error.status === 401) end("no session");
-      else if (++failures >= maxFailures) end("ended");
+      else if (++failures >= maxUnansweredRequests) end("ended");
       return false;
     }
   };
@@ -60,7 +55,7 @@ export function follow({ onState, onEnd }: Listener): () => void {
     stream.onerror = () => {
       stream?.close();
       void request().then(() => {
-        if (!isOver) later(retryMs);
+        if (!isOver) later(reconnectMs);
       });
     };
   };
@@ -71,7 +66,7 @@ export function follow({ onState, onEnd }: Listener): () => void {
     clearTimeout(timer);
     if (isOver) return;
     if (document.visibilityState === "visible") listen();
-    else void request().then(() => !isOver && later(hiddenMs));
+    else void request().then(() => !isOver && later(hiddenLookMs));
   };
 
   document.addEventListener("visibilitychange", start);

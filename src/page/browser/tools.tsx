@@ -2,13 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { grouped } from "../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, Server, Tool, Tools } from "../contract.ts";
+import { shownToolsStep } from "../limits.ts";
 import { get, post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, Text } from "./text.tsx";
-
-/** Rows that are shown at first, and with each "Show more". */
-const step = 100;
 
 const modeWords: Record<ConfirmMode, string> = {
   never: "never ask",
@@ -37,7 +35,7 @@ type Change = { access: "allowed" | "denied" } | { confirm: ConfirmMode };
 export function ToolList({ server, state, mark }: { server: string; state: Server["state"]; mark: string }) {
   const { found, isSaving, change } = useTools(server, mark);
   const [filter, setFilter] = useState("");
-  const [most, setMost] = useState(step);
+  const [most, setMost] = useState(shownToolsStep);
   if (!found) return <p class="about">Loading the tools …</p>;
   if (!found.isKnown && found.patterns.length === 0) {
     return (
@@ -51,14 +49,14 @@ export function ToolList({ server, state, mark }: { server: string; state: Serve
         text={filter}
         onInput={(text) => {
           setFilter(text);
-          setMost(step);
+          setMost(shownToolsStep);
         }}
       />
       {!found.canChange && <p class="about">The demo has no config file, so its policy cannot be changed.</p>}
       <Rows tools={fitting.slice(0, most)} isDisabled={!found.canChange || isSaving} onChange={change} />
       {fitting.length === 0 && <p class="empty">No tool fits.</p>}
       {fitting.length > most && (
-        <button type="button" onClick={() => setMost(most + step)}>
+        <button type="button" onClick={() => setMost(most + shownToolsStep)}>
           Show more: {grouped(most)} of {grouped(fitting.length)} are shown
         </button>
       )}

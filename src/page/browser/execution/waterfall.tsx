@@ -6,10 +6,8 @@ import { durationText } from "../../../base/duration.ts";
 import { axisMs, mostAtOnce, mostTelling, openCalls, ticks } from "../../../programs/trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../../../programs/trace/record.ts";
 import { leftText, tookMs, toolOf } from "../../../programs/trace/record-text.ts";
+import { maxWaterfallRows } from "../../limits.ts";
 import { Text } from "../text.tsx";
-
-/** Maximum number of rows. */
-const maxRows = 500;
 
 const colours = 6;
 
@@ -27,7 +25,7 @@ export interface Layout {
 
 export function layoutOf(record: ExecutionRecord): Layout {
   const totalMs = axisMs(record);
-  const { shown, left } = mostTelling(record.timeline, maxRows);
+  const { shown, left } = mostTelling(record.timeline, maxWaterfallRows);
   const byLine = new Map<number, number[]>();
   for (const [row, [, { line }]] of shown.entries()) {
     if (line !== undefined) byLine.set(line, [...(byLine.get(line) ?? []), row]);

@@ -1,0 +1,80 @@
+/** The limits of the page: how often it looks for changes, how much it shows, and what it may ask. */
+
+import { hourMs, minuteMs } from "../base/units.ts";
+
+// Looking for changes
+
+/** How often the state is compared while a page is open. */
+export const pageLookMs = 400;
+
+/** The end of a process changes no file, so what is known of processes is read again after this time. */
+export const processesFreshMs = 2_000;
+
+/** Time without events after which an open page gets a keep-alive. */
+export const pageKeepAliveMs = 15_000;
+
+/** Events that wait for a page. A page that is further behind is disconnected, and connects again. */
+export const maxQueuedEvents = 20;
+
+/** How often a page that is hidden asks for the state. */
+export const hiddenLookMs = 30_000;
+
+/** Delay before a page connects again. */
+export const reconnectMs = 1_000;
+
+/** Requests in a row that nobody answers until the daemon counts as ended. */
+export const maxUnansweredRequests = 4;
+
+/** How often the ages on the page are drawn again. */
+export const agesRedrawMs = 1_000;
+
+// Acting
+
+/** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
+export const movedCardMs = 500;
+
+/** Longer bodies are refused, also by the server before they are read. */
+export const maxPageBodyBytes = 262_144;
+
+/** Time for a person to sign in. */
+export const pageSignInMs = 5 * minuteMs;
+
+// Approvals
+
+/** Characters of the line of code of an approval. */
+export const maxApprovalCodeChars = 2_000;
+
+/** Decided approvals on the page. */
+export const maxShownDecided = 10;
+
+/** How long decided approvals stay on the page. */
+export const decidedShownMs = hourMs;
+
+/** Longer arguments are indented in a worker. */
+export const maxIndentedInlineChars = 2_000;
+
+/** Time for the worker to indent them. */
+export const indentingMs = 10_000;
+
+// Executions, tools and savings
+
+/** Executions in the list. */
+export const maxShownExecutions = 100;
+
+/** Characters of a program in the list. */
+export const maxShownCodeChars = 200;
+
+/** Calls of an execution that are shown as rows. */
+export const maxWaterfallRows = 500;
+
+/** Time for a worker to make the page of an execution. */
+export const executionPageMs = 20_000;
+
+/** Characters of the description of a tool. */
+export const maxShownDescriptionChars = 300;
+
+/** Tools that are shown at first, and with each "Show more". */
+export const shownToolsStep = 100;
+
+/** Tools in the chart of calls. */
+export const maxSavingsTools = 12;
