@@ -56,7 +56,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "5935a2dd4675a783",
     fresh: "c05ad302171db0d9",
-    writers: "cd35344cfc0e3996",
+    writers: "f42fedd747630223",
   });
 });
 

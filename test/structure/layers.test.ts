@@ -129,7 +129,7 @@ function circles(): string[] {
 const execution = "page/browser/execution/";
 
 /** What the page in the browser carries of other rooms. They import nothing. */
-const carried = ["policy/visible.ts", "base/duration.ts", "base/counted.ts"];
+const carried = ["policy/visible.ts", "base/duration.ts", "base/counted.ts", "base/units.ts", "page/limits.ts"];
 
 describe("imports", () => {
   test("are found: every kind, in every file", () => {
@@ -229,7 +229,7 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
-  test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters and the texts of numbers", () => {
+  test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters the texts of numbers, and limits", () => {
     const browser = imports.filter(({ from }) => from.startsWith("page/browser/") && !from.startsWith(execution));
     const allowed = ({ to, ours, typeOnly }: Import) =>
       ours
@@ -237,13 +237,19 @@ describe("imports", () => {
         : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
-    expect(imports.filter(({ from }) => [...carried, "page/contract.ts"].includes(from)).map(shown)).toEqual([]);
+    const byCarried = imports.filter(({ from }) => [...carried, "page/contract.ts"].includes(from));
+    expect(byCarried.filter(({ to }) => to !== "base/units.ts").map(shown)).toEqual([]);
   });
 
   test("by the page of an execution include nothing that needs Bun, and no hooks, because it is made without a browser", () => {
     const entry = `${execution}execution.tsx`;
     const loaded = loadedWith(entry).filter((each) => each !== entry && !each.startsWith("page/browser/"));
-    const texts = ["programs/outcome-text.ts", "programs/trace/overlap.ts", "programs/trace/record-text.ts"];
+    const texts = [
+      "programs/limits.ts",
+      "programs/outcome-text.ts",
+      "programs/trace/overlap.ts",
+      "programs/trace/record-text.ts",
+    ];
     expect(loaded.sort()).toEqual([...carried, ...texts, "base/json-object.ts", "preact"].sort());
     // Only the script is loaded by a browser.
     expect(loadedWith(`${execution}script.ts`).slice(1)).toEqual(["page/browser/list-keys.ts"]);
