@@ -59,6 +59,7 @@ export const defaultToolsSearchLimit = 10;
 
 /** The highest limit that the program may set. */
 export const maxToolsSearchLimit = 100;
+/** Characters of the name of a tool in a line about its progress. */
 export const maxProgressNameChars = 100;
 
 /** Characters of a server's message about its progress. */
