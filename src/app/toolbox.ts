@@ -10,7 +10,7 @@ import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder, userConfigFile } from "../config/locations.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
-import { ApprovalDesk } from "../policy/approvals/desk.ts";
+import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
 import type { ExecutionRecorder } from "../programs/recording.ts";
@@ -24,7 +24,7 @@ import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
-export interface ToolboxOptions extends Omit<PoolOptions, "desk" | "stored"> {
+export interface ToolboxOptions extends Omit<PoolOptions, "queue" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins trace`. It ends with the toolbox. */
@@ -87,7 +87,7 @@ export class Toolbox implements AsyncDisposable {
     this.approvals = lender?.approvals ?? new Approvals({ env });
     this.pool = new Pool(config.servers, {
       ...options,
-      desk: this.#desk(),
+      queue: this.#approvalQueue(),
       stored: (server) => this.catalog.find(server),
     });
     this.catalog =
@@ -120,10 +120,10 @@ export class Toolbox implements AsyncDisposable {
     return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log, otherBuilds });
   }
 
-  #desk(): ApprovalDesk {
+  #approvalQueue(): StoredQueue {
     const { config, approvals } = this;
     const { person, waitsForApprovals = false } = this.#options;
-    return new ApprovalDesk({
+    return new StoredQueue({
       approvals,
       config: configOwner(config.origin),
       waits: () => waitsForApprovals && config.approvals.wait,

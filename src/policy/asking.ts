@@ -2,8 +2,8 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
+import type { MadeCall, UnsignedDecision } from "./approval-queue.ts";
 import type { ToolDefinition } from "./definition.ts";
-import type { MadeCall, Said } from "./desk.ts";
 import { type Question, questionText } from "./question.ts";
 import type { Refusal } from "./refusals.ts";
 
@@ -29,6 +29,9 @@ export interface CallContext {
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
 }
+
+/** A yes with the definition that it counts for, or the parts of the definition that have changed since the person was asked. */
+export type Permission = { allowed: ToolDefinition } | { changed: string[] };
 
 /** A question about a call, and everything that belongs to it. */
 export interface Asked {
@@ -68,7 +71,7 @@ export function isYes(answer: Answer | "late"): answer is "once" | "session" {
 export const isNo = (how: Refusal) => how === "no" || how === "declined";
 
 /** What a person said. Undefined if there was no answer. */
-export function saidBy(answer: Answer | "late"): Said | { state: "expired" } | undefined {
+export function saidBy(answer: Answer | "late"): UnsignedDecision | { state: "expired" } | undefined {
   if (isYes(answer)) return { state: "approved", scope: answer };
   if (answer === "no") return { state: "denied" };
   if (answer === "declined") return { state: "denied", all: true };

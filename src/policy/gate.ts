@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { ServerPolicy } from "../config/policy.ts";
+import { type ApprovalQueue, boundTo } from "./approval-queue.ts";
 import { excessOf, turnFor } from "./argument-size.ts";
 import {
   type Asked,
@@ -13,6 +14,7 @@ import {
   denied,
   isYes,
   keyOf,
+  type Permission,
   refused,
   saidBy,
 } from "./asking.ts";
@@ -26,9 +28,8 @@ import {
   isDestructive,
 } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import { boundTo, type Desk } from "./desk.ts";
-import { DeskQuestions } from "./desk-questions.ts";
 import { maxQuestionRounds } from "./limits.ts";
+import { QueuedQuestions } from "./queued-questions.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface ToolCall {
@@ -46,7 +47,7 @@ export interface GateOptions {
   asker: () => Asker | undefined;
   definition: DefinitionOf;
   /** Where calls of programs wait for a decision. Undefined if no decision is recorded. */
-  desk?: Desk | undefined;
+  queue?: ApprovalQueue | undefined;
 }
 
 /** What a call may be made with. */
@@ -87,11 +88,11 @@ export class Gate {
   /** Tools that the person has allowed for the session. */
   readonly #granted = new Map<string, Grant>();
   readonly #refusals = new Refusals();
-  readonly #deskQuestions: DeskQuestions;
+  readonly #queued: QueuedQuestions;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#deskQuestions = new DeskQuestions({ asker: options.asker, turns: this.#turns, refusals: this.#refusals });
+    this.#queued = new QueuedQuestions({ asker: options.asker, turns: this.#turns, refusals: this.#refusals });
   }
 
   /**
@@ -184,7 +185,7 @@ export class Gate {
       const account = this.#options.accountOf?.(call.server);
       const hint = allowingLine(call.server, policy, call.tool);
       if (excess !== undefined) throw unreadable(call, excess, hint);
-      const answer = await this.#settled(
+      const permission = await this.#settled(
         {
           question: { ...call, why: account === undefined ? why : `${why}; ${account}`, changed },
           definition,
@@ -193,9 +194,9 @@ export class Gate {
         },
         grant,
       );
-      if (answer === undefined) continue;
-      if (!Array.isArray(answer)) return answer;
-      changed = answer;
+      if (permission === undefined) continue;
+      if ("allowed" in permission) return permission.allowed;
+      changed = permission.changed;
       questions += 1;
     }
     throw denied(call, "was not called: its definition kept changing while the person was asked");
@@ -206,15 +207,15 @@ export class Gate {
   }
 
   /**
-   * Asks when it is the question's turn. Returns the definition that the person allowed, the parts that have changed meanwhile, or
-   * undefined if another answer may have settled the question: `grant` is the permission that does not suffice.
+   * Asks when it is the question's turn. Returns undefined if another answer may have settled the question: `grant` is the permission
+   * that does not suffice.
    */
-  async #settled(asked: Asked, grant: Grant | undefined): Promise<ToolDefinition | string[] | undefined> {
+  async #settled(asked: Asked, grant: Grant | undefined): Promise<Permission | undefined> {
     const { question, context } = asked;
     const { signal, clock, made } = context;
-    const desk = this.#options.desk;
-    const lies = desk?.waits && made ? { desk, made } : undefined;
-    const turns = lies ? this.#deskQuestions.placesOf(signal) : this.#turns;
+    const { queue } = this.#options;
+    const mayWait = queue?.waits && made ? { queue, made } : undefined;
+    const turns = mayWait ? this.#queued.placesOf(signal) : this.#turns;
     const allow = (scope: "once" | "session") => this.#allowed(scope, asked);
     clock?.hold();
     try {
@@ -222,8 +223,8 @@ export class Gate {
       if (turn && !(await turn)) throw cancelled(question);
       try {
         if (this.#granted.get(keyOf(question)) !== grant) return undefined;
-        if (lies) return await this.#deskQuestions.ask(lies.desk, lies.made, asked, allow);
-        return await allow(await this.#ask(desk, asked));
+        if (mayWait) return await this.#queued.ask(mayWait.queue, mayWait.made, asked, allow);
+        return await allow(await this.#ask(queue, asked));
       } finally {
         turns.release();
       }
@@ -233,19 +234,16 @@ export class Gate {
   }
 
   /** The tool may have changed while the person decided, and the answer counts only for what they saw. */
-  async #allowed(
-    scope: "once" | "session",
-    { question, definition, context }: Asked,
-  ): Promise<ToolDefinition | string[]> {
+  async #allowed(scope: "once" | "session", { question, definition, context }: Asked): Promise<Permission> {
     const after = await this.#definition(question, context, true);
     const differences = changedParts(definition.digests, after.digests);
-    if (differences.length > 0) return differences;
+    if (differences.length > 0) return { changed: differences };
     if (scope === "session") this.#granted.set(keyOf(question), { digests: after.digests, isVoid: false });
-    return after;
+    return { allowed: after };
   }
 
   /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
-  async #ask(desk: Desk | undefined, asked: Asked): Promise<"once" | "session"> {
+  async #ask(queue: ApprovalQueue | undefined, asked: Asked): Promise<"once" | "session"> {
     const { question, definition, context, hint } = asked;
     const { signal, origin = signal, made } = context;
     const key = keyOf(question);
@@ -259,7 +257,7 @@ export class Gate {
     });
     const said = saidBy(answer);
     await turnFor(question.args);
-    if (said) await desk?.note(question, boundTo(definition, question.args), said, made);
+    if (said) await queue?.note(question, boundTo(definition, question.args), said, made);
     if (isYes(answer)) return answer;
     this.#refusals.refused(key, signal, answer);
     throw refused(asked, answer);

@@ -1,7 +1,7 @@
 /** An execution of this process, and how somebody follows one. */
 
 import { atMost } from "../base/time-limit.ts";
-import { continuesElsewhere } from "../policy/desk.ts";
+import { continuesElsewhere } from "../policy/approval-queue.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { Starter } from "./asker.ts";

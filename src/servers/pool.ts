@@ -5,9 +5,9 @@ import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { accountNote } from "../config/accounts.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { ApprovalQueue, MadeCall } from "../policy/approval-queue.ts";
 import type { Asker } from "../policy/asking.ts";
 import { closingLine } from "../policy/decision.ts";
-import type { Desk, MadeCall } from "../policy/desk.ts";
 import { Gate } from "../policy/gate.ts";
 import type { Connection, Offer } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
@@ -60,7 +60,7 @@ export interface PoolOptions extends ConnectionOptions {
   /** The person at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
   /** Where calls wait for a person's decision, and decisions are recorded. */
-  desk?: Desk | undefined;
+  queue?: ApprovalQueue | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -83,7 +83,7 @@ export class Pool implements AsyncDisposable {
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, desk, ...options }: PoolOptions) {
+  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queue, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
     this.#person = person;
@@ -101,7 +101,7 @@ export class Pool implements AsyncDisposable {
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
-      desk,
+      queue,
     });
     this.#definitions = new LiveDefinitions({
       entries: servers,

@@ -19,7 +19,7 @@ export function serverOf(name: string, entry: Entry): NetworkServer {
 
 const redirectUrl = new URL("http://127.0.0.1:9/callback");
 
-export class Desk implements AsyncDisposable {
+export class AuthHarness implements AsyncDisposable {
   readonly folder: TemporaryFolder = temporaryFolder();
   readonly file = `${this.folder.path}/data/credentials.json`;
   readonly store = new CredentialStore(this.file);

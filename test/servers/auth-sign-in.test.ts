@@ -7,25 +7,25 @@ import { beginSignIn, lastRedirect, signInStatus, signOut } from "../../src/serv
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { root } from "../support/claudikins.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
-import { Desk, type Entry } from "./auth-harness.ts";
+import { AuthHarness, type Entry } from "./auth-harness.ts";
 
 setDefaultTimeout(60_000);
 
-let desk: Desk;
+let harness: AuthHarness;
 let server: OAuthFixture | undefined;
 const others: { stop(): unknown }[] = [];
 afterEach(async () => {
   const secrets = (await server?.secrets()) ?? [];
-  await desk[Symbol.asyncDispose]();
+  await harness[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
   server = undefined;
   await Promise.all(others.splice(0).map((each) => each.stop()));
-  desk.expectSecrecy(secrets);
+  harness.expectSecrecy(secrets);
 });
 
 async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}): Promise<OAuthFixture> {
   server = await oauthFixture(options);
-  desk = new Desk({ far: { url: server.url, ...entry } });
+  harness = new AuthHarness({ far: { url: server.url, ...entry } });
   return server;
 }
 
@@ -74,14 +74,14 @@ describe("sign-in", () => {
   test.each(Object.keys(kinds))("works with %s", async (kind) => {
     const [options, oauth] = kinds[kind]!;
     const { stats, issuer, change } = await open(options, { oauth });
-    await desk.signIn();
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
     await change({ expireTokens: true });
-    expect(await desk.call("echo", { a: 2 })).toEqual({ a: 2 });
+    expect(await harness.call("echo", { a: 2 })).toEqual({ a: 2 });
     const { problems, refreshes } = await stats();
     expect({ problems, refreshes }).toEqual({ problems: [], refreshes: 1 });
-    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: true });
-    const status = signInStatus(desk.server(), desk.store) as { issuer: string };
+    expect(signInStatus(harness.server(), harness.store)).toMatchObject({ state: "signed in", renewable: true });
+    const status = signInStatus(harness.server(), harness.store) as { issuer: string };
     expect(new URL(status.issuer).href).toBe(new URL(issuer).href);
   });
 
@@ -93,24 +93,29 @@ describe("sign-in", () => {
     [{}, undefined, ""],
   ])("requests scopes for %j with %j in the config", async (options, scopes, asked) => {
     const { stats } = await open(options, { oauth: { scopes, grant: "authorization_code" } });
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     expect((await stats()).authorizations.map(({ scope }) => scope)).toEqual([asked]);
-    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ scopes: asked === "" ? [] : asked.split(" ") });
+    expect(signInStatus(harness.server(), harness.store)).toMatchObject({
+      scopes: asked === "" ? [] : asked.split(" "),
+    });
   });
 
   test("registers a client once per redirect, even if the person does not come back", async () => {
     const { stats } = await open();
     const begin = (port: number) =>
-      beginSignIn(desk.server(), desk.store, { redirectUrl: new URL(`http://127.0.0.1:${port}/callback`), signal });
+      beginSignIn(harness.server(), harness.store, {
+        redirectUrl: new URL(`http://127.0.0.1:${port}/callback`),
+        signal,
+      });
     await begin(9);
-    expect(lastRedirect(desk.server(), desk.store)?.href).toBe("http://127.0.0.1:9/callback");
-    await desk.signIn();
+    expect(lastRedirect(harness.server(), harness.store)?.href).toBe("http://127.0.0.1:9/callback");
+    await harness.signIn();
     expect((await stats()).registrations).toBe(1);
     await begin(10);
     expect((await stats()).registrations).toBe(2);
     // Beginning a sign-in does not change the existing one.
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
   });
 });
 
@@ -122,7 +127,7 @@ describe("a client metadata document", () => {
 
   async function signIn(oauth: Entry["oauth"]): Promise<void> {
     const options = { redirectUrl, signal: AbortSignal.timeout(60_000) };
-    const begun = await beginSignIn({ ...desk.server(), oauth }, desk.store, options);
+    const begun = await beginSignIn({ ...harness.server(), oauth }, harness.store, options);
     const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
     await begun!.finish(new URL(page.headers.get("location")!));
   }
@@ -130,7 +135,7 @@ describe("a client metadata document", () => {
   test("may be the one in the docs, with its own address", async () => {
     const { stats } = await open({ clientDocuments: published });
     await signIn({ clientMetadataUrl, callbackPort: Number(redirectUrl.port), grant: "authorization_code" });
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
     const { registrations, authorizations, problems } = await stats();
     expect([registrations, problems, authorizations.map(({ clientId }) => clientId)]).toEqual([
       0,
@@ -156,7 +161,7 @@ describe("a client metadata document", () => {
 
   test("is proposed by the error where a client cannot register itself", async () => {
     await open({ clientDocuments: {}, registration: false });
-    expect(await desk.failure(signIn(undefined))).toContain(
+    expect(await harness.failure(signIn(undefined))).toContain(
       '"oauth": { "clientMetadataUrl": "https://…", "callbackPort": … }',
     );
   });
@@ -165,9 +170,9 @@ describe("a client metadata document", () => {
 describe("sign-out", () => {
   test("revokes and forgets tokens once", async () => {
     const { stats } = await open();
-    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
-    await desk.signIn();
-    expect(signInStatus(desk.server(), desk.store)).toEqual({
+    expect(signInStatus(harness.server(), harness.store)).toEqual({ state: "signed out" });
+    await harness.signIn();
+    expect(signInStatus(harness.server(), harness.store)).toEqual({
       state: "signed in",
       since: expect.any(Number),
       expiresAt: expect.any(Number),
@@ -175,27 +180,30 @@ describe("sign-out", () => {
       scopes: [],
       issuer: expect.any(String),
     });
-    await desk.call();
-    expect(await signOut(desk.server(), desk.store, { signal })).toBe(true);
-    expect(await signOut(desk.server(), desk.store, { signal })).toBe(false);
+    await harness.call();
+    expect(await signOut(harness.server(), harness.store, { signal })).toBe(true);
+    expect(await signOut(harness.server(), harness.store, { signal })).toBe(false);
     expect(await stats()).toMatchObject({ revocations: 1, problems: [] });
-    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
-    expect(await desk.failure(desk.call())).toContain("it needs a sign-in (401)");
+    expect(signInStatus(harness.server(), harness.store)).toEqual({ state: "signed out" });
+    expect(await harness.failure(harness.call())).toContain("it needs a sign-in (401)");
   });
 
   test.each([{ revocation: false }, { revocation: "error" }] as const)("works with %j", async (options) => {
     await open(options);
-    await desk.signIn();
-    expect(await signOut(desk.server(), desk.store, { signal })).toBe(true);
-    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+    await harness.signIn();
+    expect(await signOut(harness.server(), harness.store, { signal })).toBe(true);
+    expect(signInStatus(harness.server(), harness.store)).toEqual({ state: "signed out" });
   });
 
   test("is not the only end: tokens that cannot be renewed expire", async () => {
     await open({ refreshTokens: false });
-    await desk.signIn();
-    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: false });
-    await desk.store.update(desk.server(), (record) => ({ ...record!, tokens: { ...record!.tokens!, expiresAt: 5 } }));
-    expect(signInStatus(desk.server(), desk.store)).toEqual({
+    await harness.signIn();
+    expect(signInStatus(harness.server(), harness.store)).toMatchObject({ state: "signed in", renewable: false });
+    await harness.store.update(harness.server(), (record) => ({
+      ...record!,
+      tokens: { ...record!.tokens!, expiresAt: 5 },
+    }));
+    expect(signInStatus(harness.server(), harness.store)).toEqual({
       state: "expired",
       since: expect.any(Number),
       expiresAt: 5,
@@ -223,53 +231,53 @@ describe("a failed sign-in", () => {
   test.each(Object.keys(kinds))("says why: %s", async (kind) => {
     const [options, entry, change] = kinds[kind]!;
     await open(options, entry);
-    const text = await desk.failure(desk.signIn("far", change));
+    const text = await harness.failure(harness.signIn("far", change));
     expect(text).toMatchSnapshot();
-    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+    expect(signInStatus(harness.server(), harness.store)).toEqual({ state: "signed out" });
   });
 
   test("a client that the authorization server no longer knows is forgotten at the end of the sign-in", async () => {
     const { change, stats } = await open();
     const forget = () => change({ forgetClients: true });
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
-    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const begun = await beginSignIn(harness.server(), harness.store, { redirectUrl, signal });
     const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
     await forget();
-    expect(await desk.failure(begun!.finish(new URL(page.headers.get("location")!)))).toMatchInlineSnapshot(`
+    expect(await harness.failure(begun!.finish(new URL(page.headers.get("location")!)))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_client: no such client
       hint: Start again: claudikins auth login far"
     `);
-    await desk.signIn();
+    await harness.signIn();
     expect((await stats()).registrations).toBe(2);
   });
 
   test("a sign-in can be finished only once", async () => {
     await open();
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
-    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const begun = await beginSignIn(harness.server(), harness.store, { redirectUrl, signal });
     const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
     const redirect = new URL(page.headers.get("location")!);
     const stranger = new URL(redirect);
     stranger.searchParams.set("state", "of another");
-    await desk.failure(begun!.finish(stranger));
+    await harness.failure(begun!.finish(stranger));
     // A request of another sign-in has not ended this one.
     await begun!.finish(redirect);
-    expect(await desk.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
+    expect(await harness.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": this sign-in is already done
       hint: Start again: claudikins auth login far"
     `);
-    await desk.call();
+    await harness.call();
   });
 
   test("a cancelled sign-in does not wait for a server", async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
     others.push(silent);
-    desk = new Desk({ far: { url: `http://127.0.0.1:${silent.port}/mcp` } });
+    harness = new AuthHarness({ far: { url: `http://127.0.0.1:${silent.port}/mcp` } });
     const cancel = new AbortController();
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
-    const begun = beginSignIn(desk.server(), desk.store, { redirectUrl, signal: cancel.signal });
+    const begun = beginSignIn(harness.server(), harness.store, { redirectUrl, signal: cancel.signal });
     setTimeout(() => cancel.abort(), 50);
-    expect(await desk.failure(begun)).toMatchInlineSnapshot(`"CANCELLED: The sign-in to far was cancelled"`);
+    expect(await harness.failure(begun)).toMatchInlineSnapshot(`"CANCELLED: The sign-in to far was cancelled"`);
   });
 
   /** A server that is its own authorization server, with the test's answers. */
@@ -292,7 +300,7 @@ describe("a failed sign-in", () => {
       },
     });
     others.push(started);
-    desk = new Desk({ far: { url: `http://127.0.0.1:${started.port}/mcp` } });
+    harness = new AuthHarness({ far: { url: `http://127.0.0.1:${started.port}/mcp` } });
     return started;
   }
 
@@ -307,7 +315,7 @@ describe("a failed sign-in", () => {
   /** Finishes a sign-in as if the person had agreed. */
   async function finish(): Promise<void> {
     const redirectUrl = new URL("http://127.0.0.1:9/callback");
-    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const begun = await beginSignIn(harness.server(), harness.store, { redirectUrl, signal });
     const state = begun!.authorizationUrl.searchParams.get("state");
     await begun!.finish(new URL(`${redirectUrl}?code=secret-code&state=${state}`));
   }
@@ -321,18 +329,18 @@ describe("a failed sign-in", () => {
         return Response.json({ error: "invalid_request", error_description: description }, { status: 400 });
       },
     });
-    const text = await desk.failure(finish());
+    const text = await harness.failure(finish());
     expect(text).not.toMatch(/secret/);
     expect(text).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_request: [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
       hint: Start again: claudikins auth login far"
     `);
-    desk.expectSecrecy(["secret-code", "secret-of-the-client"]);
+    harness.expectSecrecy(["secret-code", "secret-of-the-client"]);
   });
 
   test("a refusal with status 200 is a refusal", async () => {
     hostile({ "/register": register, "/token": () => Response.json({ error: "bad_verification_code" }) });
-    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+    expect(await harness.failure(finish())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: bad_verification_code
       hint: Start again: claudikins auth login far"
     `);
@@ -341,7 +349,7 @@ describe("a failed sign-in", () => {
   test("responses are read up to 1 MB", async () => {
     const page = () => new Response("x".repeat(2_000_000));
     hostile({ "/.well-known/oauth-authorization-server": page });
-    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+    expect(await harness.failure(finish())).toMatchInlineSnapshot(`
       "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server sent more than 1 MB
       hint: Report this to its operator, or add a token to its "headers" in the config."
     `);
@@ -353,7 +361,7 @@ describe("a failed sign-in", () => {
       const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
       const bomb = () => new Response(packed, { headers: { "content-encoding": "gzip" } });
       hostile({ "/register": register, [path]: bomb });
-      expect(await desk.failure(finish())).toContain("its authorization server sent more than 1 MB");
+      expect(await harness.failure(finish())).toContain("its authorization server sent more than 1 MB");
     },
   );
 
@@ -369,20 +377,20 @@ describe("a failed sign-in", () => {
     others.push(away);
     const there = () => Response.redirect(`http://127.0.0.1:${away.port}/token`, 307);
     hostile({ "/register": register, "/token": there });
-    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+    expect(await harness.failure(finish())).toMatchInlineSnapshot(`
       "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server returned no valid token
       hint: Report this to its operator, or add a token to its "headers" in the config."
     `);
     expect(seen).toEqual([]);
 
-    await desk[Symbol.asyncDispose]();
+    await harness[Symbol.asyncDispose]();
     hostile({ "/mcp": there });
-    await desk.store.update(desk.server(), () => ({
+    await harness.store.update(harness.server(), () => ({
       server: "far",
       issuer: "https://example.com",
       tokens: { access: "secret-token", scopes: [], since: 1, obtainedAt: 1 },
     }));
-    await desk.failure(desk.call());
+    await harness.failure(harness.call());
     expect(seen).toEqual([]);
   });
 
@@ -391,7 +399,7 @@ describe("a failed sign-in", () => {
       "/.well-known/oauth-protected-resource/mcp": () =>
         Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: ["http://nowhere.invalid"] }),
     });
-    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+    expect(await harness.failure(finish())).toMatchInlineSnapshot(`
       "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server does not use TLS (http://nowhere.invalid)
       hint: Ask its operator for an https:// address: signing in without TLS is unsafe."
     `);
@@ -405,20 +413,20 @@ describe("a failed sign-in", () => {
       // By the header, by the server's description, and by each endpoint of its authorization server.
       const header = { "www-authenticate": `Bearer resource_metadata="${address}/latest"` };
       hostile({ "/mcp": () => new Response("", { status: 401, headers: header }) });
-      expect(await desk.failure(finish())).toContain(nowhere);
-      await desk[Symbol.asyncDispose]();
+      expect(await harness.failure(finish())).toContain(nowhere);
+      await harness[Symbol.asyncDispose]();
       const { port } = hostile({
         "/.well-known/oauth-protected-resource/mcp": () =>
           Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: [address] }),
       });
-      expect(await desk.failure(finish())).toContain(nowhere);
+      expect(await harness.failure(finish())).toContain(nowhere);
       for (const endpoint of ["registration_endpoint", "authorization_endpoint", "token_endpoint"]) {
-        await desk[Symbol.asyncDispose]();
+        await harness[Symbol.asyncDispose]();
         hostile({
           "/register": register,
           "/.well-known/oauth-authorization-server": described({ [endpoint]: address }),
         });
-        expect([endpoint, await desk.failure(finish())]).toEqual([endpoint, expect.stringContaining(nowhere)]);
+        expect([endpoint, await harness.failure(finish())]).toEqual([endpoint, expect.stringContaining(nowhere)]);
       }
     },
   );
@@ -427,11 +435,11 @@ describe("a failed sign-in", () => {
     for (const endpoint of ["registration_endpoint", "authorization_endpoint", "token_endpoint"]) {
       const away = { [endpoint]: "https://bank.example@evil.example/x" };
       hostile({ "/register": register, "/.well-known/oauth-authorization-server": described(away) });
-      expect([endpoint, await desk.failure(finish())]).toEqual([
+      expect([endpoint, await harness.failure(finish())]).toEqual([
         endpoint,
         expect.stringMatching(/^PROTOCOL_ERROR: .*(?:contains credentials|hides where it leads)/),
       ]);
-      await desk[Symbol.asyncDispose]();
+      await harness[Symbol.asyncDispose]();
     }
     hostile({});
   });

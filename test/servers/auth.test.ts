@@ -5,20 +5,20 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
-import { Desk, type Entry } from "./auth-harness.ts";
+import { AuthHarness, type Entry } from "./auth-harness.ts";
 
 setDefaultTimeout(60_000);
 
-let desk: Desk;
+let harness: AuthHarness;
 let server: OAuthFixture;
 /** The problems that the server has seen. */
 let complaints: string[] = [];
 afterEach(async () => {
   const { problems } = await server.stats();
   const secrets = await server.secrets();
-  await desk[Symbol.asyncDispose]();
+  await harness[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
-  desk.expectSecrecy(secrets);
+  harness.expectSecrecy(secrets);
   expect(problems).toEqual(complaints);
   complaints = [];
 });
@@ -26,14 +26,14 @@ afterEach(async () => {
 async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}, path = "/mcp"): Promise<void> {
   server = await oauthFixture(options);
   const url = server.url.replace("/mcp", path);
-  desk = new Desk({ far: { url, ...entry } });
+  harness = new AuthHarness({ far: { url, ...entry } });
 }
 
-const tokens = () => desk.store.read(desk.server())?.tokens;
+const tokens = () => harness.store.read(harness.server())?.tokens;
 
 /** Makes the sign-in older by this time. */
 async function age(ms: number): Promise<void> {
-  await desk.store.update(desk.server(), (record) => ({
+  await harness.store.update(harness.server(), (record) => ({
     ...record!,
     tokens: {
       ...record!.tokens!,
@@ -46,11 +46,11 @@ async function age(ms: number): Promise<void> {
 describe("a server that needs a sign-in", () => {
   test("fails at once with the command, without another request, and works after the sign-in", async () => {
     await open();
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
       hint: claudikins auth login far"
     `);
-    expect(desk.pool.state("far")).toMatchInlineSnapshot(
+    expect(harness.pool.state("far")).toMatchInlineSnapshot(
       { since: expect.any(Number) },
       `
       {
@@ -62,22 +62,22 @@ describe("a server that needs a sign-in", () => {
     `,
     );
     const { mcpRequests } = await server.stats();
-    await desk.failure(desk.pool.listTools("far"));
+    await harness.failure(harness.pool.listTools("far"));
     expect((await server.stats()).mcpRequests).toBe(mcpRequests);
 
-    await desk.signIn();
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
-    expect(desk.pool.state("far").state).toBe("ready");
-    expect(desk.modes()).toEqual(["600", "700"]);
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(harness.pool.state("far").state).toBe("ready");
+    expect(harness.modes()).toEqual(["600", "700"]);
   });
 
   test("works over SSE", async () => {
     await open({}, { transport: "sse" }, "/sse");
-    expect(await desk.failure(desk.call())).toContain("claudikins auth login far");
-    await desk.signIn();
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await harness.failure(harness.call())).toContain("claudikins auth login far");
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
     await server.change({ expireTokens: true });
-    expect(await desk.call("echo", { a: 2 })).toEqual({ a: 2 });
+    expect(await harness.call("echo", { a: 2 })).toEqual({ a: 2 });
     expect((await server.stats()).refreshes).toBe(1);
   });
 
@@ -87,24 +87,24 @@ describe("a server that needs a sign-in", () => {
     ["it's $HOME", "claudikins auth login 'it'\\''s $HOME'"],
   ])("has a login command for the name %j", async (name, command) => {
     server = await oauthFixture();
-    desk = new Desk({ [name]: { url: server.url } });
-    expect(await desk.failure(desk.pool.listTools(name))).toEndWith(`\nhint: ${command}`);
+    harness = new AuthHarness({ [name]: { url: server.url } });
+    expect(await harness.failure(harness.pool.listTools(name))).toEndWith(`\nhint: ${command}`);
   });
 
   test("stays broken if it refuses the config's own credentials", async () => {
     await open({}, { headers: { Authorization: "Basic bWU6c2VjcmV0" } });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
       hint: Put a valid token with the required rights in "headers" or "url" in the config."
     `);
-    expect(desk.pool.state("far").state).toBe("broken");
-    await desk[Symbol.asyncDispose]();
-    desk = new Desk({ far: { url: server.url, oauth: false } });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(harness.pool.state("far").state).toBe("broken");
+    await harness[Symbol.asyncDispose]();
+    harness = new AuthHarness({ far: { url: server.url, oauth: false } });
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
       hint: Add a token to the config: "headers": { "Authorization": "Bearer \${TOKEN}" }."
     `);
-    expect(desk.pool.state("far").state).toBe("broken");
+    expect(harness.pool.state("far").state).toBe("broken");
     await server[Symbol.asyncDispose]();
     server = await oauthFixture();
   });
@@ -113,11 +113,11 @@ describe("a server that needs a sign-in", () => {
 describe("tokens", () => {
   test("are renewed when the server refuses them, and the request is repeated", async () => {
     await open();
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     const before = tokens();
     await server.change({ expireTokens: true });
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
     expect(tokens()).toMatchObject({ since: before!.since, scopes: before!.scopes });
     expect(tokens()!.access).not.toBe(before!.access);
     expect(tokens()!.refresh).not.toBe(before!.refresh);
@@ -126,22 +126,22 @@ describe("tokens", () => {
 
   test("are renewed before they expire, without a refused request", async () => {
     await open({ accessTokenSeconds: 600 });
-    await desk.signIn();
+    await harness.signIn();
     await age(530_000);
-    await desk.call();
+    await harness.call();
     expect((await server.stats()).refreshes).toBe(0);
     await age(30_000);
-    await Promise.all([desk.call(), desk.call(), desk.call()]);
+    await Promise.all([harness.call(), harness.call(), harness.call()]);
     expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0 });
   });
 
   test("keep the refresh token if the response has none", async () => {
     await open({ rotation: false });
-    await desk.signIn();
+    await harness.signIn();
     const { refresh } = tokens()!;
     for (const a of [1, 2]) {
       await server.change({ expireTokens: true });
-      expect(await desk.call("echo", { a })).toEqual({ a });
+      expect(await harness.call("echo", { a })).toEqual({ a });
     }
     expect(tokens()!.refresh).toBe(refresh);
     expect((await server.stats()).refreshes).toBe(2);
@@ -151,9 +151,9 @@ describe("tokens", () => {
     "are renewed once for twelve callers in three processes: %s",
     async (how) => {
       await open({ refreshDelayMs: 300 });
-      await desk.signIn();
+      await harness.signIn();
       const callers = Array.from({ length: 3 }, () =>
-        Bun.spawn([process.execPath, join(import.meta.dir, "auth-caller.ts"), desk.file, server.url, "4"], {
+        Bun.spawn([process.execPath, join(import.meta.dir, "auth-caller.ts"), harness.file, server.url, "4"], {
           stdin: "pipe",
           stdout: "pipe",
           stderr: "pipe",
@@ -175,29 +175,29 @@ describe("tokens", () => {
 
   test("are removed if the refresh token is no longer valid", async () => {
     await open();
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     await server.change({ revokeAll: true });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
-    expect(desk.pool.state("far")).toMatchObject({ state: "signed out", why: "its sign-in expired" });
+    expect(harness.pool.state("far")).toMatchObject({ state: "signed out", why: "its sign-in expired" });
     expect(tokens()).toBeUndefined();
     const { tokenRequests, mcpRequests } = await server.stats();
-    await desk.failure(desk.call());
+    await harness.failure(harness.call());
     expect(await server.stats()).toMatchObject({ tokenRequests, mcpRequests });
-    await desk.signIn();
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
     expect((await server.stats()).registrations).toBe(1);
   });
 
   test("fail with the same error for all concurrent callers", async () => {
     await open({ refreshDelayMs: 100 });
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     await server.change({ revokeAll: true });
-    const texts = await Promise.all(Array.from({ length: 8 }, (_, a) => desk.failure(desk.call("echo", { a }))));
+    const texts = await Promise.all(Array.from({ length: 8 }, (_, a) => harness.failure(harness.call("echo", { a }))));
     expect([...new Set(texts)]).toEqual([
       'AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired\nhint: claudikins auth login far',
     ]);
@@ -223,66 +223,66 @@ describe("tokens", () => {
         return Response.json({ jsonrpc: "2.0", id, result });
       },
     });
-    await desk[Symbol.asyncDispose]();
-    desk = new Desk({ far: { url: `http://127.0.0.1:${plain.port}/mcp` } });
-    const slow = desk.call("slow");
+    await harness[Symbol.asyncDispose]();
+    harness = new AuthHarness({ far: { url: `http://127.0.0.1:${plain.port}/mcp` } });
+    const slow = harness.call("slow");
     await asked.promise;
     isOver = true;
-    expect(await desk.failure(desk.call("other"))).toContain("it needs a sign-in (401)");
-    expect(desk.pool.state("far").state).toBe("signed out");
+    expect(await harness.failure(harness.call("other"))).toContain("it needs a sign-in (401)");
+    expect(harness.pool.state("far").state).toBe("signed out");
     answer.resolve();
     expect(await slow).toEqual({});
   });
 
   test("are removed with a client that the authorization server no longer knows, and a new client is registered", async () => {
     await open();
-    await desk.signIn();
+    await harness.signIn();
     await server.change({ forgetClients: true });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     expect((await server.stats()).registrations).toBe(2);
     complaints = ["/token: no such client (invalid_client)"];
   });
 
   test("are kept if the authorization server fails or cannot be reached", async () => {
     await open();
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     const before = tokens();
     await server.change({ expireTokens: true, refreshAnswer: "error" });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server failed (500)
       hint: Try again later. Nothing was lost."
     `);
     expect(tokens()).toEqual(before);
 
-    const record = desk.store.read(desk.server())!;
+    const record = harness.store.read(harness.server())!;
     const away = { ...record, metadata: { ...record.metadata!, token_endpoint: "http://127.0.0.1:1/token" } };
-    await desk.store.update(desk.server(), () => away);
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    await harness.store.update(harness.server(), () => away);
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server cannot be reached: nothing listens at http://HOST
       hint: Try again later. Nothing was lost."
     `);
     expect(tokens()).toEqual(before);
 
-    await desk.store.update(desk.server(), () => record);
+    await harness.store.update(harness.server(), () => record);
     await server.change({ refreshAnswer: "right" });
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
   });
 
   test("end with their time if they cannot be renewed", async () => {
     await open({ refreshTokens: false });
-    await desk.signIn();
-    await desk.call();
+    await harness.signIn();
+    await harness.call();
     await age(3_599_000);
-    await desk.call();
+    await harness.call();
     await age(10_000);
     const { mcpRequests } = await server.stats();
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
@@ -291,14 +291,14 @@ describe("tokens", () => {
 
   test("are not renewed again if the server refuses the new token too", async () => {
     await open();
-    await desk.signIn();
+    await harness.signIn();
     await server.change({ door: "refuse" });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: it rejected a fresh token (401)
       hint: claudikins auth login far"
     `);
     const { tokenRequests, mcpRequests } = await server.stats();
-    await desk.failure(desk.call());
+    await harness.failure(harness.call());
     expect(await server.stats()).toMatchObject({ tokenRequests, mcpRequests, refreshes: 1 });
   });
 });
@@ -334,71 +334,71 @@ test("a WebSocket is opened again with a renewed token after it was refused", as
     },
   });
   const url = `ws://127.0.0.1:${socket.port}/mcp`;
-  await desk[Symbol.asyncDispose]();
-  desk = new Desk({ far: { url, transport: "websocket" } });
-  expect(await desk.failure(desk.call())).toContain("it needs a sign-in (401)\nhint: claudikins auth login far");
-  await desk.store.update(desk.server(), () => ({
+  await harness[Symbol.asyncDispose]();
+  harness = new AuthHarness({ far: { url, transport: "websocket" } });
+  expect(await harness.failure(harness.call())).toContain("it needs a sign-in (401)\nhint: claudikins auth login far");
+  await harness.store.update(harness.server(), () => ({
     server: "far",
     issuer: `http://127.0.0.1:${socket.port}`,
     client: { origin: "registered", client_id: "me" },
     tokens: { access: "old", refresh: "old-refresh", scopes: [], since: 1, obtainedAt: 1 },
   }));
-  expect(await desk.call()).toEqual({});
+  expect(await harness.call()).toEqual({});
   expect(tokens()).toMatchObject({ access: "new", refresh: "new-refresh", since: 1 });
   expect(asked.filter((path) => path === "/token")).toEqual(["/token"]);
 });
 
 test("a server that refuses a valid sign-in is an error", async () => {
   await open();
-  await desk.signIn();
-  await desk[Symbol.asyncDispose]();
+  await harness.signIn();
+  await harness[Symbol.asyncDispose]();
   using strict = Bun.serve({ port: 0, fetch: () => new Response("", { status: 403 }) });
-  desk = new Desk({ far: { url: `http://127.0.0.1:${strict.port}/mcp` } });
-  await desk.store.update(desk.server(), () => ({
+  harness = new AuthHarness({ far: { url: `http://127.0.0.1:${strict.port}/mcp` } });
+  await harness.store.update(harness.server(), () => ({
     server: "far",
     tokens: { access: "token-of-mine", scopes: [], since: 1, obtainedAt: 1 },
   }));
-  expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+  expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
     "AUTH_REQUIRED: Server "far" cannot be used: it denied this user access (403)
     hint: claudikins auth login far"
   `);
-  desk.expectSecrecy(["token-of-mine"]);
+  harness.expectSecrecy(["token-of-mine"]);
 });
 
 test("a sign-in that cannot be stored is not renewed", async () => {
   await open();
-  await desk.signIn();
+  await harness.signIn();
   await server.change({ expireTokens: true });
-  const locks = join(desk.folder.path, "data", "credentials.locks");
+  const locks = join(harness.folder.path, "data", "credentials.locks");
   rmSync(locks, { recursive: true });
   writeFileSync(locks, "a file");
-  const text = await desk.failure(desk.call());
+  const text = await harness.failure(harness.call());
   expect(text).toMatchInlineSnapshot(`
     "FILE_NOT_WRITABLE: Server "far" cannot be used: its sign-in cannot be renewed: Cannot lock the credentials: EEXIST
     hint: Check that claudikins can write to its data folder."
   `);
-  expect(text).not.toContain(desk.folder.path);
+  expect(text).not.toContain(harness.folder.path);
   expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1 });
   rmSync(locks);
-  expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+  expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
 });
 
 describe("additional rights", () => {
   test("scopes that a server requires are named, stored, and requested together with the existing ones", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
-    await desk.signIn();
-    await desk.call();
-    expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
+    await harness.signIn();
+    await harness.call();
+    expect(await harness.failure(harness.call("write"))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:write (403)
       hint: claudikins auth login far"
     `);
     // Allowed calls still work.
-    expect(desk.pool.state("far").state).toBe("ready");
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
-    await desk.failure(desk.call("admin"));
-    await desk.signIn();
-    expect(await desk.call("write", { b: 1 })).toEqual({ b: 1 });
-    expect(await desk.call("admin", { c: 1 })).toEqual({ c: 1 });
+    expect(harness.pool.state("far").state).toBe("ready");
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await harness.failure(harness.call("admin"));
+    await harness.signIn();
+    expect(await harness.call("write", { b: 1 })).toEqual({ b: 1 });
+    expect(await harness.call("admin", { c: 1 })).toEqual({ c: 1 });
     expect((await server.stats()).authorizations.map(({ scope }) => scope)).toEqual(["read", "read files:write admin"]);
   });
 
@@ -406,10 +406,10 @@ describe("additional rights", () => {
     const clients = [{ id: "me", secret: "secret-of-mine" }];
     const oauth = { clientId: "me", clientSecret: "secret-of-mine", grant: "client_credentials" as const };
     await open({ clients, challengeScopes: ["read"], toolScopes: { write: "files:write" } }, { oauth });
-    expect(await desk.call("write", { b: 1 })).toEqual({ b: 1 });
+    expect(await harness.call("write", { b: 1 })).toEqual({ b: 1 });
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 2 });
     await server.change({ grantedScopes: ["read"], toolScopes: { write: "files:more" } });
-    expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call("write"))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:more (403)
       hint: At the authorization server, grant the required scopes to the client in its "oauth" config."
     `);
@@ -435,29 +435,29 @@ describe("client credentials", () => {
     ["private_key_jwt", key, { privateKey: JSON.stringify(pair.privateKey.export({ format: "jwk" })) }],
   ] as const)("work with %s", async (method, client, proof) => {
     await open({ clients: [client], authMethods: [method], registration: false }, { oauth: { ...oauth, ...proof } });
-    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
-    await desk.call();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await harness.call();
     // The next process finds the tokens.
-    await using other = new Desk({});
-    expect(other.store.read(desk.server())).toBeUndefined();
+    await using other = new AuthHarness({});
+    expect(other.store.read(harness.server())).toBeUndefined();
     expect(tokens()).toMatchObject({ scopes: [] });
     await server.change({ expireTokens: true });
-    await Promise.all([desk.call(), desk.call(), desk.call()]);
+    await Promise.all([harness.call(), harness.call(), harness.call()]);
     const { tokenRequests, authMethods } = await server.stats();
     expect({ tokenRequests, authMethods }).toEqual({
       tokenRequests: { client_credentials: 2 },
       authMethods: [method, method],
     });
     // Values of the config are not stored.
-    expect(readFileSync(desk.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
+    expect(readFileSync(harness.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
   });
 
   test("are not sent to another authorization server than before", async () => {
     await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-mine" } });
-    await desk.call();
-    await desk.store.update(desk.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
+    await harness.call();
+    await harness.store.update(harness.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
     await server.change({ expireTokens: true });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its authorization server changed from https://example.com to http://HOST
       hint: If this is expected, sign out and sign in again: claudikins auth logout far"
     `);
@@ -466,14 +466,14 @@ describe("client credentials", () => {
 
   test("fail with an error that names the config", async () => {
     await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-others" } });
-    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its sign-in was rejected: invalid_client: the secret is wrong
       hint: Correct "oauth" in its config entry."
     `);
     const { tokenRequests } = await server.stats();
-    await desk.failure(desk.call());
+    await harness.failure(harness.call());
     expect((await server.stats()).tokenRequests).toEqual(tokenRequests);
-    desk.expectSecrecy(["secret-of-others"]);
+    harness.expectSecrecy(["secret-of-others"]);
     complaints = ["/token: the secret is wrong (invalid_client)"];
   });
 
@@ -481,8 +481,8 @@ describe("client credentials", () => {
     "are refused for an invalid key: %j",
     async (proof) => {
       await open({ clients: [key] }, { oauth: { ...oauth, ...proof } });
-      expect(await desk.failure(desk.call())).toMatchSnapshot();
-      desk.expectSecrecy(["secret-of-others"]);
+      expect(await harness.failure(harness.call())).toMatchSnapshot();
+      harness.expectSecrecy(["secret-of-others"]);
     },
   );
 });

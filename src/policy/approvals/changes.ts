@@ -8,9 +8,9 @@ import { OffThread } from "../../base/off-thread.ts";
 import type { Approval, Asking, Decision } from "../../store/approval.ts";
 import { ApprovalStore } from "../../store/approvals.ts";
 import { openDatabase } from "../../store/database.ts";
+import { argumentsDigest } from "../approval-queue.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { auditing, type Write } from "../audit/log.ts";
-import { argumentsDigest } from "../desk.ts";
 import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 
 export type Change =

@@ -3,7 +3,7 @@
 import { charsOfBlocks } from "../../base/context-characters.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { maxContextChars } from "../../base/limits.ts";
-import { continuesElsewhere } from "../../policy/desk.ts";
+import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import { contextChars, textOf } from "../../sandbox/binding-value.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";

@@ -16,7 +16,7 @@ import { privateFetch } from "./private-fetch.ts";
 import { probe } from "./probe.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
-import { type Code, type Desk, deskOf, isStranger, recordOf, revoke, tokensForCode } from "./tokens.ts";
+import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
 import { loginCommand, notOAuth, Refused, shortLine } from "./words.ts";
 
 export interface Authorization {
@@ -52,14 +52,14 @@ export async function authorize(asked: Authorization) {
     state,
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
   });
-  const desk = { ...found, client, fetch };
+  const context = { ...found, client, fetch };
   let isFinished = false;
   const finish = async (redirect: URL) => {
     if (isFinished) throw failed("this sign-in is already done", server);
     const answer = await answerIn(redirect, { asked, state, found });
     isFinished = true;
     await store.alone(server, () =>
-      exchanged(asked, desk, scopes, { ...answer, codeVerifier, redirectUri: redirectUrl.href }),
+      exchanged(asked, context, scopes, { ...answer, codeVerifier, redirectUri: redirectUrl.href }),
     );
   };
   return { authorizationUrl, finish };
@@ -149,14 +149,14 @@ function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): b
 
 async function exchanged(
   { server, store, redirectUrl }: Authorization,
-  desk: Desk,
+  context: OAuthContext,
   scopes: string[],
   code: Code,
 ): Promise<void> {
   try {
-    const tokens = await tokensForCode(desk, code, scopes);
+    const tokens = await tokensForCode(context, code, scopes);
     await store.update(server, (now) => ({
-      ...recordOf(server.name, desk, tokens),
+      ...recordOf(server.name, context, tokens),
       redirectUrl: redirectUrl.href,
       wantedScopes: now?.wantedScopes,
     }));
@@ -171,8 +171,8 @@ async function exchanged(
 /** Revokes tokens that are not needed any more. */
 export async function takeBack(server: NetworkServer, record: SignInRecord, signal: AbortSignal): Promise<void> {
   const client = knownClient(server, record);
-  const desk = client && deskOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
-  if (desk && record.tokens) await revoke(desk, record.tokens);
+  const context = client && oauthContextOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
+  if (context && record.tokens) await revoke(context, record.tokens);
 }
 
 function failed(message: string, { name }: NetworkServer): NetworkFailure {

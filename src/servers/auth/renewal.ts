@@ -8,7 +8,7 @@ import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
-import { deskOf, isEnded, isStranger, recordOf, refreshed, tokensForClient } from "./tokens.ts";
+import { isEnded, isStranger, oauthContextOf, recordOf, refreshed, tokensForClient } from "./tokens.ts";
 import { loginCommand, Refused } from "./words.ts";
 
 interface Renewal {
@@ -52,10 +52,10 @@ async function fromRefresh(
   fetch: FetchLike,
 ): Promise<Tokens | undefined> {
   const client = knownClient(server, record);
-  const desk = client && deskOf(record, client, fetch);
-  if (!desk) return undefined;
+  const context = client && oauthContextOf(record, client, fetch);
+  if (!context) return undefined;
   try {
-    const tokens = await refreshed(desk, before);
+    const tokens = await refreshed(context, before);
     await store.update(server, (now) => ({ ...(now ?? record), tokens }));
     return tokens;
   } catch (error) {
@@ -75,11 +75,11 @@ async function fromClient(
   if (!client) return undefined;
   const found = await discover(url, challenge, fetch);
   checkIssuer(server, record, found);
-  const desk = { ...found, client, fetch };
+  const context = { ...found, client, fetch };
   const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? found.scopes, record?.wantedScopes);
   try {
-    const tokens = await tokensForClient(desk, scopes);
-    await store.update(server, (now) => ({ ...now, ...recordOf(server.name, desk, tokens) }));
+    const tokens = await tokensForClient(context, scopes);
+    await store.update(server, (now) => ({ ...now, ...recordOf(server.name, context, tokens) }));
     return tokens;
   } catch (error) {
     throw failureOf(error, server, client);

@@ -14,7 +14,7 @@ import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens
 import { isOurs, notOAuth, Refused, withoutTls } from "./words.ts";
 
 /** The authorization server, and the client that asks it. */
-export interface Desk {
+export interface OAuthContext {
   issuer: string;
   metadata: StoredMetadata | undefined;
   resource: string | undefined;
@@ -23,14 +23,14 @@ export interface Desk {
 }
 
 /** The authorization server that has issued the tokens of a record. Undefined if the record does not say. */
-export function deskOf(record: SignInRecord, client: Client, fetch: FetchLike): Desk | undefined {
+export function oauthContextOf(record: SignInRecord, client: Client, fetch: FetchLike): OAuthContext | undefined {
   const { issuer, metadata, resource } = record;
   return issuer === undefined ? undefined : { issuer, metadata, resource, client, fetch };
 }
 
 /** The record of a sign-in that has succeeded. */
-export function recordOf(server: string, desk: Desk, tokens: Tokens): SignInRecord {
-  const { issuer, metadata, resource, client } = desk;
+export function recordOf(server: string, context: OAuthContext, tokens: Tokens): SignInRecord {
+  const { issuer, metadata, resource, client } = context;
   const kept = metadata && Object.fromEntries(storedMetadataKeys.map((key) => [key, metadata[key]]));
   return { server, issuer, metadata: kept as StoredMetadata | undefined, resource, client: client.stored, tokens };
 }
@@ -45,18 +45,20 @@ export interface Code {
 }
 
 /** Throws Refused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
-export function tokensForCode(desk: Desk, code: Code, scopes: string[]): Promise<Tokens> {
-  return asked(scopes, () => exchangeAuthorization(desk.issuer, { ...asSdk(desk), ...code }));
+export function tokensForCode(context: OAuthContext, code: Code, scopes: string[]): Promise<Tokens> {
+  return asked(scopes, () => exchangeAuthorization(context.issuer, { ...asSdk(context), ...code }));
 }
 
-export async function refreshed(desk: Desk, before: Tokens): Promise<Tokens> {
+export async function refreshed(context: OAuthContext, before: Tokens): Promise<Tokens> {
   const refreshToken = before.refresh ?? "";
-  const tokens = await asked(before.scopes, () => refreshAuthorization(desk.issuer, { ...asSdk(desk), refreshToken }));
+  const tokens = await asked(before.scopes, () =>
+    refreshAuthorization(context.issuer, { ...asSdk(context), refreshToken }),
+  );
   return { ...tokens, since: before.since };
 }
 
-export function tokensForClient(desk: Desk, scopes: string[]): Promise<Tokens> {
-  const { clientInformation, addClientAuthentication, ...options } = asSdk(desk);
+export function tokensForClient(context: OAuthContext, scopes: string[]): Promise<Tokens> {
+  const { clientInformation, addClientAuthentication, ...options } = asSdk(context);
   const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
   // The part of a provider that the SDK uses here.
   const provider = {
@@ -65,11 +67,11 @@ export function tokensForClient(desk: Desk, scopes: string[]): Promise<Tokens> {
     prepareTokenRequest: () => new URLSearchParams({ grant_type: "client_credentials", ...scope }),
     addClientAuthentication,
   } as unknown as OAuthClientProvider;
-  return asked(scopes, () => fetchToken(provider, desk.issuer, options));
+  return asked(scopes, () => fetchToken(provider, context.issuer, options));
 }
 
 /** Authorization servers need not support this. */
-export async function revoke({ metadata, client, fetch }: Desk, { refresh, access }: Tokens): Promise<void> {
+export async function revoke({ metadata, client, fetch }: OAuthContext, { refresh, access }: Tokens): Promise<void> {
   const endpoint = metadata?.revocation_endpoint;
   if (endpoint === undefined) return;
   const body = new URLSearchParams({
@@ -91,7 +93,7 @@ export async function revoke({ metadata, client, fetch }: Desk, { refresh, acces
 }
 
 /** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
-function asSdk({ metadata, client, resource, fetch }: Desk) {
+function asSdk({ metadata, client, resource, fetch }: OAuthContext) {
   return {
     ...(metadata ? { metadata } : {}),
     clientInformation: client.information,

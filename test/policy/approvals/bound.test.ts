@@ -1,6 +1,6 @@
 /** What an open approval shows is exactly what is called: everything that could differ in between ends it. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { continuesElsewhere, type MadeCall } from "../../../src/policy/desk.ts";
+import { continuesElsewhere, type MadeCall } from "../../../src/policy/approval-queue.ts";
 import type { Approval } from "../../../src/store/approval.ts";
 import { fixture } from "../../support/servers.ts";
 import { Person } from "../recorded.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { auditFolder, storeFile } from "../../../src/config/locations.ts";
+import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
 import { auditing } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
-import { continuesElsewhere } from "../../../src/policy/desk.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { asking } from "../../store/approvals.ts";
 import { LongestTurn } from "../../support/longest-turn.ts";

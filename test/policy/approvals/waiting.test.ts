@@ -5,7 +5,7 @@ import { personAtTerminal } from "../../../src/cli/at-terminal.ts";
 import type { Io } from "../../../src/cli/io.ts";
 import type { Activity } from "../../../src/cli/progress.ts";
 import { auditFolder, storeFile } from "../../../src/config/locations.ts";
-import { continuesElsewhere } from "../../../src/policy/desk.ts";
+import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
 import { asking } from "../../store/approvals.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Person } from "../recorded.ts";

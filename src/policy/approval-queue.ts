@@ -1,6 +1,6 @@
 /**
- * The desk is where questions about calls lie until a person decides: in the agent, at the terminal, or anywhere else that can
- * reach the desk. The gate gets it from outside.
+ * Questions about calls wait in the approval queue until a person decides: in the agent, at the terminal, on the page, or with
+ * `claudikins approvals`. The gate uses this interface; `approvals/stored-queue.ts` keeps the queue in the database.
  */
 
 import { ClaudikinsError } from "../base/errors.ts";
@@ -37,9 +37,9 @@ export function argumentsDigest(bound: Bound): string {
 }
 
 /** A person's decision. A no counts for the tool, or with `all` for everything, until the execution ends. */
-export type Said = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
+export type UnsignedDecision = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
 
-/** How a question left the desk. */
+/** How a question left the queue. */
 export type Verdict =
   | { state: "approved"; scope: "once" | "session" }
   | { state: "denied" }
@@ -47,33 +47,38 @@ export type Verdict =
   /** Nobody needs the answer any more. */
   | { state: "withdrawn" };
 
-/** A question that lies on the desk. */
-export interface Ticket {
+/** A question in the queue. */
+export interface QueuedQuestion {
   readonly isOpen: boolean;
   /** What has changed since an earlier question about the same call. */
   changed: readonly string[] | undefined;
   /** Rejects if the decision cannot be read any more. */
   verdict: Promise<Verdict>;
-  /** Records what a person has said here. Has no effect if another decision was first. Rejects if it cannot be recorded. */
-  decide(said: Said): Promise<void>;
-  /** Takes the question, or the approval, off the desk. */
+  /** Records what a person has said here. Has no effect if the call was already decided. Rejects if it cannot be recorded. */
+  decide(said: UnsignedDecision): Promise<void>;
+  /** Removes the question, or the approval, from the queue. */
   withdraw(): Promise<void>;
-  /** Leaves the question on the desk, for the process that runs the execution next. */
+  /** Leaves the question in the queue, for the process that runs the execution next. */
   leave(): void;
 }
 
-export interface Desk {
+export interface ApprovalQueue {
   /** Whether calls may wait here for a decision. Without it, only decisions are noted. */
   readonly waits: boolean;
   /** Whether a person has approved the call already. */
   isApproved(made: MadeCall): Promise<boolean>;
   /**
-   * Puts the question on the desk. A question about the same call that lies there already is used if it is bound to the same;
+   * Adds the question to the queue. A question about the same call that waits already is used if it is bound to the same;
    * otherwise it is withdrawn. Throws FILE_NOT_WRITABLE.
    */
-  place(question: Question, bound: Bound, made: MadeCall): Promise<Ticket>;
+  add(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion>;
   /** Notes what a person said about a call that cannot wait. Throws FILE_NOT_WRITABLE. */
-  note(question: Question, bound: Bound, said: Said | { state: "expired" }, made: MadeCall | undefined): Promise<void>;
+  note(
+    question: Question,
+    bound: Bound,
+    said: UnsignedDecision | { state: "expired" },
+    made: MadeCall | undefined,
+  ): Promise<void>;
 }
 
 /** The reason to end a question that a person has answered elsewhere. */

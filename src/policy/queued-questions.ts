@@ -1,31 +1,42 @@
-/** Questions that lie on the desk until somebody decides, wherever that is. Meanwhile, a person who can be reached now is asked as well. */
+/** Questions that wait in the queue until somebody decides, wherever that is. Meanwhile, a person who can be reached now is asked as well. */
 import { waitText } from "../base/duration.ts";
 import type { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
-import { turnFor } from "./argument-size.ts";
-import { type Asked, type Asker, answerOf, cancelled, isNo, isYes, keyOf, refused, saidBy } from "./asking.ts";
-import { changedParts, type ToolDefinition } from "./definition.ts";
 import {
+  type ApprovalQueue,
   boundTo,
   continuesElsewhere,
-  type Desk,
   decidedElsewhere,
   type MadeCall,
-  type Ticket,
+  type QueuedQuestion,
   type Verdict,
-} from "./desk.ts";
+} from "./approval-queue.ts";
+import { turnFor } from "./argument-size.ts";
+import {
+  type Asked,
+  type Asker,
+  answerOf,
+  cancelled,
+  isNo,
+  isYes,
+  keyOf,
+  type Permission,
+  refused,
+  saidBy,
+} from "./asking.ts";
+import { changedParts, type ToolDefinition } from "./definition.ts";
 import { maxWaitingCalls } from "./limits.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** A call that lies on the desk. */
+/** A call whose question is in the queue. */
 interface Waiting {
   digests: ToolDefinition["digests"];
-  ticket: Ticket;
+  queued: QueuedQuestion;
   /** Whether a person who was asked about this call here has said no. */
   isRefusedHere?: boolean;
 }
 
-interface DeskQuestionsOptions {
+interface QueuedQuestionsOptions {
   /** Returns who can be asked now. */
   asker: () => Asker | undefined;
   /** Limits the questions to a person to one at a time. */
@@ -33,14 +44,14 @@ interface DeskQuestionsOptions {
   refusals: Refusals;
 }
 
-export class DeskQuestions {
-  readonly #options: DeskQuestionsOptions;
-  /** The calls on the desk by the key of their tool. */
+export class QueuedQuestions {
+  readonly #options: QueuedQuestionsOptions;
+  /** The calls in the queue by the key of their tool. */
   readonly #waiting = new Map<string, Set<Waiting>>();
-  /** Limits the calls on the desk, by the signal that all calls of one execution share. */
+  /** Limits the calls in the queue, by the signal that all calls of one execution share. */
   readonly #places = new WeakMap<AbortSignal, Semaphore>();
 
-  constructor(options: DeskQuestionsOptions) {
+  constructor(options: QueuedQuestionsOptions) {
     this.#options = options;
   }
 
@@ -51,30 +62,29 @@ export class DeskQuestions {
   }
 
   /**
-   * Puts the question on the desk, and waits for the decision. Returns what `allow` does with a yes: the definition, or the parts that
-   * have changed meanwhile. Throws POLICY_DENIED if a person says no, nobody decides in time, or this code has asked too often.
+   * Adds the question to the queue, and waits for the decision. Returns what `allow` makes of a yes. Throws POLICY_DENIED if a person says no, nobody decides in time, or this code has asked too often.
    */
-  async ask<T extends ToolDefinition | string[]>(
-    desk: Desk,
+  async ask(
+    queue: ApprovalQueue,
     made: MadeCall,
     asked: Asked,
-    allow: (scope: "once" | "session") => Promise<T>,
-  ): Promise<T> {
+    allow: (scope: "once" | "session") => Promise<Permission>,
+  ): Promise<Permission> {
     const { refusals } = this.#options;
     const { question, definition, context } = asked;
     const key = keyOf(question);
     const standing = refusals.standing(key, context.signal);
     const refusal = standing && isNo(standing.how) ? refused(asked, standing.how, standing.why) : undefined;
     // A call that was approved stays so, whatever was said about others since. An execution that is continued asks again.
-    if (refusal && !(await desk.isApproved(made))) throw refusal;
+    if (refusal && !(await queue.isApproved(made))) throw refusal;
     refusals.asked(context.signal);
     await turnFor(question.args);
-    const ticket = await desk.place(question, boundTo(definition, question.args), made);
-    if (refusal && ticket.isOpen) {
-      await ticket.withdraw();
+    const queued = await queue.add(question, boundTo(definition, question.args), made);
+    if (refusal && queued.isOpen) {
+      await queued.withdraw();
       throw refusal;
     }
-    const waiting: Waiting = { digests: definition.digests, ticket };
+    const waiting: Waiting = { digests: definition.digests, queued };
     const ofTool = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, ofTool.add(waiting));
     let scope: "once" | "session";
@@ -85,28 +95,28 @@ export class DeskQuestions {
       if (ofTool.size === 0) this.#waiting.delete(key);
     }
     const allowed = await allow(scope);
-    if (Array.isArray(allowed)) await ticket.withdraw();
+    if ("changed" in allowed) await queued.withdraw();
     else if (scope === "session") settle(ofTool, definition);
     return allowed;
   }
 
-  /** Waits until the question leaves the desk. */
+  /** Waits until the question leaves the queue. */
   async #decided(waiting: Waiting, asked: Asked): Promise<"once" | "session"> {
-    const { ticket } = waiting;
+    const { queued } = waiting;
     const { signal } = asked.context;
     const ended = new AbortController();
     const over = Promise.withResolvers<never>();
     const cancel = () => over.reject(cancelled(asked.question));
-    // The asker is not waited for: without an answer, the question stays on the desk.
+    // The asker is not waited for: without an answer, the question stays in the queue.
     this.#askMeanwhile(waiting, asked, ended.signal).catch(over.reject);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     let verdict: Verdict;
     try {
-      verdict = await Promise.race([ticket.verdict, over.promise]);
+      verdict = await Promise.race([queued.verdict, over.promise]);
     } catch (error) {
-      if (signal?.reason === continuesElsewhere) ticket.leave();
-      else await ticket.withdraw().catch(() => {});
+      if (signal?.reason === continuesElsewhere) queued.leave();
+      else await queued.withdraw().catch(() => {});
       throw error;
     } finally {
       signal?.removeEventListener("abort", cancel);
@@ -118,8 +128,8 @@ export class DeskQuestions {
 
   /** Asks a person who can be reached now, and records the answer. Rejects if it cannot be recorded. */
   async #askMeanwhile(waiting: Waiting, asked: Asked, ended: AbortSignal): Promise<void> {
-    const { ticket } = waiting;
-    if (!ticket.isOpen) return;
+    const { queued } = waiting;
+    if (!queued.isOpen) return;
     const { turns, asker: whom, refusals } = this.#options;
     const { question, context } = asked;
     const { signal, origin = signal } = context;
@@ -129,8 +139,8 @@ export class DeskQuestions {
     if (turn && !(await turn)) return;
     try {
       const asker = whom();
-      if (!ticket.isOpen || both.aborted || !asker || refusals.standing(key, signal) !== undefined) return;
-      const shown = { ...question, changed: ticket.changed ?? question.changed };
+      if (!queued.isOpen || both.aborted || !asker || refusals.standing(key, signal) !== undefined) return;
+      const shown = { ...question, changed: queued.changed ?? question.changed };
       const answer = await answerOf(asker, shown, { signal: both, origin }, () => undefined).catch((error: unknown) => {
         if (!both.aborted) throw error;
       });
@@ -138,7 +148,7 @@ export class DeskQuestions {
       const said = saidBy(answer);
       if (!isYes(answer)) refusals.refused(key, signal, answer);
       waiting.isRefusedHere = said?.state === "denied";
-      if (said && said.state !== "expired") await ticket.decide(said);
+      if (said && said.state !== "expired") await queued.decide(said);
     } finally {
       turns.release();
     }
@@ -175,6 +185,6 @@ function settle(waiting: ReadonlySet<Waiting>, { digests }: ToolDefinition): voi
   for (const each of waiting) {
     if (changedParts(digests, each.digests).length > 0) continue;
     // A question that cannot be settled stays open.
-    each.ticket.decide({ state: "approved", scope: "session" }).catch(() => {});
+    each.queued.decide({ state: "approved", scope: "session" }).catch(() => {});
   }
 }

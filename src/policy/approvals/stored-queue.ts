@@ -1,24 +1,24 @@
-/** The desk of the policy's gate, on which questions lie as rows of the database. */
+/** The approval queue as rows of the database, which every process of the user sees. */
 
 import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
+import {
+  type ApprovalQueue,
+  argumentsDigest,
+  type Bound,
+  type MadeCall,
+  type QueuedQuestion,
+  type UnsignedDecision,
+  type Verdict,
+  withoutArguments,
+} from "../approval-queue.ts";
 import { turnFor } from "../argument-size.ts";
 import { thisProcess } from "../audit/decider.ts";
 import { changedParts } from "../definition.ts";
-import {
-  argumentsDigest,
-  type Bound,
-  type Desk,
-  type MadeCall,
-  type Said,
-  type Ticket,
-  type Verdict,
-  withoutArguments,
-} from "../desk.ts";
 import { maxQuestionCodeChars } from "../limits.ts";
 import type { Question } from "../question.ts";
 import type { Approvals } from "./approvals.ts";
 
-interface DeskOptions {
+interface StoredQueueOptions {
   approvals: Approvals;
   /** The config file; null for the demo. */
   config: string | null;
@@ -31,10 +31,10 @@ interface DeskOptions {
   redact: (server: string, args: object) => object;
 }
 
-export class ApprovalDesk implements Desk {
-  readonly #options: DeskOptions;
+export class StoredQueue implements ApprovalQueue {
+  readonly #options: StoredQueueOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: StoredQueueOptions) {
     this.#options = options;
   }
 
@@ -46,7 +46,7 @@ export class ApprovalDesk implements Desk {
     return (await this.#options.approvals.ofCall(execution, call))?.state === "approved";
   }
 
-  async place(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
+  async add(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion> {
     const { approvals } = this.#options;
     const { server, tool } = question;
     const { execution, call } = made;
@@ -54,14 +54,14 @@ export class ApprovalDesk implements Desk {
     if (known && known.state !== "withdrawn") {
       const isSettled = known.state === "denied" || known.state === "expired";
       const changed = isSettled ? [] : differences(known.bound, bound);
-      if (changed.length === 0) return this.#ticket(known, known.changed ?? undefined);
+      if (changed.length === 0) return this.#queued(known, known.changed ?? undefined);
       await approvals.withdraw(known.id);
       return this.#asked({ ...question, changed }, bound, made);
     }
     const session = await approvals.sessionApproval(execution, server, tool);
     if (!session) return this.#asked(question, bound, made);
     const changed = differences(withoutArguments(session.bound), withoutArguments(bound));
-    if (changed.length === 0) return this.#ticket(session, undefined);
+    if (changed.length === 0) return this.#queued(session, undefined);
     // The permission no longer counts, even if the old definition comes back.
     await approvals.withdraw(session.id);
     return this.#asked({ ...question, changed }, bound, made);
@@ -70,7 +70,7 @@ export class ApprovalDesk implements Desk {
   async note(
     { server, tool, args }: Question,
     bound: Bound,
-    said: Said | { state: "expired" },
+    said: UnsignedDecision | { state: "expired" },
     made: MadeCall | undefined,
   ): Promise<void> {
     const { approvals, config, place } = this.#options;
@@ -88,7 +88,7 @@ export class ApprovalDesk implements Desk {
     await approvals.note(event, thisProcess(said.state === "expired" ? undefined : place));
   }
 
-  async #asked(question: Question, bound: Bound, made: MadeCall): Promise<Ticket> {
+  async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion> {
     const { approvals, config, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
@@ -110,10 +110,10 @@ export class ApprovalDesk implements Desk {
       askedAt,
       expiresAt: askedAt + expiresAfterMs(),
     };
-    return this.#ticket(await approvals.ask(asking), changed);
+    return this.#queued(await approvals.ask(asking), changed);
   }
 
-  #ticket(row: Approval, changed: readonly string[] | undefined): Ticket {
+  #queued(row: Approval, changed: readonly string[] | undefined): QueuedQuestion {
     const { approvals, place } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     let isOpen = row.state === "open";
