@@ -27,7 +27,7 @@ export async function makeCall(
     try {
       // A denied tool must not start its server.
       parts.pool.refuseDenied(server, tool);
-      if (parts.pool.state(server).state !== "ready") await parts.catalog.fetch(server, signal);
+      if (parts.pool.state(server).state !== "ready") await parts.catalog.tools(server, { signal });
       isStarted = true;
       return parsedValue(await callOnce({ server, tool, args }, parts, signal, tell));
     } catch (error) {

@@ -19,7 +19,7 @@ export async function runTask(options: TaskOptions, model: Model, parts: Parts):
   let callMs: number | undefined;
   try {
     const task = checkedTask(options.task);
-    const problems = await parts.catalog.fetchMissing(signal);
+    const problems = await parts.catalog.listMissing(signal);
     refuseCancelled(signal);
     const { found, isAny, near } = await walk(task, parts, asked, tell);
     if (!found) throw noTool(isAny, near, problems);

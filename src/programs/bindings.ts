@@ -5,6 +5,7 @@ import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from 
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
+import { firstAnswerMs } from "../tools/limits.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
@@ -39,14 +40,8 @@ export async function bindingsFor(
   const source = written.slice(0, maxSourceChars);
   const mentioned = mentionedServers(source, parts);
   // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
-  const isPartlyKnown = (name: string) =>
-    parts.catalog.freshness(name) !== "listed" && parts.catalog.find(name)?.denied !== undefined;
-  await learnAll(
-    mentioned.filter((name) => !parts.catalog.find(name) || isPartlyKnown(name)),
-    parts,
-    signal,
-  );
-  await parts.catalog.changesListed(mentioned, signal);
+  const freshAs = (name: string) => (parts.catalog.find(name)?.denied === undefined ? "stored" : "listed");
+  await learnAll(mentioned, freshAs, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
   return {
     namespaces: parts.catalog.names.map(({ name, jsName }) => {
@@ -98,7 +93,7 @@ function toldToModel(error: unknown, server: string, { pool, config }: Parts): u
  */
 export async function askAgain(source: string, parts: Parts, signal?: AbortSignal): Promise<boolean> {
   const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
-  await learnAll(old, parts, signal);
+  await learnAll(old, () => "listed", parts, signal);
   return old.length > 0;
 }
 
@@ -111,8 +106,15 @@ function mentionedServers(written: string, parts: Parts): string[] {
     .map(({ name }) => name);
 }
 
-async function learnAll(names: string[], parts: Parts, signal: AbortSignal | undefined): Promise<void> {
-  await Promise.all(names.map((name) => parts.catalog.fetchPatiently(name, signal)));
+/** Servers that do not answer in time, or fail, stay as they are known. */
+async function learnAll(
+  names: string[],
+  freshAs: (name: string) => "stored" | "listed",
+  { catalog }: Parts,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const wait = { waitMs: firstAnswerMs, signal };
+  await Promise.all(names.map((name) => catalog.tools(name, { freshAs: freshAs(name), ...wait }).catch(() => {})));
 }
 
 /** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */

@@ -12,6 +12,7 @@ import { objectJson } from "../servers/decoding/large-json.ts";
 import type { CallOptions } from "../servers/pool.ts";
 import { type ToolResult, toolValue } from "../servers/result.ts";
 import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
@@ -154,7 +155,7 @@ async function listedTool(
   signal: AbortSignal,
 ): Promise<{ tool: RegistryTool; listed: RegistryServer }> {
   const known = catalog.freshness(server) === "listed" ? catalog.findWithDenied(server) : undefined;
-  const listed = known ?? (await catalog.fetch(server, signal));
+  const listed = known ?? (await catalog.tools(server, { signal }));
   const tool = findTool(listed, name);
   if (!tool) throw unknownTool(server, name, catalog.find(server));
   pool.refuseDenied(server, tool.name);
@@ -203,9 +204,9 @@ async function seeResult(
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool: it may answer anything to a call of it. */
 async function failIfRemoved(server: string, name: string, { catalog }: Parts, signal: AbortSignal): Promise<void> {
-  await catalog.changesListed([server], signal);
-  const known = catalog.findWithDenied(server);
-  if (known && !findTool(known, name)) throw unknownTool(server, name, catalog.find(server));
+  if (!catalog.findWithDenied(server)) return;
+  const known = await catalog.tools(server, { freshAs: "stored", waitMs: firstAnswerMs, signal });
+  if (!findTool(known, name)) throw unknownTool(server, name, catalog.find(server));
 }
 
 /** Adds the tool's signature to a refusal of the server, as our own refusals have it. */

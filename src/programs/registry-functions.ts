@@ -29,7 +29,7 @@ export async function registryFunction(
   // A program may ask a thousand questions at once.
   await eventLoopTurn();
   const only = name === "list" ? serverNamed(args["server"], parts) : undefined;
-  const problems = await parts.catalog.fetchMissing(signal, { only: only === undefined ? undefined : [only] });
+  const problems = await parts.catalog.listMissing(signal, { only: only === undefined ? undefined : [only] });
   await parts.catalog.observer.settleAll();
   switch (name) {
     case "search":

@@ -87,7 +87,7 @@ export async function describe(
 ): Promise<{ server: RegistryServer; tool: RegistryTool }> {
   const target = targetOf(wanted, parts);
   parts.pool.refuseDenied(target.server, target.tool);
-  const server = parts.catalog.findWithDenied(target.server) ?? (await parts.catalog.fetch(target.server, signal));
+  const server = await parts.catalog.tools(target.server, { freshAs: "stored", signal });
   const tool = findTool(server, target.tool);
   if (!tool) throw unknownTool(target, parts);
   parts.pool.refuseDenied(target.server, tool.name);

@@ -6,7 +6,7 @@ import { learnAfterMs } from "./limits.ts";
 export function learnLater(toolbox: Toolbox): Disposable {
   const over = new AbortController();
   const timer = setTimeout(() => {
-    if (!toolbox.isLocked && toolbox.config.surfaceLearns) void toolbox.catalog.learn(over.signal);
+    if (!toolbox.isLocked && toolbox.config.surfaceLearns) void learn(toolbox, over.signal);
   }, learnAfterMs);
   timer.unref();
   return {
@@ -15,4 +15,20 @@ export function learnLater(toolbox: Toolbox): Disposable {
       over.abort();
     },
   };
+}
+
+/**
+ * Asks one server after the other. A server that starts for this alone is ended again. The problems of servers are left to those who
+ * need them.
+ */
+async function learn({ catalog, pool, config }: Toolbox, signal: AbortSignal): Promise<void> {
+  for (const name of catalog.missingServers()) {
+    const server = config.servers.get(name);
+    // The config may have changed meanwhile.
+    if (!server) continue;
+    const wasIdle = pool.state(name).state === "idle";
+    await catalog.listMissing(signal, { only: [name], waitForOutdated: true });
+    if (signal.aborted) return;
+    if (wasIdle && !server.keepAlive) await pool.release(name);
+  }
 }

@@ -250,6 +250,27 @@ export const resubscribeMs = 10;
 /** After this many lists of tools, a server that announces a change during each one is believed. */
 export const maxDefinitionAnswers = 3;
 
+/** Servers that are asked for a list at the same time, at least. Starting programs mostly wait: for a download, for an answer. */
+export const minListedAtOnce = 8;
+
+/** The same for each core. */
+export const listedPerCore = 4;
+
+/** A server that takes longer gives its turn to the next one, and is still waited for. */
+export const listingTurnMs = 3_000;
+
+/** With slow servers, at most this many times as many requests are open. */
+export const slowListingFactor = 4;
+
+/** Listings after changes of one server that may follow each other within the time below. After that, they are further apart. */
+export const changeBurst = 5;
+
+/** The time for these listings. */
+export const changeBurstMs = 60_000;
+
+/** The time between further ones. */
+export const changeGapMs = 10_000;
+
 /** Delay of calls until a server has processed what it asked for, whatever it requests. */
 export const maxSettlingMs = 10_000;
 

@@ -14,7 +14,7 @@ import { type Fault, faultOf } from "./fault.ts";
 import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
-import { type Listing, LiveDefinitions } from "./live-definitions.ts";
+import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
 import { Refusals } from "./refusals.ts";
 import type { Request } from "./request.ts";
@@ -393,7 +393,7 @@ export class Pool implements AsyncDisposable {
   }
 
   /** The tools for comparison with permissions. Does not count as a listing for the registry. */
-  async #listForGate(server: string): Promise<Listing> {
+  async #listForGate(server: string): Promise<ListedTools> {
     const connections = new Set<Connection>();
     const { tools } = await this.#tools(server, {}, (connection) => connections.add(connection));
     const [connection] = connections;

@@ -83,10 +83,7 @@ export async function generate({ catalog, pool }: Parts, options: GenerateOption
     only ?? catalog.openServers(),
     pool,
     async (name) => {
-      const { server, files, collisions } = await catalog.refresh(name, signal, {
-        indexLater: true,
-        writesWhole: true,
-      });
+      const { server, files, collisions } = await catalog.list(name, { signal, isOneOfMany: true });
       const { written, removed, kept } = files;
       return { tools: server.tools.length, written, removed, collisions, kept };
     },
@@ -150,7 +147,7 @@ export async function checkRegistry({ catalog, pool }: Parts, options: GenerateO
     asked,
     pool,
     async (name) => {
-      const { server, before } = await catalog.preview(name, { signal });
+      const { server, before } = await catalog.list(name, { isDry: true, signal });
       expected.set(name, server);
       return { tools: server.tools.length, differences: differencesOf(registry, server, before) };
     },

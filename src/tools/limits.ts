@@ -10,27 +10,6 @@ import { kilobyte, megabyte } from "../base/units.ts";
 /** How long anybody waits for the first answer of a server, from the moment it was asked. */
 export const firstAnswerMs = 10_000;
 
-/** Servers that are asked at the same time, at least. Starting programs mostly wait: for a download, for an answer. */
-export const minListedAtOnce = 8;
-
-/** The same for each core. */
-export const listedPerCore = 4;
-
-/** A server that takes longer gives its place to the next one, and is still waited for. */
-export const listingTurnMs = 3_000;
-
-/** With slow servers, at most this many times as many requests are open. */
-export const slowListingFactor = 4;
-
-/** Refreshes of one server that may follow each other within the time below. After that, they are further apart. */
-export const refreshBurst = 5;
-
-/** The time for these refreshes. */
-export const refreshBurstMs = 60_000;
-
-/** The time between further refreshes. */
-export const refreshGapMs = 10_000;
-
 /** Names of servers in a hint. */
 export const maxHintedNames = 20;
 

@@ -65,7 +65,7 @@ export class Answers implements AsyncDisposable {
       cwd: path,
       log: silentLog,
     });
-    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.catalog.fetch(name)));
+    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.catalog.tools(name)));
     return toolbox;
   }
 

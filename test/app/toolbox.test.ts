@@ -210,7 +210,7 @@ describe("failures in code", () => {
   test("do not include a registry that is damaged or cannot be written", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using first = await folder.open();
-    await first.catalog.refresh("shop");
+    await first.catalog.list("shop");
     writeFileSync(`${folder.registry}/index.json`, "[]");
     await using toolbox = await folder.open();
     const outcome = await execute({ source: "return typeof shop.go" }, toolbox);

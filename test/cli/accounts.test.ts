@@ -91,7 +91,7 @@ describe("two entries of one server", () => {
     const loaded = await loadConfig({ cwd: folder.path, env });
     const options = { env, cwd: folder.path, log: silentLog };
     await using toolbox = new Toolbox(loaded, new Sandbox({ keptWorkers: 0 }), options);
-    await toolbox.catalog.fetchMissing(new AbortController().signal);
+    await toolbox.catalog.listMissing(new AbortController().signal);
     return instructionsFor(toolbox, maxTokens);
   }
 

@@ -134,7 +134,7 @@ describe("a server that does not start", () => {
   async function gone(): Promise<string> {
     const entry = folder.offering("gone", { add: {} });
     const first = await open({ gone: entry });
-    await first.catalog.refresh("gone");
+    await first.catalog.list("gone");
     await first[Symbol.asyncDispose]();
     await open({ gone: entry });
     return join(folder.path, "tools", "gone.json");

@@ -17,9 +17,7 @@ async function measured(
 ) {
   folder.configure(entries);
   await using toolbox = await folder.open();
-  expect(await toolbox.catalog.fetchMissing(new AbortController().signal, { waitForOutdated: true })).toEqual(
-    new Map(),
-  );
+  expect(await toolbox.catalog.listMissing(new AbortController().signal, { waitForOutdated: true })).toEqual(new Map());
   const search = searchShare(requests, toolbox);
   const walk = await walks(requests, toolbox, searching(toolbox));
   const byPrompt = await walks(requests, toolbox, reading);

@@ -29,7 +29,7 @@ async function measure(label: string, entries: Record<string, object>, requests:
   using folder = project();
   folder.configure(entries);
   await using toolbox = await folder.open();
-  const problems = await toolbox.catalog.fetchMissing(new AbortController().signal, { waitForOutdated: true });
+  const problems = await toolbox.catalog.listMissing(new AbortController().signal, { waitForOutdated: true });
   for (const [name, problem] of problems) console.error(`${name}: ${problem}`);
   const searched = searchShare(requests, toolbox);
   const walked = await walks(requests, toolbox, searching(toolbox));

@@ -55,7 +55,7 @@ async function run(task: string, entries: Record<string, object>, ...answers: An
 async function listAll(entries: Record<string, object>): Promise<void> {
   folder.configure(entries);
   await using opened = await folder.open();
-  while (opened.catalog.missingServers().length > 0) await opened.catalog.fetchMissing(new AbortController().signal);
+  while (opened.catalog.missingServers().length > 0) await opened.catalog.listMissing(new AbortController().signal);
 }
 
 const path = ({ receipt }: TaskOutcome) => receipt.steps.map(({ level, choice: chosen }) => `${level}: ${chosen}`);

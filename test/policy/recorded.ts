@@ -37,7 +37,7 @@ export class Recorded implements AsyncDisposable {
     this.project.write("claudikins.json", { mcpServers: { rec }, ...(policy ? { policy } : {}) });
     this.got();
     const toolbox = await this.reopen();
-    await toolbox.catalog.refresh("rec");
+    await toolbox.catalog.list("rec");
     return toolbox;
   }
 

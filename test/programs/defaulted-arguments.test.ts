@@ -23,7 +23,7 @@ test("a required argument with a default is optional in the signature, the examp
   const both = { ...screenshot, required: ["scale", "file"] };
   folder.configure({ web: folder.offering("web", { shot: { inputSchema: screenshot }, save: { inputSchema: both } }) });
   await using toolbox = await folder.open();
-  await toolbox.catalog.refresh("web");
+  await toolbox.catalog.list("web");
   const shown = 'scale?: "css" | "device" /* default "css" */';
   const source = `
     const about = await tools.describe("web.shot");

@@ -81,7 +81,7 @@ beforeAll(async () => {
   ]);
   folder.configure({ odd: folder.offering("odd", Object.fromEntries(tools)) });
   toolbox = await folder.open();
-  await toolbox.catalog.refresh("odd");
+  await toolbox.catalog.list("odd");
 });
 afterAll(async () => {
   await toolbox[Symbol.asyncDispose]();

@@ -23,7 +23,7 @@ beforeEach(async () => {
     other: folder.offering("other", {}),
   });
   await using toolbox = await folder.open();
-  await Promise.all([toolbox.catalog.refresh("my-shop"), toolbox.catalog.refresh("other")]);
+  await Promise.all([toolbox.catalog.list("my-shop"), toolbox.catalog.list("other")]);
 });
 afterEach(() => folder[Symbol.dispose]());
 
@@ -99,7 +99,7 @@ test("stored servers that cannot be called say why", async () => {
   const gone = folder.offering("gone", { list: {} });
   folder.configure({ "my-shop": entry, gone });
   await using before = await folder.open();
-  await Promise.all([before.catalog.refresh("my-shop"), before.catalog.refresh("gone")]);
+  await Promise.all([before.catalog.list("my-shop"), before.catalog.list("gone")]);
 
   folder.configure({ "my-shop": { ...entry, env: { TOKEN: `\${NOT_SET}` } }, gone });
   rmSync(join(folder.path, "tools", "gone.json"));
@@ -147,7 +147,7 @@ test("a tool is not described, and not called, for one of another server whose n
   });
   {
     await using toolbox = await folder.open();
-    await Promise.all(["a", "a.b", "a__b"].map((name) => toolbox.catalog.refresh(name)));
+    await Promise.all(["a", "a.b", "a__b"].map((name) => toolbox.catalog.list(name)));
   }
   expect(await run('return (await tools.describe("a.b.c")).description')).toMatchObject({ value: "Of a.b" });
   expect(await run('return (await tools.describe("a.b.d")).id')).toMatchObject({ value: "a.b.d" });

@@ -168,7 +168,7 @@ async function add(
   await saveConfig(configFile, text, io.env, { secrets: configFile.kind === "user" });
   for (const [name, found] of checked) {
     // The server is connected, so its files and the index are written from its current tools.
-    if (found?.tools !== undefined) await toolbox.catalog.fetch(name, io.interrupted);
+    if (found?.tools !== undefined) await toolbox.catalog.tools(name, { signal: io.interrupted });
   }
   // A running `serve` follows changes of its own config file only.
   const isNew = configFile.content === undefined;

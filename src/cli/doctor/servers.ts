@@ -4,12 +4,11 @@ import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { type Problem, problemOf } from "../../base/errors.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
-import { onAbort } from "../../servers/abort.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { wayOf } from "../../setup/sign-in/sign-ins.ts";
-import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
+import { askAll } from "../../tools/catalog/ask-all.ts";
 import { slowStartShare } from "../limits.ts";
 import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
@@ -23,18 +22,15 @@ export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Find
   // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
   await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
-  const answers = new Map<string, Finding>();
-  using asking = new ListingQueue(async (name) => {
-    const answer = await ask(config.servers.get(name)!, pool, scene.signal);
-    if (answer) answers.set(name, answer);
-    scene.onServer?.(name);
-    // A start that was abandoned ends with the pool.
-    if (!scene.signal.aborted) await pool.release(name);
-  });
-  const stopListening = onAbort(scene.signal, () => asking[Symbol.dispose]());
   const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
-  await Promise.all(open.map(({ name }) => asking.add(name)));
-  stopListening();
+  const asked = await askAll(
+    open.map(({ name }) => name),
+    pool,
+    async (name) => ({ finding: await ask(config.servers.get(name)!, pool, scene.signal) }),
+    scene,
+  );
+  const answers = new Map<string, Finding>();
+  for (const answer of asked) if ("finding" in answer && answer.finding) answers.set(answer.server, answer.finding);
   const left = open.filter(({ name }) => !answers.has(name));
   return [
     ...servers.flatMap((server) =>

@@ -68,7 +68,7 @@ async function measuredBy(
   const names = inventory.servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
   const ask = async (name: string) => {
-    const { tools } = (await catalog.preview(name, { signal })).server;
+    const { tools } = (await catalog.list(name, { isDry: true, signal })).server;
     return {
       tools: tools.length,
       names: tools.map(({ name }) => name),

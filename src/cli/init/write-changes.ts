@@ -90,6 +90,6 @@ async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Se
   for (const [name, answer] of measured) {
     // The servers are connected already, so this is quick, and the first search finds their tools.
     if (answer.tools !== undefined && !io.interrupted.aborted)
-      await toolbox.catalog.fetch(name, io.interrupted).catch(() => {});
+      await toolbox.catalog.tools(name, { signal: io.interrupted }).catch(() => {});
   }
 }

@@ -6,8 +6,8 @@ import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import type { Offer } from "../../servers/connect.ts";
+import { Listings } from "../../servers/listings.ts";
 import { stateProblem } from "../../servers/state.ts";
-import { ListingQueue } from "../../tools/catalog/listing-queue.ts";
 import { listPatienceMs } from "../limits.ts";
 import type { Usable } from "./definitions.ts";
 
@@ -24,7 +24,7 @@ export class KnownLists {
   readonly #kind: ListKind;
   /** Called when a server answers after the wait. */
   readonly #onLate: () => void;
-  readonly #queue = new ListingQueue((name) => this.#asked(name));
+  readonly #listings = new Listings<void>();
   readonly #known = new Map<string, JsonObject[]>();
   readonly #late = new Set<string>();
   /** Why servers are missing in the last list. */
@@ -49,10 +49,10 @@ export class KnownLists {
     const { config, pool } = this.#toolbox;
     const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
     const late = AbortSignal.any([AbortSignal.timeout(listPatienceMs), signal]);
-    const all = Promise.all(names.map((name) => this.#queue.add(name)));
+    const all = Promise.all(names.map((name) => this.#listings.join(name, () => this.#asked(name), { inTurn: true })));
     await unlessAborted(all, late, "waiting for the lists").catch(() => {});
     for (const name of names) {
-      if (this.#queue.waitedMs(name) === 0) continue;
+      if (!this.#listings.isUnderWay(name)) continue;
       this.#late.add(name);
       this.problems.set(name, `no answer for ${durationText(listPatienceMs)}`);
     }
@@ -75,7 +75,7 @@ export class KnownLists {
       this.problems.set(name, problem);
     }
     // The server runs now, so comparing its tools with the stored ones costs little.
-    this.#toolbox.catalog.refreshInBackground(name);
+    this.#toolbox.catalog.listInBackground(name);
     if (this.#late.delete(name)) this.#onLate();
   }
 }

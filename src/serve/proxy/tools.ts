@@ -27,7 +27,7 @@ export class ProxiedTools {
 
   /** Waits a while for servers that are not known. */
   async list(signal: AbortSignal): Promise<JsonObject[]> {
-    this.problems = await this.#toolbox.catalog.fetchMissing(signal, { waitForOutdated: true });
+    this.problems = await this.#toolbox.catalog.listMissing(signal, { waitForOutdated: true });
     return this.definitions();
   }
 

@@ -109,7 +109,7 @@ export async function callSearchTools(
   const { needs, servers, isList, limit } = request;
   const concerned = concernedBy(needs, servers, toolbox);
   if (concerned.problem !== undefined) return textResult(concerned.problem, true);
-  const problems = await toolbox.catalog.fetchMissing(signal, { only: concerned.servers });
+  const problems = await toolbox.catalog.listMissing(signal, { only: concerned.servers });
   await prepareSearch(toolbox.catalog);
   const { filters } = concerned;
   const results = needs.map((need) =>

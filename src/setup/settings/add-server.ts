@@ -98,7 +98,7 @@ export async function checkNew(name: string, catalog: ToolCatalog, signal: Abort
   if (!server) return undefined;
   if (server.needs.length > 0) return { needs: server.needs };
   try {
-    return { tools: (await catalog.preview(name, { signal })).server.tools.length };
+    return { tools: (await catalog.list(name, { isDry: true, signal })).server.tools.length };
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
     const hasToken =

@@ -70,7 +70,7 @@ export async function serversThatWait(
   const servers = networkServers(catalog.config).filter((server) => wayOf(server) === "sign-in");
   const codes = await Promise.all(
     servers.map(({ name }) =>
-      catalog.fetch(name, signal).then(
+      catalog.tools(name, { signal }).then(
         () => "OK",
         (error) => toClaudikinsError(error).code,
       ),
@@ -84,7 +84,7 @@ export async function serversThatWait(
   };
 }
 
-/** Signs in if needed, and asks for the tools. Throws what `signIn` and `fetch` throw. */
+/** Signs in if needed, and asks for the tools. Throws what `signIn` and `ToolCatalog.tools` throw. */
 export async function login(
   server: NetworkServer,
   catalog: ToolCatalog,
@@ -110,7 +110,7 @@ export async function login(
   const isDone = await signIn(server, credentials, { ...options, ifOffered: openTools !== undefined });
   if (!isDone && openTools !== undefined) return report("no sign-in needed", openTools);
   try {
-    return report("signed in", (await catalog.fetch(name, options.signal)).tools.length);
+    return report("signed in", (await catalog.tools(name, { signal: options.signal })).tools.length);
   } catch (error) {
     const { code, message, hint } = toClaudikinsError(error);
     // Another sign-in would not help.
@@ -124,7 +124,7 @@ export async function login(
 /** The number of tools; undefined if the server requires a sign-in. */
 async function toolsOf(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<number | undefined> {
   try {
-    return (await catalog.fetch(name, signal)).tools.length;
+    return (await catalog.tools(name, { signal })).tools.length;
   } catch (error) {
     if (error instanceof ClaudikinsError && error.code === "AUTH_REQUIRED") return undefined;
     throw error;

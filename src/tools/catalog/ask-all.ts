@@ -1,9 +1,9 @@
-/** Asks many servers, a few at a time. */
+/** Asks many servers for a command, a few at a time. */
 
 import { ClaudikinsError, type Problem, problemOf } from "../../base/errors.ts";
-import { Semaphore } from "../../base/semaphore.ts";
+import { onAbort } from "../../servers/abort.ts";
+import { Listings } from "../../servers/listings.ts";
 import type { Pool } from "../../servers/pool.ts";
-import { listedAtOnce } from "./listing-queue.ts";
 
 /** The answer of one server, or its problem. */
 export type Answer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
@@ -24,8 +24,8 @@ export interface AskOptions {
 }
 
 /**
- * Returns answers in the order of the names. The answer of a server that fails is a problem. With a pool, each server is
- * released afterwards.
+ * Returns answers in the order of the names. The answer of a server that fails is a problem, and so is that of a server that was not
+ * asked before the signal came. With a pool, each server is released afterwards.
  */
 export async function askAll<T extends object>(
   names: readonly string[],
@@ -33,22 +33,19 @@ export async function askAll<T extends object>(
   ask: (server: string) => Promise<T>,
   { signal, onServer }: AskOptions = {},
 ): Promise<Answer<T>[]> {
-  const semaphore = new Semaphore(listedAtOnce);
-  return Promise.all(
-    names.map(async (server) => {
-      const turn = semaphore.acquire(signal);
-      if (turn && !(await turn)) {
-        const error = new ClaudikinsError("CANCELLED", `tools/list of ${server} was cancelled`);
-        return { server, durationMs: 0, problem: problemOf(error) };
-      }
-      const startedAt = performance.now();
-      const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(error) }));
-      const durationMs = Math.round(performance.now() - startedAt);
-      onServer?.(server);
-      // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
-      if (!signal?.aborted) await pool?.release(server);
-      semaphore.release();
-      return { server, durationMs, ...given };
-    }),
-  );
+  using whole = new DisposableStack();
+  const listings = whole.use(new Listings<Answer<T>>());
+  whole.defer(onAbort(signal, () => listings[Symbol.dispose]()));
+  const asked = async (server: string): Promise<Answer<T>> => {
+    const startedAt = performance.now();
+    const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(error) }));
+    const durationMs = Math.round(performance.now() - startedAt);
+    onServer?.(server);
+    // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
+    if (!signal?.aborted) await pool?.release(server);
+    return { server, durationMs, ...given };
+  };
+  const inTurn = (server: string) => listings.join(server, () => asked(server), { inTurn: true });
+  const unasked = (server: string, error: unknown) => ({ server, durationMs: 0, problem: problemOf(error) });
+  return await Promise.all(names.map((server) => inTurn(server).catch((error: unknown) => unasked(server, error))));
 }

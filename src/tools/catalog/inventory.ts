@@ -127,7 +127,7 @@ export async function checkServers(
     [...catalog.config.servers.values()].map(async (config) => {
       const { name } = config;
       // Closed servers are never started.
-      const asked = catalog.isClosed(name) ? undefined : catalog.fetch(name, options.signal);
+      const asked = catalog.isClosed(name) ? undefined : catalog.tools(name, { signal: options.signal });
       const problem = await asked
         ?.then(() => ({}))
         // An interrupted server may be healthy.

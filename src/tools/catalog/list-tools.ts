@@ -81,7 +81,7 @@ async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSign
   const looks = names.map(async (server): Promise<MissingServer[]> => {
     try {
       if (catalog.isClosed(server)) throw new ClaudikinsError("POLICY_DENIED", `${server} is denied in the config`);
-      if (!catalog.find(server)) await catalog.fetch(server, signal);
+      await catalog.tools(server, { freshAs: "stored", signal });
       return [];
     } catch (error) {
       return [{ server, ...problemOf(error) }];
@@ -92,6 +92,6 @@ async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSign
 
 /** Closed servers are neither asked nor missing. */
 async function lookAtAll(catalog: ToolCatalog, signal: AbortSignal): Promise<MissingServer[]> {
-  const problems = await catalog.fetchMissing(signal, { waitForOutdated: true });
+  const problems = await catalog.listMissing(signal, { waitForOutdated: true });
   return [...problems].map(([server, message]) => ({ server, code: "SERVER_UNAVAILABLE", message }));
 }

@@ -55,7 +55,7 @@ test("a server whose entry has changed is found with its old tools, and is liste
   await using toolbox = await folder.open();
   expect(await found("refund", toolbox)).toContain("shop.refund");
   expect(toolbox.catalog.freshness("shop")).toBe("outdated");
-  await toolbox.catalog.fetch("shop");
+  await toolbox.catalog.tools("shop");
   expect(toolbox.catalog.freshness("shop")).toBe("listed");
   expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
   expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
@@ -68,7 +68,7 @@ test("a server that cannot be listed is found with its old tools, and a later se
   folder.configure({ shop: { ...good, args: [...fixture("crash-on-start").args] } });
   await using toolbox = await folder.open();
   expect(await found("refund", toolbox)).toContain("shop.refund");
-  await toolbox.catalog.fetch("shop").catch(() => {});
+  await toolbox.catalog.tools("shop").catch(() => {});
   const text = await found("refund", toolbox);
   expect(text).toContain("shop.refund");
   expect(text).toContain("Down: shop did not start: ");

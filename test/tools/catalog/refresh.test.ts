@@ -6,9 +6,7 @@ import type { Toolbox } from "../../../src/app/toolbox.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { toolValue } from "../../../src/servers/result.ts";
-import { ChangeRefresher } from "../../../src/tools/catalog/change-refresher.ts";
 import { search } from "../../../src/tools/search/search.ts";
-import { eventually } from "../../support/eventually.ts";
 import { networkFixture } from "../../support/network.ts";
 import { processesWith } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
@@ -92,8 +90,8 @@ describe("a server that says that its tools changed", () => {
   test("and lists its tools slowly: a program that names it waits", async () => {
     folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
-    await toolbox.catalog.fetch("shop");
-    await toolbox.catalog.refresh("shop");
+    await toolbox.catalog.tools("shop");
+    await toolbox.catalog.list("shop");
     await toolbox.pool.callTool("shop", "add-tool", { name: "weigh_parcel" });
     expect(toolsOf(toolbox)).not.toContain("weigh_parcel");
     expect(await run("return shop.weigh_parcel()", toolbox)).toBe("this is weigh_parcel");
@@ -103,14 +101,14 @@ describe("a server that says that its tools changed", () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
     await run(`return shop.notify({ method: "notifications/tools/list_changed", times: 1000 })`, toolbox);
-    await toolbox.catalog.changesListed(["shop"], never);
+    await toolbox.catalog.tools("shop", { freshAs: "stored" });
     expect(Number(await run("return (await shop.seen()).lists", toolbox))).toBeLessThanOrEqual(6);
   });
 
   test("after every list is listed a few times, and then rarely; calls still work", async () => {
     folder.configure({ shop: changing("endless") });
     await using toolbox = await folder.open();
-    await toolbox.catalog.fetch("shop");
+    await toolbox.catalog.tools("shop");
     // Not through the sandbox: the call must be finished long before the next list is due.
     const lists = async () => {
       const value = toolValue(await toolbox.pool.callTool("shop", "seen", {}), "seen");
@@ -124,10 +122,10 @@ describe("a server that says that its tools changed", () => {
     folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
     // The first request is answered last.
-    const first = toolbox.catalog.refresh("shop");
+    const first = toolbox.catalog.list("shop");
     const adding = toolbox.pool.callTool("shop", "add-tool", { name: "later" });
-    await Promise.all([first, adding, toolbox.catalog.refresh("shop")]);
-    await toolbox.catalog.changesListed(["shop"], never);
+    await Promise.all([first, adding, toolbox.catalog.list("shop")]);
+    await toolbox.catalog.tools("shop", { freshAs: "stored" });
     expect(toolsOf(toolbox)).toContain("later");
   });
 
@@ -135,80 +133,16 @@ describe("a server that says that its tools changed", () => {
     folder.configure({ shop: changing("early") });
     await using toolbox = await folder.open();
     expect(await run(`return shop.wait({ ms: 0 })`, toolbox)).toBe("waited");
-    await toolbox.catalog.changesListed(["shop"], never);
+    await toolbox.catalog.tools("shop", { freshAs: "stored" });
     expect(toolsOf(toolbox)).toContain("wait");
   });
 
   test("and exits is not started again for the list", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
-    await toolbox.catalog.fetch("shop");
+    await toolbox.catalog.tools("shop");
     await toolbox.pool.callTool("shop", "exit", {}).catch(() => {});
     await expect(toolbox.pool.listTools("shop", { startsNothing: true })).rejects.toMatchObject({ code: "CANCELLED" });
     expect(processesWith(folder.path)).toEqual([]);
-  });
-});
-
-describe("refreshing", () => {
-  /** A refresher whose work is ended by the test. */
-  function controlled(gapMs?: number) {
-    const started: PromiseWithResolvers<void>[] = [];
-    const refresher = new ChangeRefresher(() => {
-      const work = Promise.withResolvers<void>();
-      started.push(work);
-      return work.promise;
-    }, gapMs);
-    const finish = async () => {
-      started.at(-1)?.resolve();
-      await Bun.sleep(0);
-    };
-    return { refresher, started, finish };
-  }
-
-  test("runs once more for all changes during a run, and not again", async () => {
-    const { refresher, started, finish } = controlled();
-    for (let count = 0; count < 10; count++) refresher.changed("a");
-    expect(started.length).toBe(1);
-    const settled = refresher.settled("a");
-    await finish();
-    expect(started.length).toBe(2);
-    await finish();
-    await settled;
-    expect(started.length).toBe(2);
-    expect(refresher.isRunning("a")).toBe(false);
-  });
-
-  test("one server does not wait for another", () => {
-    const { refresher, started } = controlled();
-    refresher.changed("a");
-    refresher.changed("b");
-    expect(started.length).toBe(2);
-  });
-
-  test("pauses if changes never end", async () => {
-    const { refresher, started, finish } = controlled(60_000);
-    for (let count = 0; count < 20; count++) {
-      refresher.changed("a");
-      await finish();
-    }
-    expect(started.length).toBe(5);
-    refresher[Symbol.dispose]();
-  });
-
-  test("continues after a pause, and stops when it is disposed", async () => {
-    const { refresher, started, finish } = controlled(50);
-    for (let count = 0; count < 20; count++) {
-      refresher.changed("a");
-      await finish();
-    }
-    await refresher.settled("a");
-    const before = started.length;
-    await eventually(() => started.length !== before);
-    refresher.changed("a");
-    refresher[Symbol.dispose]();
-    await finish();
-    const last = started.length;
-    refresher.changed("a");
-    expect(started.length).toBe(last);
   });
 });

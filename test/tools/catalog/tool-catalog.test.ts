@@ -33,7 +33,7 @@ describe("freshness", () => {
     await using first = await folder.open();
     expect(first.catalog.freshness("shop")).toBe("unknown");
     expect(first.catalog.find("shop")).toBeUndefined();
-    await first.catalog.fetch("shop");
+    await first.catalog.tools("shop");
     expect(first.catalog.freshness("shop")).toBe("listed");
     await first.catalog.writeIndex();
     await using second = await folder.open();
@@ -44,7 +44,7 @@ describe("freshness", () => {
     folder.configure({ newer: fixture("modern", "reject"), older: folder.offering("shop", tool("go")) });
     {
       await using toolbox = await folder.open();
-      await Promise.all(["newer", "older"].map((server) => toolbox.catalog.fetch(server)));
+      await Promise.all(["newer", "older"].map((server) => toolbox.catalog.tools(server)));
       await toolbox.catalog.writeIndex();
     }
     await using toolbox = await folder.open();
@@ -56,7 +56,7 @@ describe("freshness", () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
       await using toolbox = await folder.open();
-      await toolbox.catalog.fetch("shop");
+      await toolbox.catalog.tools("shop");
     }
     folder.configure({ shop: { ...folder.offering("other", tool("go")), category: "mine" } });
     await using toolbox = await folder.open();
@@ -71,27 +71,41 @@ describe("freshness", () => {
   });
 });
 
-describe("fetch", () => {
+describe("tools", () => {
   test("asks a server, and the next process takes what is stored without asking", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
       await using toolbox = await folder.open();
-      expect((await toolbox.catalog.fetch("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
+      expect((await toolbox.catalog.tools("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
       expect(toolbox.pool.state("shop").state).toBe("ready");
     }
     await using toolbox = await folder.open();
     expect(toolbox.catalog.findWithDenied("shop")?.tools.map(({ name }) => name)).toEqual(["go"]);
+    expect((await toolbox.catalog.tools("shop", { freshAs: "stored" })).tools.length).toBe(1);
     expect(toolbox.pool.state("shop").state).toBe("idle");
-    await toolbox.catalog.fetch("shop");
+    folder.offering("shop", { go: {}, come: {} });
+    expect((await toolbox.catalog.tools("shop", { freshAs: "listed" })).tools.length).toBe(2);
     expect(toolbox.pool.state("shop").state).toBe("ready");
+    await toolbox.pool.release("shop");
+    await toolbox.catalog.tools("shop", { freshAs: "listed" });
+    expect(toolbox.pool.state("shop").state).toBe("idle");
+    await toolbox.catalog.tools("shop");
+    expect(toolbox.pool.state("shop").state).toBe("ready");
+  });
+
+  test("waits for a silent server only as long as the caller says", async () => {
+    folder.configure({ shop: fixture("lists", "silent") });
+    await using toolbox = await folder.open();
+    const wait = { freshAs: "stored", waitMs: 50 } as const;
+    await expect(toolbox.catalog.tools("shop", wait)).rejects.toMatchObject({ code: "CANCELLED" });
   });
 });
 
-describe("preview", () => {
+describe("list with isDry", () => {
   test("compares the answer with the stored server and changes nothing", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using toolbox = await folder.open();
-    const { server, before } = await toolbox.catalog.preview("shop");
+    const { server, before } = await toolbox.catalog.list("shop", { isDry: true });
     expect([server.tools.map(({ name }) => name), before]).toEqual([["go"], undefined]);
     expect(toolbox.catalog.find("shop")).toBeUndefined();
     expect(existsSync(join(folder.registry, "index.json"))).toBe(false);
@@ -106,7 +120,7 @@ describe("denied tools", () => {
     {
       await using toolbox = await folder.open();
       const { catalog } = toolbox;
-      expect(names(await catalog.fetch("shop"))?.sort()).toEqual(["go", "refund"]);
+      expect(names(await catalog.tools("shop"))?.sort()).toEqual(["go", "refund"]);
       expect(names(catalog.find("shop"))).toEqual(["go"]);
       expect(names(catalog.findWithDenied("shop"))).toEqual(["go", "refund"]);
       expect(catalog.mayHide("shop")).toBe(true);
@@ -127,29 +141,29 @@ describe("denied tools", () => {
   });
 });
 
-describe("fetchMissing", () => {
+describe("listMissing", () => {
   test("lists the unknown servers, and returns why others are still unknown", async () => {
     folder.configure({
       shop: folder.offering("shop", tool("go")),
       lacking: { ...folder.offering("lacking", tool("go")), env: { TOKEN: "${NO_SUCH_VARIABLE}" } },
     });
     await using toolbox = await folder.open();
-    const problems = await toolbox.catalog.fetchMissing(never());
+    const problems = await toolbox.catalog.listMissing(never());
     expect([...problems.keys()]).toEqual(["lacking"]);
     expect(problems.get("lacking")).toContain("NO_SUCH_VARIABLE");
     expect(toolbox.catalog.freshness("shop")).toBe("listed");
-    expect((await toolbox.catalog.fetchMissing(never())).size).toBe(1);
+    expect((await toolbox.catalog.listMissing(never())).size).toBe(1);
   });
 
   test("with waitForOutdated, outdated servers are listed before it resolves", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
       await using toolbox = await folder.open();
-      await toolbox.catalog.fetch("shop");
+      await toolbox.catalog.tools("shop");
     }
     folder.configure({ shop: { ...folder.offering("shop", tool("come")), category: "mine" } });
     await using toolbox = await folder.open();
-    await toolbox.catalog.fetchMissing(never(), { waitForOutdated: true });
+    await toolbox.catalog.listMissing(never(), { waitForOutdated: true });
     expect(toolbox.catalog.find("shop")?.tools.map(({ name }) => name)).toEqual(["come"]);
   });
 });
@@ -162,7 +176,7 @@ describe("changes", () => {
     const heard: string[] = [];
     toolbox.catalog.onChange((server) => heard.push(`own ${server}`));
     session.catalog.onChange((server) => heard.push(`shared ${server}`));
-    await session.catalog.fetch("shop");
+    await session.catalog.tools("shop");
     expect(heard.sort()).toEqual(["own shop", "shared shop"]);
     expect(toolbox.catalog.find("shop")).toBeDefined();
     // Only the catalog that asked has listed the server itself.
@@ -173,7 +187,7 @@ describe("changes", () => {
     folder.configure({ shop: folder.offering("shop", tool("go")), gone: folder.offering("gone", tool("go")) });
     {
       await using toolbox = await folder.open();
-      await Promise.all(["shop", "gone"].map((server) => toolbox.catalog.fetch(server)));
+      await Promise.all(["shop", "gone"].map((server) => toolbox.catalog.tools(server)));
     }
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using toolbox = await folder.open();
@@ -191,10 +205,10 @@ describe("listing a server", () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using toolbox = await folder.open();
     const controller = new AbortController();
-    const impatient = toolbox.catalog.refresh("shop", controller.signal);
+    const impatient = toolbox.catalog.list("shop", { signal: controller.signal });
     const [first, second] = [
-      toolbox.catalog.refresh("shop"),
-      toolbox.catalog.refresh("shop", AbortSignal.timeout(60_000)),
+      toolbox.catalog.list("shop"),
+      toolbox.catalog.list("shop", { signal: AbortSignal.timeout(60_000) }),
     ];
     controller.abort();
     await expect(impatient).rejects.toMatchObject({ code: "CANCELLED", message: "tools/list of shop was cancelled" });
@@ -229,7 +243,7 @@ describe("listing a server", () => {
     folder.configure({ shop: { ...entry, env: { TOKEN: "a" } } });
     {
       await using toolbox = await folder.open();
-      await toolbox.catalog.refresh("shop");
+      await toolbox.catalog.list("shop");
     }
     expect(await known({ env: { TOKEN: "b" } })).toBe(true);
     expect(await known({ env: { TOKEN: "a" }, callTimeoutMs: 5 })).toBe(true);
@@ -245,7 +259,7 @@ describe("listing a server", () => {
     folder.configure({ far: entry });
     {
       await using toolbox = await folder.open();
-      await toolbox.catalog.refresh("far");
+      await toolbox.catalog.list("far");
     }
     const known = async (more: object) => {
       folder.configure({ far: { ...entry, ...more } });
@@ -264,7 +278,7 @@ test("a well-known server without a category in its entry has that of the server
   const entry = memory(join(folder.path, "memory.jsonl"));
   folder.configure({ notes: entry, own: { ...entry, category: "mine" }, shop: folder.offering("shop", tool("go")) });
   await using toolbox = await folder.open();
-  const synced = await Promise.all(["notes", "own", "shop"].map((name) => toolbox.catalog.refresh(name)));
+  const synced = await Promise.all(["notes", "own", "shop"].map((name) => toolbox.catalog.list(name)));
   expect(synced.map(({ server }) => server)).toMatchObject([
     { category: "knowledge", folder: "knowledge/notes" },
     { category: "mine", folder: "mine/own" },

@@ -17,7 +17,7 @@ const two = { inputSchema: { type: "object", properties: { b: { type: "string" }
 test("a new tool and changed arguments of a server are accepted, although the registry does not have them", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
-  await first.catalog.refresh("shop");
+  await first.catalog.list("shop");
   folder.offering("shop", { one: two, two });
   await using toolbox = await folder.open();
   const source = "return [await shop.two({}), await shop.one({ b: 'x' })].map(({ name }) => name)";
@@ -27,7 +27,7 @@ test("a new tool and changed arguments of a server are accepted, although the re
 test("code that is wrong for the server's current tools is refused, and no tool is called", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
-  await first.catalog.refresh("shop");
+  await first.catalog.list("shop");
   await using toolbox = await folder.open();
   expect(await execute({ source: "await shop.one({ a: 'x' });\nawait shop.three({})" }, toolbox)).toMatchObject({
     ok: false,
@@ -65,7 +65,7 @@ test("computed arguments are compared with the schema before they are sent", asy
 test("computed arguments are compared with the server's current schema if the registry's refuses them", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
-  await first.catalog.refresh("shop");
+  await first.catalog.list("shop");
   folder.offering("shop", { one: two });
   await using toolbox = await folder.open();
   const source = "const args: any = { b: 'x' };\nreturn (await shop.one(args)).arguments";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
-import { ListingQueue, listedAtOnce } from "../../../src/tools/catalog/listing-queue.ts";
+import { listedAtOnce } from "../../../src/servers/listings.ts";
 import { generate } from "../../../src/tools/generate.ts";
 import { search } from "../../../src/tools/search/search.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -74,40 +74,6 @@ describe("many servers", () => {
     expect(toolbox.catalog.missingServers()).toEqual(Object.keys(hanging));
     controller.abort();
     await searching;
-  });
-});
-
-describe("ListingQueue", () => {
-  test("limits concurrent listings, and shares them between callers", async () => {
-    const open: PromiseWithResolvers<void>[] = [];
-    using asking = new ListingQueue(() => {
-      open.push(Promise.withResolvers());
-      return open.at(-1)!.promise;
-    });
-    const all = Array.from({ length: listedAtOnce + 2 }, (_, index) => asking.add(`s${index}`));
-    expect(asking.add("s0")).toBe(all[0]!);
-    await Bun.sleep(0);
-    expect([open.length, asking.size]).toEqual([listedAtOnce, listedAtOnce + 2]);
-    open[0]?.resolve();
-    open[1]?.reject(new Error("no"));
-    await all[0];
-    await expect(all[1]).rejects.toThrow("no");
-    await Bun.sleep(0);
-    expect([open.length, asking.size]).toEqual([listedAtOnce + 2, listedAtOnce]);
-    expect([asking.waitedMs("s0"), asking.waitedMs("s3") > 0]).toEqual([0, true]);
-  });
-
-  test("rejects waiting callers when it is disposed", async () => {
-    let asked = 0;
-    const asking = new ListingQueue(() => {
-      asked += 1;
-      return new Promise(() => {});
-    });
-    const last = Array.from({ length: listedAtOnce + 1 }, (_, index) => asking.add(`s${index}`)).at(-1);
-    await Bun.sleep(0);
-    asking[Symbol.dispose]();
-    await last;
-    expect(asked).toBe(listedAtOnce);
   });
 });
 

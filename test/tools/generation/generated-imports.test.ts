@@ -17,7 +17,7 @@ beforeEach(async () => {
   const seen = { ...fixture("seen", folder.path), category: "test" };
   folder.configure({ seen, "odd name": { ...seen, description: "another one" } });
   toolbox = await folder.open();
-  await Promise.all(["seen", "odd name"].map((name) => toolbox.catalog.refresh(name)));
+  await Promise.all(["seen", "odd name"].map((name) => toolbox.catalog.list(name)));
 });
 afterEach(async () => {
   await toolbox[Symbol.asyncDispose]();
@@ -91,7 +91,7 @@ test("a generated file can be imported from a registry that the config names", a
       mcpServers: { seen: { ...fixture("seen", own.path), category: "test" } },
     });
     await using other = await own.open();
-    await other.catalog.refresh("seen");
+    await other.catalog.list("seen");
     for (const path of ["./src/tools", "./tools", join(own.path, "src", "tools")]) {
       const source = `import { wait } from "${path}/test/seen/wait.ts"; return wait({ ms: 1 });`;
       expect(await execute({ source }, other)).toMatchObject({ value: "waited" });

@@ -288,7 +288,7 @@ describe("the files", () => {
   test("a changed list of tools changes the types, without a gen of the other servers", async () => {
     own.offering("shop", { one: {}, two: {} });
     await using toolbox = await own.open();
-    await toolbox.catalog.refresh("shop");
+    await toolbox.catalog.list("shop");
     expect(errorsIn("await shop.two({}); await old.x({});", [], own)).toEqual([]);
   });
 

@@ -63,7 +63,7 @@ test("tools.list returns skills with their signatures, once there are some", asy
 });
 
 test("search finds skills beside tools, and its result can be used", async () => {
-  await toolbox.catalog.fetch("shop");
+  await toolbox.catalog.tools("shop");
   expect(search("revenue by month", 5, toolbox.catalog).tools).toEqual([]);
   await value(save);
   const [found] = search("revenue by month", 5, toolbox.catalog).tools;

@@ -6,7 +6,6 @@ import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
-import { unlessAborted } from "../../servers/abort.ts";
 import type { CallOptions, Pool } from "../../servers/pool.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
@@ -33,22 +32,11 @@ export interface Listing {
   before: RegistryServer | undefined;
   /** Names of tools that would become the same identifier. */
   collisions: string[][];
-}
-
-export interface Refreshed extends Listing {
+  /** What has changed in the registry's folder. */
   files: Written;
 }
 
-export interface RefreshOptions extends CallOptions {
-  /** Leaves the index unwritten: a caller that asks many servers writes it once. */
-  indexLater?: boolean;
-  /** Files that are being written when the signal comes are written to the end. */
-  writesWhole?: boolean;
-  /** Does not compare the files on disk if the server's answer is the stored one. */
-  ifChanged?: boolean;
-}
-
-interface ListerOptions {
+interface UpdaterOptions {
   config: Config;
   env: Environment;
   pool: Pool;
@@ -60,21 +48,20 @@ interface ListerOptions {
   ownCommand: () => [string, ...string[]];
 }
 
-const noFiles: Written = { written: 0, removed: 0, kept: [] };
+/** Of an answer that changed no file. */
+export const noFiles: Written = { written: 0, removed: 0, kept: [] };
 
-export class Lister {
-  readonly #options: ListerOptions;
+export class RegistryUpdater {
+  readonly #options: UpdaterOptions;
   readonly #listed = new Set<string>();
-  readonly #running = new Map<string, { since: number; result: Promise<Refreshed> }>();
   /** Servers that have answered, and whose files are being written. */
   readonly #writing = new Set<string>();
-  readonly #last = new Map<string, Promise<Refreshed>>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
   /** The registries that have the module already. */
   readonly #hasBridge = new Set<string>();
 
-  constructor(options: ListerOptions) {
+  constructor(options: UpdaterOptions) {
     this.#options = options;
   }
 
@@ -83,53 +70,26 @@ export class Lister {
     return this.#listed.has(server);
   }
 
+  /** Whether the server has answered, and its files are being written. */
+  isWriting(server: string): boolean {
+    return this.#writing.has(server);
+  }
+
   /**
-   * Asks one server for its tools and writes its files and the index. Concurrent callers share one answer; the signal ends the
-   * wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
+   * Asks one server for its tools and writes its files; its entry of the index is written with the next `write` of the store. If nothing
+   * has changed, `startsNothing` leaves the files as they are. Run one update of a server at a time. Throws what the pool throws, and
+   * FILE_NOT_WRITABLE.
    */
-  async refresh(server: string, signal?: AbortSignal, options?: RefreshOptions): Promise<Refreshed> {
-    let running = this.#running.get(server);
-    if (!running) {
-      const result = this.refreshNext(server, options).finally(() => this.#running.delete(server));
-      running = { since: performance.now(), result };
-      this.#running.set(server, running);
-    }
-    const { result } = running;
-    try {
-      return await unlessAborted(result, signal, `tools/list of ${server}`);
-    } catch (error) {
-      if (signal?.aborted && options?.writesWhole && this.#writing.has(server)) return result;
-      throw error;
-    }
-  }
-
-  /** How long the server's answer to `refresh` has been awaited by now, in milliseconds; 0 if none is. */
-  waitedMs(server: string): number {
-    const running = this.#running.get(server);
-    return running ? performance.now() - running.since : 0;
-  }
-
-  /** Refreshes after the refresh that is running, so that the list that was asked for last is the one that stays. */
-  refreshNext(server: string, options?: RefreshOptions): Promise<Refreshed> {
-    const before = this.#last.get(server)?.catch(() => {});
-    const refresh = before ? before.then(() => this.#refresh(server, options)) : this.#refresh(server, options);
-    this.#last.set(server, refresh);
-    return refresh;
-  }
-
-  async #refresh(
-    name: string,
-    { indexLater, ifChanged, writesWhole: _, ...options }: RefreshOptions = {},
-  ): Promise<Refreshed> {
-    const listing = await this.list(name, options);
+  async update(name: string, { startsNothing = false } = {}): Promise<Listing> {
+    const listing = await this.ask(name, { startsNothing });
     const { server, whole, before } = listing;
     const { store, config } = this.#options;
     store.rememberDenied(whole);
     const registry = registryOf(config, name);
     refuseNewer(registry);
-    if (ifChanged && before && Bun.deepEquals(server, before)) {
+    if (startsNothing && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
-      return { ...listing, server: before, files: noFiles };
+      return { ...listing, server: before };
     }
     store.remember(server);
     this.#chosenFolders.delete(name);
@@ -139,15 +99,12 @@ export class Lister {
     this.#writeBridge(name);
     markAsked(registry, server);
     if (isInOwnRegistry(config, name)) await store.writeOwn(stored);
-    else {
-      store.changed(name);
-      if (!indexLater) await store.write();
-    }
+    else store.changed(name);
     return { ...listing, files };
   }
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
-  async list(name: string, options: CallOptions = {}): Promise<Listing> {
+  async ask(name: string, options: Pick<CallOptions, "signal" | "startsNothing"> = {}): Promise<Listing> {
     const { pool, store, observer, jsNameOf } = this.#options;
     const tools = await pool.listTools(name, options);
     await eventLoopTurn();
@@ -168,7 +125,7 @@ export class Lister {
     observer.apply(server);
     const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
     const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);
-    return { server, whole, before, collisions: shownCollisions };
+    return { server, whole, before, collisions: shownCollisions, files: noFiles };
   }
 
   /** Two server names may become the same folder name: the second gets a number. */

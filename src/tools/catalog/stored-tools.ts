@@ -1,0 +1,205 @@
+/**
+ * What is stored of the tools of the configured servers, and whether it still counts.
+ *
+ * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on
+ * disk, where the next process finds it. A stored entry counts only if it was made from the entry that the config has now.
+ */
+
+import type { ClaudikinsError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { twinsOf } from "../../config/accounts.ts";
+import type { Config } from "../../config/load.ts";
+import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
+import { assignNames, type Named, sandboxGlobals } from "../names.ts";
+import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
+import { IndexStore } from "./index-store.ts";
+import { Observer } from "./observer.ts";
+
+/** What the catalogs of one config share: the registry on disk, and what was observed of results. */
+export interface Shared {
+  store: IndexStore;
+  observer: Observer;
+}
+
+/** Whether the tools of a server are known, and how well. */
+type Freshness =
+  /** This process has asked the server. */
+  | "listed"
+  /** An earlier process has, and the config has not changed since. */
+  | "stored"
+  /** Stored from another config entry or by another version, so it does not count. */
+  | "outdated"
+  | "unknown";
+
+export abstract class StoredTools {
+  readonly config: Config;
+  protected readonly shared: Shared;
+  readonly #fingerprints = new Map<string, string>();
+  /** Whether outdated servers are complete. */
+  #completeness = new WeakMap<RegistryServer, boolean>();
+  /** Characters of definitions. A server that changes becomes a new object. */
+  readonly #chars = new WeakMap<RegistryServer, number>();
+  #names: readonly Named[] = [];
+
+  constructor(config: Config, log: Log, shared?: Shared) {
+    this.config = config;
+    this.shared = shared ?? newShared(config, log);
+    this.#nameServers();
+  }
+
+  /** Whether this process itself has asked the server for its tools. */
+  protected abstract hasListed(server: string): boolean;
+
+  /** The shapes of results that were seen. */
+  get observer(): Observer {
+    return this.shared.observer;
+  }
+
+  /** The configured servers with their names in code, in the order of the config. */
+  get names(): readonly Named[] {
+    return this.#names;
+  }
+
+  /** A server's name in code. Undefined if it has none. */
+  jsNameOf(server: string): string | undefined {
+    return this.#names.find(({ name }) => name === server)?.jsName;
+  }
+
+  /** The stored index; empty before the first `gen`, and if its file is damaged. A new object after every change. */
+  get index(): RegistryIndex {
+    return this.shared.store.index;
+  }
+
+  /** Why the index on disk could not be read. Programs run without it; what depends on it should report this. */
+  get indexProblem(): ClaudikinsError | undefined {
+    return this.shared.store.problem;
+  }
+
+  /** The stored server, without the tools that the config denies. Undefined if it is missing, or may have other tools by now. */
+  find(server: string): RegistryServer | undefined {
+    const found = this.shared.store.find(server);
+    return found && this.#isComplete(found) ? found : undefined;
+  }
+
+  /** The names of the server's tools, as far as they are known. */
+  toolNames(server: string): string[] {
+    return this.find(server)?.tools.map(({ name }) => name) ?? [];
+  }
+
+  /**
+   * The same with the tools that the config denies, if this process has listed the server: they are written down nowhere.
+   * For errors that explain why a name cannot be called.
+   */
+  findWithDenied(server: string): RegistryServer | undefined {
+    const found = this.shared.store.findWhole(server);
+    return found && this.#isComplete(found) ? found : undefined;
+  }
+
+  /** The stored servers that are not outdated, in the order of the config, without denied tools. */
+  get knownServers(): RegistryServer[] {
+    return [...this.config.servers.keys()].flatMap((server) => this.find(server) ?? []);
+  }
+
+  /** Everything stored of the configured servers, outdated entries included, without denied tools. */
+  get visibleServers(): RegistryServer[] {
+    return this.index.servers.filter(({ name }) => this.config.servers.has(name));
+  }
+
+  /** Characters of the definitions of all known tools. */
+  get definitionChars(): number {
+    return this.knownServers.reduce((sum, server) => {
+      const chars = this.#chars.get(server) ?? definitionChars(server.tools);
+      this.#chars.set(server, chars);
+      return sum + chars;
+    }, 0);
+  }
+
+  /** A server is also outdated if the config denies more than when its files were written. */
+  freshness(server: string): Freshness {
+    const found = this.shared.store.find(server);
+    if (!found) return "unknown";
+    if (!this.#isCurrent(found)) return "outdated";
+    return this.hasListed(server) ? "listed" : "stored";
+  }
+
+  /** Configured servers that are not stored or outdated, without closed ones. */
+  missingServers(): string[] {
+    return this.openServers().filter((server) => this.isMissing(server));
+  }
+
+  /** Configured servers that may be started, in the order of the config. */
+  openServers(): string[] {
+    return [...this.config.servers.keys()].filter((server) => !this.isClosed(server));
+  }
+
+  /** Whether the config denies everything of the server. Such a server is never started. */
+  isClosed(server: string): boolean {
+    return isClosed(this.config.servers.get(server));
+  }
+
+  /** Whether the server may have tools that the config denies. */
+  mayHide(server: string): boolean {
+    const policy = this.config.servers.get(server)?.policy;
+    return policy !== undefined && policy.allow.length + policy.deny.length > 0;
+  }
+
+  /** Call this after servers of the config were added, removed or changed. */
+  configChanged(): void {
+    this.#fingerprints.clear();
+    this.#completeness = new WeakMap();
+    this.shared.store.hideDenied();
+    this.#nameServers();
+  }
+
+  /** Forgets the stored servers that the config no longer has, and returns them. Their files stay. */
+  forgetRemoved(): RegistryServer[] {
+    const removed = this.index.servers.filter(({ name }) => !this.config.servers.has(name));
+    if (removed.length > 0) this.shared.store.forget(new Set(removed.map(({ name }) => name)));
+    return removed;
+  }
+
+  #nameServers(): void {
+    this.#names = assignNames([...this.config.servers.keys()], sandboxGlobals).names;
+  }
+
+  /** Whether the server must be asked before its files are up to date. */
+  protected isMissing(server: string): boolean {
+    const freshness = this.freshness(server);
+    return freshness === "unknown" || freshness === "outdated";
+  }
+
+  /** Whether all tools that the config allows are stored. */
+  #isComplete(server: RegistryServer): boolean {
+    if (this.#isCurrent(server)) return true;
+    const config = this.config.servers.get(server.name);
+    const known = this.#completeness.get(server);
+    const isComplete = known ?? (!!config && deniesMoreOnly(server, config, this.jsNameOf(server.name)));
+    this.#completeness.set(server, isComplete);
+    return isComplete;
+  }
+
+  #isCurrent({ name, fingerprint }: RegistryServer): boolean {
+    const config = this.config.servers.get(name);
+    if (!config) return false;
+    let current = this.#fingerprints.get(name);
+    if (current === undefined) {
+      current = fingerprintOf(config, this.jsNameOf(name), rulesOf(config));
+      this.#fingerprints.set(name, current);
+    }
+    return fingerprint === current;
+  }
+}
+
+function newShared(config: Config, log: Log): Shared {
+  // Shapes of the user's own results must not reach files of a project.
+  const isOwn = (server: string) => config.servers.get(server)?.own !== undefined;
+  const observer = new Observer({
+    config,
+    isOn: config.observe,
+    servers: () => store.index.servers,
+    twinsOf: (server) => twinsOf(server, config.servers).filter((twin) => isOwn(twin) === isOwn(server)),
+    log,
+  });
+  const store = new IndexStore(config, (server) => observer.apply(server));
+  return { store, observer };
+}
