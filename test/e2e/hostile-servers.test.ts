@@ -35,7 +35,9 @@ beforeAll(async () => {
     ...lists.map((name, index) => [`list${index}`, fixture("hostile", "list", name)]),
     ["results", { ...fixture("hostile", "results"), callTimeoutMs: 60_000 }],
   ];
-  const file = folder.write("config.json", { mcpServers: Object.fromEntries(entries), limits: { memoryMb: 512 } });
+  // Each server lists its tools once. Learned in the background, they would be gone when the program's own session lists them.
+  const config = { mcpServers: Object.fromEntries(entries), limits: { memoryMb: 512 }, surfaceLearns: false };
+  const file = folder.write("config.json", config);
   serve = await httpServe(folder, ["--config", file, "--no-daemon"]);
   hostile = await sdkHost(serve.url);
   other = await sdkHost(serve.url);
