@@ -10,7 +10,7 @@ import { version } from "./version.ts";
  * - The host's part of a program, or the way in which memory is written, has changed so that this build does not understand what others wrote.
  *
  * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for as
- * long as a program waits that it has saved. The cost of a number that was not raised: such programs are lost.
+ * long as a program waits that it has saved. The cost of a number that was not raised: such programs continue over a wrong memory, and crash.
  */
 const sourceFormat = 1;
 
