@@ -20,6 +20,8 @@ dateMethods["getTimezoneOffset"] = () => 0;
 
 let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
+/** Resolves when the worker has told that it is prepared. A job that begins earlier could keep it from telling for seconds. */
+let prepared: Promise<void> | undefined;
 let current: Job | undefined;
 
 async function createContext({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
@@ -38,8 +40,8 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     case "prepare":
       settings = data;
       context = createContext(data);
-      // Every program needs them, so they are loaded while the main thread prepares the first one.
-      void Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(() =>
+      // Every program needs the code, so it is loaded while the main thread prepares the first one.
+      prepared = Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(() =>
         send({ type: "prepared" }),
       );
       break;
@@ -49,13 +51,11 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "run":
       if (!context) break;
-      current = new Job(context, data, send);
-      void current.start();
+      begin(new Job(context, data, send), (job) => job.start());
       break;
     case "resume":
       if (!context) break;
-      current = new Job(context, data, send);
-      void current.resume(data.saved);
+      begin(new Job(context, data, send), (job) => job.resume(data.saved));
       break;
     case "park":
       current?.park(data.nearMs, data.isWhole);
@@ -84,6 +84,11 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
   }
 };
+
+function begin(job: Job, work: (job: Job) => Promise<void>): void {
+  current = job;
+  void prepared?.then(() => work(job));
+}
 
 /** Whether the answer leaves much garbage once it is copied into the engine. */
 function isLarge(message: SettleMessage): boolean {

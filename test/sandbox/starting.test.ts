@@ -24,3 +24,12 @@ test("twelve programs that start together all run", async () => {
   const values = await Promise.all(Array.from({ length: 12 }, (_, index) => harness.value(`return ${index}`)));
   expect(values).toEqual(Array.from({ length: 12 }, (_, index) => index));
 });
+
+test("a program that computes without a pause does not keep the next worker from starting", async () => {
+  // Longer than the test may take, so that only its cancellation ends it.
+  const controller = new AbortController();
+  const busy = harness.run("for (;;);", { signal: controller.signal });
+  expect(await harness.value("return 1")).toBe(1);
+  controller.abort();
+  expect(await busy).toMatchObject({ ok: false, reason: "cancelled" });
+});
