@@ -24,8 +24,8 @@ export const exitCodes: Readonly<Record<number, string>> = {
 
 const opening = `# Command line
 
-On this page you can look up each claudikins command: its arguments, options and examples, and the exit codes. For a guided tour,
-see [Use from a shell](shell.md).
+All claudikins commands, with their arguments, options and examples, and the exit codes. For a guided tour, see
+[Use from a shell](shell.md).
 
 \`claudikins --help\` lists the commands in your terminal, and \`claudikins exec --help\` shows the help of one command. \`bun run docs\`
 generates this page from the same texts.

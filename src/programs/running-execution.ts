@@ -62,7 +62,7 @@ export class RunningExecution implements FollowedExecution {
     this.starter = starter;
     this.#checkpointer = checkpointer;
     this.outcome = this.#ended(work);
-    // Nobody may wait for it.
+    // The promise may have no listener.
     this.outcome.catch(() => {});
   }
 

@@ -145,7 +145,7 @@ export class ReusableContext implements Disposable {
     return staticBytes + this.#end - this.#keptFrom;
   }
 
-  /** Makes a fresh context that of an execution that was saved at the time `at`. Call `loadPage` for each page of its memory. */
+  /** Loads an execution that was saved at the time `at` into a fresh context. Call `loadPage` for each page of its memory. */
   continueFrom({ now, at }: { now: number; at: number }): void {
     this.#nowOffset += now + Date.now() - at - this.#now;
   }

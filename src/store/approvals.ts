@@ -122,7 +122,7 @@ export class ApprovalStore {
   }
 
   /**
-   * Decides an open row that has not expired. Returns the rows that it decided: none if another decision was first. A denial also
+   * Decides an open row that has not expired. Returns the rows that it decided: none if the call was already decided. A denial also
    * decides the other open rows of the tool, or of everything, in the same execution; the row itself is the first.
    */
   decide(id: string, decision: Decision, now: number): Approval[] {

@@ -312,7 +312,7 @@ async function decide(approvals: Approvals, rows: readonly Approval[], decision:
   const decided = [...byId.values()];
   const stopped = await continueStopped(approvals, decided, io);
   if (decided.length === 0) {
-    throw new ClaudikinsError("APPROVAL_NOT_FOUND", "Nothing was decided: another decision was first", {
+    throw new ClaudikinsError("APPROVAL_NOT_FOUND", "Nothing changed: the call was already decided", {
       hint: listHint,
     });
   }

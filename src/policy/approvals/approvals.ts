@@ -82,7 +82,7 @@ export class Approvals implements AsyncDisposable {
 
   /**
    * Decides an open approval. Returns the rows that it decided, the wanted one first: none if the id is unknown, the time is over,
-   * or another decision was first. A denial also decides the other open calls of the tool in the same execution.
+   * or the call was already decided. A denial also decides the other open calls of the tool in the same execution.
    */
   decide(id: string, decision: Decision): Promise<Approval[]> {
     return this.#change({ type: "decide", id, decision }, thisProcess(decision.by));

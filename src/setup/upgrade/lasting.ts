@@ -51,7 +51,7 @@ export async function neededExecutable(env: Environment, signal: AbortSignal): P
   const { exitCode, stdout } = await runProgram([path, "--version"], { env, signal, timeoutMs: lastingVersionMs });
   const found = stdout.trim();
   if (exitCode !== 0 || !isVersion(found)) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} is in the way: it does not say a version of claudikins`, {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} exists and is not claudikins`, {
       hint: "Move it away, or choose another folder: CLAUDIKINS_INSTALL=$HOME/bin",
     });
   }

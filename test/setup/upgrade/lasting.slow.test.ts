@@ -69,7 +69,7 @@ test("an installed executable that is not older is used, an older one is replace
   const refused = await npx.run(["init", "--apply", "--no-start", "--json"]);
   expect(JSON.parse(refused.stderr).error).toMatchObject({
     code: "FILE_NOT_WRITABLE",
-    message: expect.stringContaining("is in the way"),
+    message: expect.stringContaining("exists and is not claudikins"),
   });
   expect(readFileSync(npx.settings, "utf8")).toBe(npx.original);
   say("9.0.0");
