@@ -1,6 +1,6 @@
-/** Opens the page of a daemon with a toolbox of its own, which follows changes of the config. */
+/** Opens the page of a daemon with an app of its own, which follows changes of the config. */
 
-import { configMark } from "../app/toolbox.ts";
+import { configMark } from "../app/app.ts";
 import type { Log } from "../base/log.ts";
 import { loadConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
@@ -13,7 +13,7 @@ import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
 import { continuedInDaemon } from "./continued.ts";
 import type { Io } from "./io.ts";
-import { toolboxOf } from "./session.ts";
+import { appOf } from "./session.ts";
 
 export interface PageOptions {
   /** The config file; undefined for the demo. */
@@ -30,9 +30,9 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const choice = { flag: file, cwd, env };
   const load = () => loadConfig({ ...choice, demo: file === undefined, trust, isFlagFound: true });
   const reload = file === undefined ? undefined : { choice, load, mark: configMark(choice) };
-  const toolbox = await toolboxOf(await load(), io, { cwd, reload });
+  const app = await appOf(await load(), io, { cwd, reload });
   const api = new PageApi({
-    toolbox,
+    app,
     approvals: new Approvals({ env }),
     credentials: openCredentials(io, { json: true }),
     env,

@@ -1,6 +1,6 @@
 /** Records the executions of a command for `claudikins trace`, and counts them in the ledger. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
 import type { Config } from "../config/load.ts";
 import { executionsFolder } from "../config/locations.ts";
@@ -28,7 +28,7 @@ export async function recorderOf(
 }
 
 /** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */
-export function countMark(toolbox: Toolbox, text: string): void {
+export function countMark(app: App, text: string): void {
   const hook = hookIn(text);
-  if (hook && toolbox.config.hooks) toolbox.ledger.found(hookKey("shell", hook));
+  if (hook && app.config.hooks) app.ledger.found(hookKey("shell", hook));
 }

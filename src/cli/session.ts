@@ -1,6 +1,6 @@
-/** Opens the toolbox of a command: loads the config and chooses whose servers are used. */
+/** Opens the app of a command: loads the config and chooses whose servers are used. */
 import { resolve } from "node:path";
-import { Toolbox, type ToolboxOptions as ToolboxSettings } from "../app/toolbox.ts";
+import { App, type AppOptions as AppSettings } from "../app/app.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { type Log, openLog } from "../base/log.ts";
 import { formatOf } from "../base/program-format.ts";
@@ -27,7 +27,7 @@ import { recorderOf } from "./recording.ts";
  */
 export type Sharing = "shell" | "host" | "running";
 
-export interface ToolboxOptions extends Pick<ToolboxSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
+export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
   /** A sandbox that is already starting. */
   sandbox?: Sandbox;
   /** A registry folder instead of the config's. */
@@ -36,7 +36,7 @@ export interface ToolboxOptions extends Pick<ToolboxSettings, "person" | "reload
   sharing?: Sharing;
   /** Whether the person may be asked to trust the config. The default is true. */
   asks?: boolean;
-  /** Whether several agents use the toolbox, each with a session of its own. */
+  /** Whether several agents use the app, each with a session of its own. */
   isForMany?: boolean;
   /** Records executions, with `record` also their contents. Without it, nothing is recorded. */
   recording?: { record?: boolean | undefined };
@@ -44,8 +44,8 @@ export interface ToolboxOptions extends Pick<ToolboxSettings, "person" | "reload
   whenLeft?: (executions: readonly string[], file: string | undefined) => Promise<unknown>;
 }
 
-/** Opens the toolbox without starting a server. May ask the person to trust the config. */
-export async function openToolbox(
+/** Opens the app without starting a server. May ask the person to trust the config. */
+export async function openApp(
   io: Io,
   flags: ConfigFlags & DaemonFlags,
   {
@@ -57,8 +57,8 @@ export async function openToolbox(
     recording,
     whenLeft,
     ...more
-  }: ToolboxOptions = {},
-): Promise<Toolbox> {
+  }: AppOptions = {},
+): Promise<App> {
   const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.
   if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
@@ -76,35 +76,35 @@ export async function openToolbox(
     whenLeft: whenLeft && ((executions: readonly string[]) => whenLeft(executions, file)),
   };
   if (!usesDaemon(flags, io.env)) {
-    return isForMany ? toolboxForMany(config, settings, io) : toolboxOf(config, io, settings, sandbox);
+    return isForMany ? appForMany(config, settings, io) : appOf(config, io, settings, sandbox);
   }
   const channels = (session: string) => sharedChannels(config.origin, sharing, session, flags, io);
   const session = sharing === "host" ? `host ${crypto.randomUUID()}` : shellSessionOf(io.env);
   const sessionChannels = isForMany ? (each: string) => channels(`${session} ${each}`) : undefined;
-  return toolboxOf(config, io, { ...settings, openChannel: channels(session), sessionChannels }, sandbox);
+  return appOf(config, io, { ...settings, openChannel: channels(session), sessionChannels }, sandbox);
 }
 
 /** Without a daemon, this process shares the servers among the sessions. */
-async function toolboxForMany(config: Config, settings: Settings, io: Io): Promise<Toolbox> {
+async function appForMany(config: Config, settings: Settings, io: Io): Promise<App> {
   const { HeldServers } = await import("../daemon/held/held-servers.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const held = new HeldServers(log, logsOf(config, io, log));
   const channels = (session: string) => held.channels(() => io.env, session, { endsWithCaller: true });
   const own = { openChannel: channels("all"), sessionChannels: channels, ownServers: held };
-  const toolbox = await toolboxOf(config, io, { ...settings, ...own });
-  held.toolsOf = (name) => toolbox.catalog.toolNames(name);
-  return toolbox;
+  const app = await appOf(config, io, { ...settings, ...own });
+  held.toolsOf = (name) => app.catalog.toolNames(name);
+  return app;
 }
 
-/** Everything about a toolbox that is not the same for every command. */
-type Settings = Pick<ToolboxSettings, "cwd"> & Partial<Omit<ToolboxSettings, "env" | "log">>;
+/** Everything about an app that is not the same for every command. */
+type Settings = Pick<AppSettings, "cwd"> & Partial<Omit<AppSettings, "env" | "log">>;
 
-export async function toolboxOf(config: Config, io: Io, settings: Settings, sandbox = new Sandbox()): Promise<Toolbox> {
+export async function appOf(config: Config, io: Io, settings: Settings, sandbox = new Sandbox()): Promise<App> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
   const otherBuilds = otherBuildsOf(config.origin, io.env);
   const usual = { env: io.env, log, logs, otherBuilds, credentialsFile: credentialsFile(io.env) };
-  return new Toolbox(config, sandbox, { ...usual, ...settings });
+  return new App(config, sandbox, { ...usual, ...settings });
 }
 
 /** Executables that were kept because they have another format of saved programs. Each runs as a daemon of its own. */

@@ -19,8 +19,8 @@ export interface WireFlags {
 }
 
 /**
- * Opens what the flags ask for, or returns undefined without them. Open it before the toolbox, so that it is closed after the
- * toolbox, which gets `wire?.trace`. Throws FILE_NOT_WRITABLE.
+ * Opens what the flags ask for, or returns undefined without them. Open it before the app, so that it is closed after the
+ * app, which gets `wire?.trace`. Throws FILE_NOT_WRITABLE.
  */
 export async function openWire(args: WireFlags, io: Io): Promise<WireOutput | undefined> {
   if (!showsWire(args)) return undefined;

@@ -1,7 +1,7 @@
 /** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
 import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { stampOf } from "../base/files.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
@@ -83,16 +83,16 @@ export class CallerEnvironment {
 }
 
 /** Runs the daemon at its place. Resolves when it has ended, or at once with `"another"` if one that is not older is running. */
-export async function runDaemon(toolbox: Toolbox, options: DaemonOptions): Promise<"ended" | "another"> {
+export async function runDaemon(app: App, options: DaemonOptions): Promise<"ended" | "another"> {
   const { place, interrupted } = options;
   makePrivate(dirname(place.lock));
   for (const path of [place.socket, place.lock, place.log, place.holder]) refuseForeign(path);
   const lock = (await takeLock(place.lock, guarded)) ?? (await takeOver(place));
   if (!lock) return "another";
   if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxDaemonLogBytes) truncateSync(place.log);
-  const { origin } = toolbox.config;
+  const { origin } = app.config;
   noteHolder(place, { pid: process.pid, config: origin.kind === "demo" ? null : origin.file });
-  const daemon = new Daemon(toolbox, lock, options);
+  const daemon = new Daemon(app, lock, options);
   options.onListening?.();
   options.log.info(`version ${version} is listening (process ${process.pid})`);
   await daemon.ended(interrupted);
@@ -110,7 +110,7 @@ async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
 }
 
 class Daemon {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   /** Released as soon as another daemon may use the socket. */
   readonly #lock: Lock;
   readonly #options: DaemonOptions;
@@ -123,8 +123,8 @@ class Daemon {
   readonly #page: DaemonPage;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
-  /** Toolboxes of callers with another working directory or session. */
-  readonly #others = new Map<string, Toolbox>();
+  /** Apps of callers with another working directory or session. */
+  readonly #others = new Map<string, App>();
   #executions: Executions | undefined;
   /** Where the daemon listens after it has left its place, while its page is open. */
   #aside: Place | undefined;
@@ -135,27 +135,27 @@ class Daemon {
   #isFound = false;
 
   /** Starts to listen. */
-  constructor(toolbox: Toolbox, lock: Lock, options: DaemonOptions) {
-    this.#toolbox = toolbox;
+  constructor(app: App, lock: Lock, options: DaemonOptions) {
+    this.#app = app;
     this.#lock = lock;
     this.#options = options;
     this.#madeOf = stampsOf(options.madeOf);
     this.#page = new DaemonPage(options.openPage);
     this.#sockets = new ServerSockets({
-      servers: toolbox.config.servers,
+      servers: app.config.servers,
       held: options.held,
-      refuseDenied: (server, request) => toolbox.pool.refuseRequest(server, request),
+      refuseDenied: (server, request) => app.pool.refuseRequest(server, request),
       whyLeaving: (asked) => this.#whyLeaving(asked),
       onUse: () => {
         this.#lastCallAt = performance.now();
-        toolbox.restTimer.restart();
+        app.restTimer.restart();
       },
     });
     const { socket } = options.place;
     this.#listener = new Listener(socket, (request) => this.#answer(request));
     this.#own = statSync(socket);
-    toolbox.restTimer.restart();
-    void toolbox.executions().then((executions) => {
+    app.restTimer.restart();
+    void app.executions().then((executions) => {
       this.#executions = executions;
     });
     void this.#adopt();
@@ -186,7 +186,7 @@ class Daemon {
     await this.#page.close();
     this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
-    await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
+    await Promise.all([...this.#others.values()].map((app) => app[Symbol.asyncDispose]()));
   }
 
   /**
@@ -243,7 +243,7 @@ class Daemon {
   async #giveUpExecutions(): Promise<void> {
     const executions = this.#executions;
     this.#executions = undefined;
-    for (const toolbox of [...this.#others.values(), this.#toolbox]) await executions?.endOf(toolbox);
+    for (const app of [...this.#others.values(), this.#app]) await executions?.endOf(app);
   }
 
   async #answer(request: DaemonRequest): Promise<Answer | undefined> {
@@ -293,14 +293,14 @@ class Daemon {
 
   async #call(request: DaemonRequest): Promise<Answer> {
     this.#running += 1;
-    using _ = this.#toolbox.restTimer.running();
+    using _ = this.#app.restTimer.running();
     try {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      const toolbox = this.#toolboxOf(wanted);
-      if ("target" in wanted) return answerOf(await call(wanted, toolbox, { signal }));
+      const app = this.#appOf(wanted);
+      if ("target" in wanted) return answerOf(await call(wanted, app, { signal }));
       this.#countFirst(String(wanted.via));
-      return valueAnswer(await callOnce(wanted, toolbox, signal));
+      return valueAnswer(await callOnce(wanted, app, signal));
     } finally {
       this.#running -= 1;
       this.#done += 1;
@@ -311,9 +311,9 @@ class Daemon {
   async #execute(request: DaemonRequest): Promise<Answer> {
     const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
-    const toolbox = this.#toolboxOf(caller);
-    const executions = await toolbox.executions();
-    const execution = executions.start({ source, limits, check }, toolbox, { isBackground: true });
+    const app = this.#appOf(caller);
+    const executions = await app.executions();
+    const execution = executions.start({ source, limits, check }, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
   }
@@ -321,9 +321,9 @@ class Daemon {
   /** Continues the executions that no process runs: these, and all that somebody wants. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
-      await (await this.#toolbox.executions()).adopt(
-        this.#toolbox,
-        (cwd) => this.#toolboxFor(cwd, shellSession),
+      await (await this.#app.executions()).adopt(
+        this.#app,
+        (cwd) => this.#appFor(cwd, shellSession),
         asked,
       );
     } catch (error) {
@@ -337,19 +337,19 @@ class Daemon {
     return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
-  #toolboxOf({ cwd, session, env }: Pick<CallRequest, "cwd" | "session" | "env">): Toolbox {
+  #appOf({ cwd, session, env }: Pick<CallRequest, "cwd" | "session" | "env">): App {
     this.#options.environment.heard(env);
-    return this.#toolboxFor(cwd, session);
+    return this.#appFor(cwd, session);
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
-  #toolboxFor(folder: string | undefined, session: string): Toolbox {
+  #appFor(folder: string | undefined, session: string): App {
     const { held, environment, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
-    if (cwd === ours && session === shellSession) return this.#toolbox;
+    if (cwd === ours && session === shellSession) return this.#app;
     const key = JSON.stringify([cwd, session]);
     const openChannel = held.channels(environment.now, session);
-    const other = this.#others.get(key) ?? this.#toolbox.withOwnPool({ cwd, openChannel });
+    const other = this.#others.get(key) ?? this.#app.withOwnPool({ cwd, openChannel });
     this.#others.set(key, other);
     return other;
   }
@@ -365,9 +365,9 @@ class Daemon {
 
   /** The hook that led to the daemon's first call. Later calls are not counted. */
   #countFirst(via: string): void {
-    if (this.#isFound || !this.#toolbox.config.hooks) return;
+    if (this.#isFound || !this.#app.config.hooks) return;
     this.#isFound = true;
-    this.#toolbox.ledger.found(hookKey("files", hookIn(via) ?? "none"));
+    this.#app.ledger.found(hookKey("files", hookIn(via) ?? "none"));
   }
 
   #leaveWhenOld(): void {
@@ -384,7 +384,7 @@ class Daemon {
   }
 
   #status(): Status {
-    const { config, pool } = this.#toolbox;
+    const { config, pool } = this.#app;
     const held = this.#options.held.facts();
     const running = held.map(({ server }) => [server, "ready"]);
     return {
@@ -403,7 +403,7 @@ class Daemon {
   /** A server that runs has a problem only if its calls are refused. */
   #problems(running: ReadonlySet<string>): Status["problems"] {
     const problems: Status["problems"] = {};
-    for (const { pool } of [...this.#others.values(), this.#toolbox]) {
+    for (const { pool } of [...this.#others.values(), this.#app]) {
       for (const [name, state] of pool.states()) {
         const problem = running.has(name) && state.state !== "ready" ? undefined : stateProblem(state);
         if (problem !== undefined) problems[name] = { problem, entry: entryMark(pool.servers.get(name)!) };
@@ -416,7 +416,7 @@ class Daemon {
   #idleMs(): number {
     const { idleMs, held } = this.#options;
     if (idleMs !== undefined) return idleMs;
-    const { pool } = this.#toolbox;
+    const { pool } = this.#app;
     const running = new Set(held.facts().map(({ server }) => server));
     for (const [name, { state }] of pool.states()) if (state === "ready") running.add(name);
     const times = [...running]

@@ -3,7 +3,7 @@
  * pages see the same.
  */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
@@ -24,8 +24,8 @@ import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { PageSignIns } from "./sign-ins.ts";
 
 interface PageApiOptions {
-  /** The page's own toolbox, which starts no programs, and the approvals of all processes. The API disposes of both. */
-  toolbox: Toolbox;
+  /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
+  app: App;
   approvals: Approvals;
   credentials: CredentialStore;
   env: Environment;
@@ -45,24 +45,24 @@ export class PageApi {
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
-    const { toolbox, approvals, env, continued } = options;
+    const { app, approvals, env, continued } = options;
     this.#options = options;
     this.#approvals = new PageApprovals(approvals, storeFile(env), continued);
-    this.#executions = new ExecutionsReader(toolbox, env);
+    this.#executions = new ExecutionsReader(app, env);
     this.#savings = new SavingsReader(ledgerFolder(env));
   }
 
   async state(): Promise<State> {
-    const { toolbox, credentials, running, env } = this.#options;
-    await toolbox.reload?.refresh();
-    const { origin } = toolbox.config;
+    const { app, credentials, running, env } = this.#options;
+    await app.reload?.refresh();
+    const { origin } = app.config;
     const listed = await this.#approvals.list();
-    const servers = serversOf(toolbox, credentials, await running(), (server) => this.#signIns.of(server));
+    const servers = serversOf(app, credentials, await running(), (server) => this.#signIns.of(server));
     return {
       version,
       config: origin.kind === "demo" ? null : origin.file,
-      configText: configText(toolbox.config, env),
-      problem: toolbox.reload?.problem,
+      configText: configText(app.config, env),
+      problem: app.reload?.problem,
       ...listed,
       executions: await this.#executions.read(listed.approvals),
       servers,
@@ -79,7 +79,7 @@ export class PageApi {
 
   /** Answers every other request. Throws RefusedRequest and errors of what it does. */
   async answer(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
-    const { toolbox, credentials } = this.#options;
+    const { app, credentials } = this.#options;
     const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
     if (approval !== undefined) {
       if (request.method === "GET") return this.#approvals.whole(approval);
@@ -87,17 +87,17 @@ export class PageApi {
       return this.#approvals.decide(approval, decision);
     }
     const [, execution] = /^POST api\/executions\/([0-9a-z]{1,40})\/cancel$/.exec(route) ?? [];
-    if (execution !== undefined) return (await toolbox.executions()).cancel(execution, toolbox);
+    if (execution !== undefined) return (await app.executions()).cancel(execution, app);
     switch (route) {
       case "GET api/tools":
-        return this.#tools.of(search.get("server") ?? "", toolbox);
+        return this.#tools.of(search.get("server") ?? "", app);
       case "POST api/policy": {
         const change = await bodyOf(request, policyBody);
         await this.#changePolicy(change);
-        return this.#tools.of(change.server, toolbox);
+        return this.#tools.of(change.server, app);
       }
       case "POST api/sign-in":
-        return this.#signIns.start((await bodyOf(request, signInBody)).server, toolbox, credentials);
+        return this.#signIns.start((await bodyOf(request, signInBody)).server, app, credentials);
       case "POST api/sign-in/address": {
         const { server, address } = await bodyOf(request, pastedBody);
         return this.#signIns.paste(server, address);
@@ -109,20 +109,20 @@ export class PageApi {
 
   async close(): Promise<void> {
     this.#signIns.close();
-    await this.#options.toolbox[Symbol.asyncDispose]();
+    await this.#options.app[Symbol.asyncDispose]();
     await this.#options.approvals[Symbol.asyncDispose]();
   }
 
   async #changePolicy(change: PolicyBody): Promise<void> {
-    const { toolbox, env, isAnswered } = this.#options;
-    const { origin, extended, servers } = toolbox.config;
+    const { app, env, isAnswered } = this.#options;
+    const { origin, extended, servers } = app.config;
     const file = extended && servers.get(change.server)?.own ? extended.file : fileOf(origin);
     if ("confirm" in change && change.tool.includes("*")) {
       throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
     }
-    this.#tools.touch(change.server, change.tool, toolbox);
+    this.#tools.touch(change.server, change.tool, app);
     await changePolicy(change, { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
-    await toolbox.reload?.refresh();
+    await app.reload?.refresh();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The executions of one config as the page lists them: those that are stored, and those that were recorded. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { stampOf } from "../base/files.ts";
 import type { Environment } from "../config/environment.ts";
@@ -18,7 +18,7 @@ import type { Execution } from "./contract.ts";
 import { maxShownCodeChars, maxShownExecutions } from "./limits.ts";
 
 export class ExecutionsReader {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #env: Environment;
   readonly #recorded = new Cached<Summary[]>();
   /** What was read of records, which never change, by their ids. */
@@ -27,8 +27,8 @@ export class ExecutionsReader {
   #programs = new Map<string, AboutProgram>();
   readonly #stored = new Cached<Promise<ListedExecution[]>>();
 
-  constructor(toolbox: Toolbox, env: Environment) {
-    this.#toolbox = toolbox;
+  constructor(app: App, env: Environment) {
+    this.#app = app;
     this.#env = env;
   }
 
@@ -41,7 +41,7 @@ export class ExecutionsReader {
   }
 
   #readRecorded(): Summary[] {
-    const owner = configOwner(this.#toolbox.config.origin);
+    const owner = configOwner(this.#app.config.origin);
     try {
       const summaries = readSummaries(executionsFolder(this.#env), this.#summaries);
       this.#summaries = new Map(summaries.map((each) => [each.id, each]));
@@ -54,8 +54,8 @@ export class ExecutionsReader {
 
   async #readStored(): Promise<ListedExecution[]> {
     try {
-      const executions = await this.#toolbox.executions();
-      const rows = await executions.stored.newest(maxShownExecutions, this.#toolbox);
+      const executions = await this.#app.executions();
+      const rows = await executions.stored.newest(maxShownExecutions, this.#app);
       const programs = new Map<string, AboutProgram>();
       for (const { id } of rows) programs.set(id, this.#programs.get(id) ?? (await this.#programOf(id, executions)));
       this.#programs = programs;
@@ -69,7 +69,7 @@ export class ExecutionsReader {
   /** Programs may be long, so each is read in a turn of its own. */
   async #programOf(id: string, executions: Executions): Promise<AboutProgram> {
     await eventLoopTurn();
-    return executions.stored.aboutProgram(id, maxShownCodeChars, this.#toolbox);
+    return executions.stored.aboutProgram(id, maxShownCodeChars, this.#app);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The servers of the config as the page shows them: their state in the daemon, their sign-ins, and their tools with what the config says about them. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
 import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
@@ -33,27 +33,27 @@ const states = {
 } as const;
 
 export function serversOf(
-  toolbox: Toolbox,
+  app: App,
   credentials: CredentialStore,
   running: RunningServers | undefined,
   signInOf: (server: string) => Pick<SignIn, "running" | "failed">,
 ): Server[] {
   const signIns = new Map(
-    standings(networkServers(toolbox.config), credentials).flatMap(({ server, state }) =>
+    standings(networkServers(app.config), credentials).flatMap(({ server, state }) =>
       state === "signed in" || state === "expired" || state === "signed out" ? [[server, state] as const] : [],
     ),
   );
-  return inventory(toolbox).map((facts) => {
+  return inventory(app).map((facts) => {
     const { server: name, transport, program, host, description, tools, denied, protocol, version } = facts;
     const state = signIns.get(name);
-    const count = tools ?? knownTools(name, toolbox.catalog)?.length;
-    const policy = JSON.stringify(toolbox.config.servers.get(name)?.policy ?? null);
+    const count = tools ?? knownTools(name, app.catalog)?.length;
+    const policy = JSON.stringify(app.config.servers.get(name)?.policy ?? null);
     return {
       name,
       transport,
       where: program ?? host,
       description,
-      ...stateIn(facts, toolbox, running),
+      ...stateIn(facts, app, running),
       tools: count,
       denied,
       protocol,
@@ -66,7 +66,7 @@ export function serversOf(
 
 function stateIn(
   { server, state }: ServerFacts,
-  { catalog }: Toolbox,
+  { catalog }: App,
   running: RunningServers | undefined,
 ): Pick<Server, "state" | "stateText" | "problem"> {
   if (catalog.isClosed(server) || state.state === "denied" || state.state === "disabled") {
@@ -87,7 +87,7 @@ export class ToolViews {
   readonly #touched = new Map<string, Map<string, RegistryTool>>();
 
   /** Throws SERVER_NOT_FOUND. */
-  of(server: string, { catalog, pool, config }: Toolbox): Tools {
+  of(server: string, { catalog, pool, config }: App): Tools {
     pool.state(server);
     const known = knownTools(server, catalog);
     const all = new Map([
@@ -111,7 +111,7 @@ export class ToolViews {
   }
 
   /** Remembers a tool whose policy is about to change. */
-  touch(server: string, tool: string, { catalog }: Toolbox): void {
+  touch(server: string, tool: string, { catalog }: App): void {
     const found = knownTools(server, catalog)?.find(({ name }) => name === tool);
     if (!found) return;
     const touched = this.#touched.get(server) ?? new Map<string, RegistryTool>();
@@ -120,7 +120,7 @@ export class ToolViews {
 }
 
 /** The tools as they were listed last, even if the policy has changed since. Undefined if they were never listed. */
-export function knownTools(server: string, catalog: Toolbox["catalog"]): RegistryTool[] | undefined {
+export function knownTools(server: string, catalog: App["catalog"]): RegistryTool[] | undefined {
   const known = catalog.findWithDenied(server) ?? catalog.visibleServers.find(({ name }) => name === server);
   return known?.tools;
 }

@@ -1,6 +1,6 @@
 /** Sign-ins that were started on the page. The person goes to the authorization page in the same browser. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { login, serverToSignInTo } from "../setup/sign-in/sign-ins.ts";
@@ -33,9 +33,9 @@ export class PageSignIns {
    * Starts a sign-in unless one is running. Resolves when the person can go to the authorization page, or when none is needed. Throws
    * what `serverToSignInTo` and `login` throw.
    */
-  async start(name: string, toolbox: Toolbox, credentials: CredentialStore): Promise<void> {
+  async start(name: string, app: App, credentials: CredentialStore): Promise<void> {
     if (this.#running.has(name)) return;
-    const server = serverToSignInTo(name, toolbox);
+    const server = serverToSignInTo(name, app);
     const running: Running = {};
     this.#running.set(name, running);
     this.#failed.delete(name);
@@ -51,7 +51,7 @@ export class PageSignIns {
       },
     };
     const options = { guide, timeoutMs: pageSignInMs, signal: this.#closing.signal, force: false };
-    const done = login(server, toolbox.catalog, credentials, options).then(
+    const done = login(server, app.catalog, credentials, options).then(
       () => undefined,
       (error: unknown) => toClaudikinsError(error),
     );

@@ -6,7 +6,7 @@ import {
   ProtocolErrorCode,
   type Tool,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
 import type { Asker } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
@@ -21,7 +21,7 @@ import { callSearchTools } from "./tools/search-tools.ts";
 
 type Handler = (
   args: Record<string, unknown>,
-  toolbox: Toolbox,
+  app: App,
   signal: AbortSignal,
   context?: CallContext,
 ) => Promise<CallToolResult>;
@@ -38,7 +38,7 @@ interface CodeCall {
   capabilities: object | undefined;
   host: HostIdentity | undefined;
   /** Where the call finds its servers. It may be locked. */
-  toolbox: Toolbox;
+  app: App;
   signal: AbortSignal;
   task?: Pick<CallContext, "isTask" | "claim" | "onExecution"> | undefined;
   /** Sends one notification of progress. Undefined if the agent wants none. */
@@ -50,17 +50,17 @@ export class CodeSession {
   readonly asker: Asker;
   readonly #surface: Surface;
   #count: SessionCount;
-  /** The toolbox that is counted in: once the config is trusted, the unlocked one. */
-  #toolbox: Toolbox;
+  /** The app that is counted in: once the config is trusted, the unlocked one. */
+  #app: App;
   /** Unusable servers that the model has been told about. */
   readonly #toldServers = new Set<string>();
   #toldProblem: string | undefined;
 
-  constructor(toolbox: Toolbox, surface: Surface, asker: Asker, count?: SessionCount) {
+  constructor(app: App, surface: Surface, asker: Asker, count?: SessionCount) {
     this.asker = asker;
-    this.#toolbox = toolbox;
+    this.#app = app;
     this.#surface = surface;
-    this.#count = count ?? new SessionCount(toolbox, surface.instructions);
+    this.#count = count ?? new SessionCount(app, surface.instructions);
   }
 
   /** `capabilities` are the agent's. */
@@ -72,15 +72,15 @@ export class CodeSession {
 
   /** The text of each skill by its URI. Those of a workspace are served once its config is trusted. */
   skills(): ReadonlyMap<string, string> {
-    return servedSkills(this.#toolbox.isLocked ? undefined : this.#toolbox.config.folders);
+    return servedSkills(this.#app.isLocked ? undefined : this.#app.config.folders);
   }
 
   rootsChanged(): void {
-    this.#toolbox.pool.rootsChanged();
+    this.#app.pool.rootsChanged();
   }
 
   /** Every failure of a call is a result. Throws a ProtocolError if there is no such tool. */
-  async call({ params, capabilities, host, toolbox, signal, task, sendProgress }: CodeCall): Promise<CallToolResult> {
+  async call({ params, capabilities, host, app, signal, task, sendProgress }: CodeCall): Promise<CallToolResult> {
     const names = toolsFor(this.#surface, capabilities).map(({ name }) => name);
     const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
@@ -92,7 +92,7 @@ export class CodeSession {
     try {
       const args = params.arguments ?? {};
       const startedAt = performance.now();
-      const opened = await this.#unlocked(toolbox, capabilities, signal);
+      const opened = await this.#unlocked(app, capabilities, signal);
       using _work = opened.restTimer.running();
       await opened.reload?.refresh();
       const called = await call(args, opened, signal, {
@@ -112,12 +112,12 @@ export class CodeSession {
     }
   }
 
-  /** Throws CONFIG_NOT_TRUSTED while the toolbox is locked. */
-  async #unlocked(toolbox: Toolbox, capabilities: object | undefined, signal: AbortSignal): Promise<Toolbox> {
-    const opened = await toolbox.unlock(signal);
-    // A locked toolbox has a ledger of its own. Another call may have unlocked it meanwhile.
-    if (opened.ledger !== this.#toolbox.ledger) {
-      this.#toolbox = opened;
+  /** Throws CONFIG_NOT_TRUSTED while the app is locked. */
+  async #unlocked(app: App, capabilities: object | undefined, signal: AbortSignal): Promise<App> {
+    const opened = await app.unlock(signal);
+    // A locked app has a ledger of its own. Another call may have unlocked it meanwhile.
+    if (opened.ledger !== this.#app.ledger) {
+      this.#app = opened;
       this.#count = new SessionCount(opened, this.#surface.instructions);
       this.#count.listed(toolsFor(this.#surface, capabilities));
     }

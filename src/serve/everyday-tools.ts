@@ -1,6 +1,6 @@
 /** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { denialOf } from "../policy/decision.ts";
@@ -29,7 +29,7 @@ interface EverydayTool {
 export type Calls = ReadonlyMap<EverydayTool, string>;
 
 /** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
-export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonly string[]): EverydayTool[] {
+export function usedTools({ ledger, catalog, config }: App, servers: readonly string[]): EverydayTool[] {
   if (!config.surfaceLearns) return [];
   const entries = servers.flatMap((name): [string, string][] => {
     const server = config.servers.get(name);
@@ -48,7 +48,7 @@ export function usedTools({ ledger, catalog, config }: Toolbox, servers: readonl
 
 /** The usual tools of well-known servers, by the server catalog. Servers that were not asked yet are `recognised`. */
 export function usualTools(
-  { catalog, config }: Toolbox,
+  { catalog, config }: App,
   servers: readonly string[],
   recognised: ReadonlyMap<string, Recognised>,
 ): EverydayTool[] {

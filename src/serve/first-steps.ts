@@ -1,8 +1,8 @@
 /** Leads a user who has connected claudikins, but has not given it any servers, to their own servers. */
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 
 /** For the instructions. Undefined if claudikins is set up. */
-export function firstSteps({ config, shellCommand }: Toolbox): string | undefined {
+export function firstSteps({ config, shellCommand }: App): string | undefined {
   const isDemo = config.origin.kind === "demo";
   if (!isDemo && config.servers.size > 0) return undefined;
   const state = isDemo ? "its only server is a demo with made-up data" : "it has no servers";
@@ -13,7 +13,7 @@ export function firstSteps({ config, shellCommand }: Toolbox): string | undefine
 }
 
 /** The same in short, below what a search finds: not every agent shows its model the instructions. */
-export function demoReminder({ config, shellCommand }: Toolbox): string | undefined {
+export function demoReminder({ config, shellCommand }: App): string | undefined {
   if (config.origin.kind !== "demo") return undefined;
   return `This demo's data is made up. The user imports their own servers with \`${shellCommand} init\`.`;
 }

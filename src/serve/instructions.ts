@@ -1,6 +1,6 @@
 /** The instructions that an agent gives to its model: the servers and how to use them. */
 
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { sameServerKey } from "../config/accounts.ts";
@@ -51,26 +51,26 @@ interface Entry {
  * The instructions in code mode, within a token budget. Every server is named before the calls of everyday tools are shown; then come
  * the servers' descriptions, and then signatures of small servers.
  */
-export async function instructionsFor(toolbox: Toolbox, maxTokens: number): Promise<string> {
-  if (toolbox.isLocked) return locked;
-  const steps = firstSteps(toolbox);
-  if (steps === undefined) return serversText(toolbox, maxTokens);
-  const rest = await serversText(toolbox, maxTokens - estimateTokens(steps));
+export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
+  if (app.isLocked) return locked;
+  const steps = firstSteps(app);
+  if (steps === undefined) return serversText(app, maxTokens);
+  const rest = await serversText(app, maxTokens - estimateTokens(steps));
   return [steps, rest].filter(Boolean).join("\n");
 }
 
-async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string> {
-  const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
-  const recognised = await recognisedServers(toolbox, open);
-  const twins = twinsBefore(toolbox);
-  const entries = open.map((name) => entryOf(name, toolbox, recognised.get(name)?.description, twins.get(name)));
-  if (entries.length === 0) return toolbox.config.servers.size === 0 ? "" : closed;
+async function serversText(app: App, maxTokens: number): Promise<string> {
+  const open = [...app.config.servers.keys()].filter((name) => !app.catalog.isClosed(name));
+  const recognised = await recognisedServers(app, open);
+  const twins = twinsBefore(app);
+  const entries = open.map((name) => entryOf(name, app, recognised.get(name)?.description, twins.get(name)));
+  if (entries.length === 0) return app.config.servers.size === 0 ? "" : closed;
   // The estimate of rare words is too low, and that of calls too high.
   const fits = (text: string, calls = "") =>
     text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
-  const used = usedTools(toolbox, usable);
+  const used = usedTools(app, usable);
   const labels = entries.map(({ label }) => label);
   if (!fits(listText(labels))) {
     // Calls take half of the room at most, so that many servers are named too.
@@ -88,7 +88,7 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
   const described = withWords(entries, (lines) => fit(lines, usedCalls));
   const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
-  const usual = usualTools(toolbox, fresh, recognised);
+  const usual = usualTools(app, fresh, recognised);
   const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
   const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fit(described, longer));
   const called = new Set([...calls.keys()].map(({ server }) => server));
@@ -107,7 +107,7 @@ async function serversText(toolbox: Toolbox, maxTokens: number): Promise<string>
 
 /** The server catalog's entries for servers that were not asked yet. The catalog takes 3 ms to load, so it is loaded only for these. */
 async function recognisedServers(
-  { catalog, config }: Toolbox,
+  { catalog, config }: App,
   servers: readonly string[],
 ): Promise<ReadonlyMap<string, Recognised>> {
   const unknown = servers.flatMap((name) => (catalog.find(name) ? [] : config.servers.get(name)!));
@@ -199,16 +199,16 @@ function withSignatures(
 
 function entryOf(
   name: string,
-  toolbox: Toolbox,
+  app: App,
   usualDescription: string | undefined,
   twin: string | undefined,
 ): Entry {
-  const known = toolbox.catalog.find(name);
-  const fault = toolbox.pool.fault(name);
+  const known = app.catalog.find(name);
+  const fault = app.pool.fault(name);
   const isDown = isNow(fault);
   const problem = isDown ? `${fault.why}. ${fault.remedy}` : undefined;
-  const { account, description: own } = toolbox.config.servers.get(name) ?? {};
-  const description = own || (twin && twinText(name, twin, toolbox)) || known?.description || usualDescription || "";
+  const { account, description: own } = app.config.servers.get(name) ?? {};
+  const description = own || (twin && twinText(name, twin, app)) || known?.description || usualDescription || "";
   // A server that cannot be used is not described: its problem is, so that the user can solve it.
   const sentence = problem ?? firstSentence(description, 200);
   const tools = known?.tools.slice(0, maxDescriptionTokens) ?? [];
@@ -239,13 +239,13 @@ function isNow(fault: Fault | undefined): fault is Fault {
   return fault !== undefined && !fault.isPast;
 }
 
-function twinText(name: string, twin: string, { catalog }: Toolbox): string {
+function twinText(name: string, twin: string, { catalog }: App): string {
   const code = catalog.jsNameOf(name) ?? `servers[${JSON.stringify(name)}]`;
   return `${code === name ? "" : `${oneLine(code, maxInstructionsNameChars)} has `}the same tools as ${oneLine(twin, maxInstructionsNameChars)}`;
 }
 
 /** For each entry, the first entry of the same server that stands before it and can be used. */
-function twinsBefore({ config: { servers }, catalog, pool }: Toolbox): Map<string, string> {
+function twinsBefore({ config: { servers }, catalog, pool }: App): Map<string, string> {
   const isUsable = (name: string) => !catalog.isClosed(name) && !isNow(pool.fault(name));
   const groups = new Map<string, string[]>();
   const twins = new Map<string, string>();
@@ -260,16 +260,16 @@ function twinsBefore({ config: { servers }, catalog, pool }: Toolbox): Map<strin
 }
 
 /** The instructions in direct mode: the servers, and which of them cannot be used. Servers that do not fit are counted. */
-export function directInstructions(toolbox: Toolbox): string {
-  const entries = [...toolbox.config.servers.values()].map(({ name, account, description }) => {
-    const state = toolbox.pool.state(name);
-    const tools = toolbox.catalog.find(name)?.tools.length;
+export function directInstructions(app: App): string {
+  const entries = [...app.config.servers.values()].map(({ name, account, description }) => {
+    const state = app.pool.state(name);
+    const tools = app.catalog.find(name)?.tools.length;
     const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
     const shown = [facts, account && `account ${account}`].filter(Boolean).join("; ");
     return [name, shown && ` (${shown})`, description ? `: ${description}` : ""].join("");
   });
   const head = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
-  let text = [firstSteps(toolbox), head].filter(Boolean).join("\n");
+  let text = [firstSteps(app), head].filter(Boolean).join("\n");
   for (const [index, entry] of entries.entries()) {
     const next = `${text}\n- ${entry}`;
     if (next.length > maxDirectInstructionsChars) return `${text}\n- and ${entries.length - index} more servers`;

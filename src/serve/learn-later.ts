@@ -1,12 +1,12 @@
 /** Lists servers that were never asked, so that the instructions of the next session show their calls. */
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { learnAfterMs } from "./limits.ts";
 
 /** Begins a few seconds later, in the background, and ends with the session. `"surfaceLearns": false` turns it off. */
-export function learnLater(toolbox: Toolbox): Disposable {
+export function learnLater(app: App): Disposable {
   const over = new AbortController();
   const timer = setTimeout(() => {
-    if (!toolbox.isLocked && toolbox.config.surfaceLearns) void learn(toolbox, over.signal);
+    if (!app.isLocked && app.config.surfaceLearns) void learn(app, over.signal);
   }, learnAfterMs);
   timer.unref();
   return {
@@ -21,7 +21,7 @@ export function learnLater(toolbox: Toolbox): Disposable {
  * Asks one server after the other. A server that starts for this alone is ended again. The problems of servers are left to those who
  * need them.
  */
-async function learn({ catalog, pool, config }: Toolbox, signal: AbortSignal): Promise<void> {
+async function learn({ catalog, pool, config }: App, signal: AbortSignal): Promise<void> {
   for (const name of catalog.missingServers()) {
     const server = config.servers.get(name);
     // The config may have changed meanwhile.

@@ -1,6 +1,6 @@
 /** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { charsOfBlocks } from "../base/context-characters.ts";
 import { maxContextChars } from "../base/limits.ts";
 import { definitionChars } from "../tools/model.ts";
@@ -14,14 +14,14 @@ interface ReceiptFigures {
 }
 
 export class SessionCount {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #instructions: string;
   /** Characters of the servers' definitions that are counted already. */
   #counted: number | undefined;
   #isFound = false;
 
-  constructor(toolbox: Toolbox, instructions: string) {
-    this.#toolbox = toolbox;
+  constructor(app: App, instructions: string) {
+    this.#app = app;
     this.#instructions = instructions;
   }
 
@@ -29,7 +29,7 @@ export class SessionCount {
   listed(tools: readonly object[]): void {
     if (this.#counted !== undefined) return;
     this.#counted = 0;
-    const { ledger } = this.#toolbox;
+    const { ledger } = this.#app;
     ledger.later(() => {
       ledger.add({ sessions: 1, surfaceChars: definitionChars(tools) + this.#instructions.length });
       this.#countDefinitions();
@@ -37,7 +37,7 @@ export class SessionCount {
   }
 
   answered(tool: string, args: Record<string, unknown>, { content, _meta }: CallToolResult): void {
-    const { ledger } = this.#toolbox;
+    const { ledger } = this.#app;
     // Agents show no more, and direct tool results are counted in the same way.
     const chars = Math.min(charsOfBlocks(content), maxContextChars);
     if (tool === "search_tools") {
@@ -60,16 +60,16 @@ export class SessionCount {
   /** Counts the definitions that the agent would have loaded, each once. */
   #countDefinitions(): void {
     const counted = this.#counted ?? 0;
-    const more = Math.max(0, this.#toolbox.catalog.definitionChars - counted);
+    const more = Math.max(0, this.#app.catalog.definitionChars - counted);
     this.#counted = counted + more;
-    this.#toolbox.ledger.add({ definitionChars: more });
+    this.#app.ledger.add({ definitionChars: more });
   }
 
   /** Counts the first access to the registry. */
   #found(hook: Hook): void {
-    if (this.#isFound || !this.#toolbox.config.hooks) return;
+    if (this.#isFound || !this.#app.config.hooks) return;
     this.#isFound = true;
-    this.#toolbox.ledger.found(hookKey("serve", hook));
+    this.#app.ledger.found(hookKey("serve", hook));
   }
 }
 

@@ -1,6 +1,6 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
 import type { Server } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { type Asker, agentOfUser } from "../programs/asker.ts";
 import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
@@ -11,18 +11,18 @@ import type { Surface } from "./surface.ts";
 import { hostIdentity } from "./tools/call-context.ts";
 
 /**
- * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `toolbox`.
+ * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `app`.
  * They are cancelled when the session ends and when `closing` aborts.
  */
 export function createSession(
-  toolbox: Toolbox,
+  app: App,
   closing: AbortSignal,
   surface: Surface | undefined,
   { asker = agentOfUser, count }: { asker?: Asker; count?: SessionCount | undefined } = {},
 ): Server {
-  toolbox.restTimer.restart();
-  if (!surface) return createDirectSession(toolbox, closing);
-  const session = new CodeSession(toolbox, surface, asker, count);
+  app.restTimer.restart();
+  if (!surface) return createDirectSession(app, closing);
+  const session = new CodeSession(app, surface, asker, count);
   const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
   server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));
@@ -37,7 +37,7 @@ export function createSession(
       params,
       capabilities: server.getClientCapabilities(),
       host: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
-      toolbox,
+      app,
       signal: AbortSignal.any([signal, closing]),
       sendProgress: progressToken === undefined ? undefined : sendProgress,
     });

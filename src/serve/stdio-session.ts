@@ -11,7 +11,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
 import { hostOf } from "./host.ts";
 import type { HostWire } from "./modern/stdio.ts";
@@ -37,7 +37,7 @@ interface Beginning {
 }
 
 /** Serves until `over` aborts, which also happens when the connection is closed from inside. */
-export async function serveSession(toolbox: Toolbox, beginning: Beginning, over: AbortController): Promise<void> {
+export async function serveSession(app: App, beginning: Beginning, over: AbortController): Promise<void> {
   const { surface, count, begun } = beginning;
   // The server is made for the first message, and sees it too.
   const first: JSONRPCMessage[] = [];
@@ -57,11 +57,11 @@ export async function serveSession(toolbox: Toolbox, beginning: Beginning, over:
   const newServer = async ({ era }: McpRequestContext): Promise<Server> => {
     if (era === "modern") {
       const { modernStdioServer } = await import("./modern/stdio.ts");
-      return modernStdioServer(toolbox, beginning, wire, over.signal);
+      return modernStdioServer(app, beginning, wire, over.signal);
     }
     watch(() => {});
-    const server = createSession(toolbox, over.signal, surface, { count });
-    toolbox.pool.setHost({ responder: hostOf(server) });
+    const server = createSession(app, over.signal, surface, { count });
+    app.pool.setHost({ responder: hostOf(server) });
     return server;
   };
   watcher.closed = () => over.abort();

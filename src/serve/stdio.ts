@@ -4,7 +4,7 @@
  * Everything else is left to the SDK's server, which learns what was answered.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/tasks-extension.ts";
@@ -15,7 +15,7 @@ import type { Begun } from "./stdio-session.ts";
 import { anyHost, cacheHint, capabilitiesFor, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
 
 /** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
-export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
+export async function serveStdio(app: App, interrupted: AbortSignal): Promise<void> {
   const over = new AbortController();
   const end = () => over.abort();
   process.stdin.on("end", end);
@@ -24,17 +24,17 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   onAbort(interrupted, end);
   // Reading from a terminal would keep the process alive, so it is not read at all.
   if (over.signal.aborted) return void process.stdin.destroy();
-  const beginning = sessionMode(toolbox) === "code" ? await beginCode(toolbox, over.signal) : {};
+  const beginning = sessionMode(app) === "code" ? await beginCode(app, over.signal) : {};
   if (!over.signal.aborted) {
     const { serveSession } = await import("./stdio-session.ts");
-    await serveSession(toolbox, beginning, over);
+    await serveSession(app, beginning, over);
   }
   process.stdin.destroy();
 }
 
-async function beginCode(toolbox: Toolbox, over: AbortSignal) {
-  const surface = await surfaceOf(toolbox);
-  const count = new SessionCount(toolbox, surface.instructions);
+async function beginCode(app: App, over: AbortSignal) {
+  const surface = await surfaceOf(app);
+  const count = new SessionCount(app, surface.instructions);
   const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilitiesFor, ...surface }, over);
   if (begun.listed) count.listed(begun.listed);
   return { surface, count, begun };

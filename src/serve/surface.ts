@@ -1,6 +1,6 @@
 /** Everything that an agent loads of claudikins: two tools and the instructions, within a token budget; a third tool on request. */
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../app/toolbox.ts";
+import type { App } from "../app/app.ts";
 import { isObject } from "../base/json-object.ts";
 import { version } from "../base/version.ts";
 import { instructionsFor } from "./instructions.ts";
@@ -39,13 +39,13 @@ export interface Surface {
 }
 
 /** Made once per session, because agents do not read it again. Limited by `surfaceTokens` of the config. */
-export async function surfaceOf(toolbox: Toolbox): Promise<Surface> {
-  const { limits, surfaceTokens } = toolbox.config;
+export async function surfaceOf(app: App): Promise<Surface> {
+  const { limits, surfaceTokens } = app.config;
   const toolsOf = (host: { sampling: boolean }) => {
-    const task = offersTasks(toolbox.config, host) ? [executeTask] : [];
+    const task = offersTasks(app.config, host) ? [executeTask] : [];
     return [searchTools, executeCode, ...task].map((tool) => withMeta(tool, limits.outputChars));
   };
-  const instructions = await instructionsFor(toolbox, surfaceTokens - definitionTokens);
+  const instructions = await instructionsFor(app, surfaceTokens - definitionTokens);
   return { tools: toolsOf({ sampling: false }), toolsWithSampling: toolsOf({ sampling: true }), instructions };
 }
 

@@ -7,7 +7,7 @@ import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { transform } from "sucrase";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { bindingsFor } from "../../src/programs/bindings.ts";
 import { parsedValue } from "../../src/sandbox/binding-value.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
@@ -24,8 +24,8 @@ const nodeRequire = createRequire(import.meta.url);
 type Scope = Record<string, unknown>;
 
 /** An outcome, as far as it is known without the sandbox. */
-export async function runInBun(written: string, toolbox: Toolbox): Promise<Outcome> {
-  const bindings = await bindingsFor(written, toolbox);
+export async function runInBun(written: string, app: App): Promise<Outcome> {
+  const bindings = await bindingsFor(written, app);
   const [logs, display, tools]: [LogEntry[], unknown[], Record<string, ToolUse>] = [[], [], {}];
   const globals = namespaces(bindings, tools);
   const { console, write, flush } = captured(logs);
@@ -45,8 +45,8 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
     }),
   };
   const before = process.cwd();
-  mkdirSync(toolbox.config.folders.workspace, { recursive: true });
-  process.chdir(dirname(toolbox.config.folders.workspace));
+  mkdirSync(app.config.folders.workspace, { recursive: true });
+  process.chdir(dirname(app.config.folders.workspace));
   const common = () => {
     flush();
     const calls = Object.values(tools).reduce((sum, use) => sum + use.calls, 0);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/programs/execute.ts";
@@ -16,7 +16,7 @@ import type { Program, Shown } from "./program.ts";
 
 /** One sandbox for all programs, like that of a server: its workers are reused, and must behave like new ones. */
 class SharedSandbox extends Sandbox {
-  /** The end of a toolbox must not end the shared sandbox. */
+  /** The end of an app must not end the shared sandbox. */
   override [Symbol.dispose](): void {}
 
   end(): void {
@@ -26,9 +26,9 @@ class SharedSandbox extends Sandbox {
 
 export const sandbox = new SharedSandbox({ keptWorkers: 3 });
 
-export type Run = (code: string, toolbox: Toolbox) => Promise<Outcome>;
+export type Run = (code: string, app: App) => Promise<Outcome>;
 
-const executed: Run = (source, toolbox) => execute({ source }, toolbox);
+const executed: Run = (source, app) => execute({ source }, app);
 
 /** The outcome of each step, as written in the files. A failed step ends the program. */
 export async function runProgram({ steps }: Program, run: Run = executed): Promise<Shown[]> {
@@ -47,14 +47,14 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   folder.configure(used.length === 0 ? { demo: entries.demo } : Object.fromEntries(used));
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
-  await using toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
+  await using app = new App(config, sandbox, { env, cwd: folder.path, log: silentLog });
   const shown: Shown[] = [];
   let files: Shown = {};
   for (const step of steps) {
     // Programs use /data, which tests cannot create, so the folder is elsewhere and appears as /data in outcomes.
-    const outcome = await run(step.code.replace(/(?<=["'`])\/data\b/g, data), toolbox);
+    const outcome = await run(step.code.replace(/(?<=["'`])\/data\b/g, data), app);
     const before = files;
-    files = filesOf(toolbox.config.folders.workspace);
+    files = filesOf(app.config.folders.workspace);
     const text = { ...show(outcome), ...changed(before, files) };
     shown.push(Object.fromEntries(Object.entries(text).map(([kind, body]) => [kind, body.replaceAll(data, "/data")])));
     if (!outcome.ok) break;

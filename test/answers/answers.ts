@@ -1,6 +1,6 @@
 /** Runs programs with real servers in this process, and returns the answers that an agent gets. */
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/programs/execute.ts";
@@ -17,15 +17,15 @@ const dataFolder = "/data";
 export class Answers implements AsyncDisposable {
   readonly #folder = temporaryFolder();
   readonly #data = join(this.#folder.path, "data");
-  #toolbox: Promise<Toolbox> | undefined;
+  #app: Promise<App> | undefined;
 
   /** The outcome, and its text from `execute_code` without what differs between runs. */
   async run(code: string, timeoutMs = 2_500): Promise<{ outcome: Outcome; text: string }> {
-    this.#toolbox ??= this.#open();
-    const toolbox = await this.#toolbox;
+    this.#app ??= this.#open();
+    const app = await this.#app;
     const source = code.replaceAll(dataFolder, this.#data);
-    const outcome = await execute({ source, limits: { timeoutMs } }, toolbox);
-    const { folders, limits } = toolbox.config;
+    const outcome = await execute({ source, limits: { timeoutMs } }, app);
+    const { folders, limits } = app.config;
     const { content } = outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
     const text = content.map((block) => (block.type === "text" ? block.text : `(${block.type})`)).join("\n");
     return { outcome, text: this.#plain(text) };
@@ -39,7 +39,7 @@ export class Answers implements AsyncDisposable {
       .replace(/outputs\/\w+\.txt/g, "outputs/id.txt");
   }
 
-  async #open(): Promise<Toolbox> {
+  async #open(): Promise<App> {
     const { path, write } = this.#folder;
     const [command, ...args] = claudikinsCommand;
     write("data/notes.md", "# Notes\nord_00042 is late, see anna@example.com\n");
@@ -60,17 +60,17 @@ export class Answers implements AsyncDisposable {
       observe: false,
     });
     const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
-    const toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
+    const app = new App(await loadConfig({ cwd: path, env }), new Sandbox(), {
       env,
       cwd: path,
       log: silentLog,
     });
-    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.catalog.tools(name)));
-    return toolbox;
+    await Promise.all([...app.config.servers.keys()].map((name) => app.catalog.tools(name)));
+    return app;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#toolbox)?.[Symbol.asyncDispose]();
+    await (await this.#app)?.[Symbol.asyncDispose]();
     this.#folder[Symbol.dispose]();
   }
 }

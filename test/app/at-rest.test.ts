@@ -1,7 +1,7 @@
 /** A process that stays open gives memory back when nothing has run for a while, and the next call does not notice. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { unchangedMappings } from "../../src/base/give-back-memory.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { RestTimer } from "../../src/base/rest-timer.ts";
@@ -176,7 +176,7 @@ test("the daemon rests before its first call and after each one", async () => {
   await using held = new HeldServers(silentLog, undefined);
   const place = placeAt(join(folder.path, "d.sock"));
   const first = nextRest();
-  await using toolbox = new Toolbox(config, new Sandbox(), {
+  await using app = new App(config, new Sandbox(), {
     env,
     cwd: folder.path,
     log: silentLog,
@@ -185,7 +185,7 @@ test("the daemon rests before its first call and after each one", async () => {
   });
   const over = new AbortController();
   const listening = Promise.withResolvers<void>();
-  const ended = runDaemon(toolbox, {
+  const ended = runDaemon(app, {
     place,
     held,
     environment: new CallerEnvironment(env),

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { accountNote, twinsOf } from "../../src/config/accounts.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -90,9 +90,9 @@ describe("two entries of one server", () => {
     const env = { HOME: folder.path, CI: "true", PATH: process.env["PATH"] ?? "" };
     const loaded = await loadConfig({ cwd: folder.path, env });
     const options = { env, cwd: folder.path, log: silentLog };
-    await using toolbox = new Toolbox(loaded, new Sandbox({ keptWorkers: 0 }), options);
-    await toolbox.catalog.listMissing(new AbortController().signal);
-    return instructionsFor(toolbox, maxTokens);
+    await using app = new App(loaded, new Sandbox({ keptWorkers: 0 }), options);
+    await app.catalog.listMissing(new AbortController().signal);
+    return instructionsFor(app, maxTokens);
   }
 
   test("are shown to an agent with their accounts, and with the signatures of their tools once", async () => {

@@ -31,9 +31,9 @@ const letter = {
 
 /** Runs a task with one tool that has this schema. */
 async function run(inputSchema: object, options: Partial<TaskOptions>, ...answers: Answer[]): Promise<TaskOutcome> {
-  const toolbox = await recorded.open({}, undefined, [{ name: "send", description: "Sends a letter.", inputSchema }]);
+  const app = await recorded.open({}, undefined, [{ name: "send", description: "Sends a letter.", inputSchema }]);
   model = new ScriptedModel(...answers);
-  const outcome = await runTask({ task: "write to Anna", ...options }, model, toolbox);
+  const outcome = await runTask({ task: "write to Anna", ...options }, model, app);
   expect(model.left).toBe(0);
   return outcome;
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import type { TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
 import { Person, Recorded } from "../policy/recorded.ts";
@@ -16,26 +16,26 @@ import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox | undefined;
+let app: App | undefined;
 beforeEach(() => {
   folder = project();
 });
 afterEach(async () => {
-  await toolbox?.[Symbol.asyncDispose]();
-  toolbox = undefined;
+  await app?.[Symbol.asyncDispose]();
+  app = undefined;
   folder[Symbol.dispose]();
 });
 
-async function open(servers: Record<string, object>): Promise<Toolbox> {
+async function open(servers: Record<string, object>): Promise<App> {
   folder.configure(servers);
-  toolbox = await folder.open();
-  return toolbox;
+  app = await folder.open();
+  return app;
 }
 
 async function run(options: Partial<TaskOptions>, ...answers: Answer[]): Promise<TaskOutcome> {
-  if (!toolbox) throw new Error("there is no toolbox");
+  if (!app) throw new Error("there is no app");
   const model = new ScriptedModel(...answers);
-  const outcome = await runTask({ task: "do it", ...options }, model, toolbox);
+  const outcome = await runTask({ task: "do it", ...options }, model, app);
   expect(model.left).toBe(0);
   return outcome;
 }
@@ -45,8 +45,8 @@ describe("the result", () => {
     await open({ demo: demoEntry });
     const outcome = await run({ task: "show order ord_00042" }, choice("get_order"), { order_id: "ord_00042" });
     expect(outcome).toMatchObject({ success: true, tool_used: "demo.get_order", result: { id: "ord_00042" } });
-    await toolbox?.[Symbol.asyncDispose]();
-    toolbox = undefined;
+    await app?.[Symbol.asyncDispose]();
+    app = undefined;
     expect((await ledgerOf(folder.path))?.tools.get("demo")?.get("get_order")).toMatchObject({
       calls: 1,
       takenChars: 0,

@@ -1,6 +1,6 @@
 /** How often the walk finds a right tool, and how often search ranks one first, for the same requests. */
 
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
 import { search } from "../../src/tools/search/search.ts";
@@ -20,16 +20,16 @@ export interface Walks {
   missed: { request: Request; walked: string }[];
 }
 
-export function searchShare(requests: readonly Request[], toolbox: Toolbox): number {
-  const right = requests.filter(({ text, right }) => right.has(search(text, 1, toolbox.catalog).tools[0]?.id ?? ""));
+export function searchShare(requests: readonly Request[], app: App): number {
+  const right = requests.filter(({ text, right }) => right.has(search(text, 1, app.catalog).tools[0]?.id ?? ""));
   return right.length / requests.length;
 }
 
-export async function walks(requests: readonly Request[], toolbox: Toolbox, model: Model): Promise<Walks> {
+export async function walks(requests: readonly Request[], app: App, model: Model): Promise<Walks> {
   const missed: Walks["missed"] = [];
   const all = { tokens: 0, modelCalls: 0 };
   for (const request of requests) {
-    const { tool_used: walked = "", receipt } = await runTask({ task: request.text, dryRun: true }, model, toolbox);
+    const { tool_used: walked = "", receipt } = await runTask({ task: request.text, dryRun: true }, model, app);
     if (!request.right.has(walked)) missed.push({ request, walked });
     const { tokens, modelCalls } = costs(receipt);
     all.tokens += tokens;

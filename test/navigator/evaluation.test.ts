@@ -16,11 +16,11 @@ async function measured(
   requests: readonly Request[],
 ) {
   folder.configure(entries);
-  await using toolbox = await folder.open();
-  expect(await toolbox.catalog.listMissing(new AbortController().signal, { waitForOutdated: true })).toEqual(new Map());
-  const search = searchShare(requests, toolbox);
-  const walk = await walks(requests, toolbox, searching(toolbox));
-  const byPrompt = await walks(requests, toolbox, reading);
+  await using app = await folder.open();
+  expect(await app.catalog.listMissing(new AbortController().signal, { waitForOutdated: true })).toEqual(new Map());
+  const search = searchShare(requests, app);
+  const walk = await walks(requests, app, searching(app));
+  const byPrompt = await walks(requests, app, reading);
   return { search, walk: walk.right, byPrompt: byPrompt.right };
 }
 

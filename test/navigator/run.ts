@@ -28,12 +28,12 @@ for (const folder of positionals) {
 async function measure(label: string, entries: Record<string, object>, requests: readonly Request[]): Promise<void> {
   using folder = project();
   folder.configure(entries);
-  await using toolbox = await folder.open();
-  const problems = await toolbox.catalog.listMissing(new AbortController().signal, { waitForOutdated: true });
+  await using app = await folder.open();
+  const problems = await app.catalog.listMissing(new AbortController().signal, { waitForOutdated: true });
   for (const [name, problem] of problems) console.error(`${name}: ${problem}`);
-  const searched = searchShare(requests, toolbox);
-  const walked = await walks(requests, toolbox, searching(toolbox));
-  const read = await walks(requests, toolbox, reading);
+  const searched = searchShare(requests, app);
+  const walked = await walks(requests, app, searching(app));
+  const read = await walks(requests, app, reading);
   const shares = `walk ${walked.right.toFixed(3)}, search hit@1 ${searched.toFixed(3)}, walk by the prompt alone ${read.right.toFixed(3)}`;
   const costs = `${walked.modelCalls.toFixed(1)} model calls and ${walked.tokens.toFixed(0)} tokens before the arguments`;
   console.log(`${label}: ${requests.length} requests: ${shares}; ${costs}`);

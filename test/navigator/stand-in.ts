@@ -3,7 +3,7 @@
  * first for the task. They fill in no arguments, and never answer that nothing fits.
  */
 
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
 import type { Model, ModelRequest } from "../../src/navigator/model.ts";
 import type { RegistryServer } from "../../src/tools/model.ts";
@@ -23,13 +23,13 @@ export interface ReadOption {
 }
 
 /** Ranks the options only by what the registry contains about their tools. */
-export function searching(toolbox: Toolbox): Model {
+export function searching(app: App): Model {
   return standIn("search over the options", (request) => {
     const names = new Set(optionsOf(request).map(({ name }) => name));
     const isCategory = request.schemaName === "category_choice";
     const isTool = request.schemaName === "tool_choice";
     const within = withinOf(request);
-    const servers = toolbox.catalog.visibleServers.flatMap((server) => {
+    const servers = app.catalog.visibleServers.flatMap((server) => {
       if (isTool)
         return server.name === within ? [{ ...server, tools: server.tools.filter(({ name }) => names.has(name)) }] : [];
       return names.has(isCategory ? server.category : server.name) ? [server] : [];

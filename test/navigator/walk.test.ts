@@ -1,6 +1,6 @@
 /** The walk from category to tool, with a scripted model and real servers: which options are offered, which steps are skipped. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
 import type { ModelRequest, TaskOutcome } from "../../src/navigator/model.ts";
@@ -14,14 +14,14 @@ import { optionsOf } from "./stand-in.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox | undefined;
+let app: App | undefined;
 let model: ScriptedModel;
 beforeEach(() => {
   folder = project();
 });
 afterEach(async () => {
-  await toolbox?.[Symbol.asyncDispose]();
-  toolbox = undefined;
+  await app?.[Symbol.asyncDispose]();
+  app = undefined;
   folder[Symbol.dispose]();
 });
 
@@ -44,9 +44,9 @@ function entriesOf(categories: Servers): Record<string, object> {
 
 async function run(task: string, entries: Record<string, object>, ...answers: Answer[]): Promise<TaskOutcome> {
   folder.configure(entries);
-  toolbox = await folder.open();
+  app = await folder.open();
   model = new ScriptedModel(...answers);
-  const outcome = await runTask({ task, dryRun: true }, model, toolbox);
+  const outcome = await runTask({ task, dryRun: true }, model, app);
   expect(model.left).toBe(0);
   return outcome;
 }

@@ -66,7 +66,7 @@ describe("the number of questions", () => {
   test("is limited for calls without a program and for repeated programs", async () => {
     const person = await asking({ confirm: "always" }, "no");
     const call = (id: number) =>
-      recorded.toolbox.pool.callTool("rec", "remove-it", { id }, { signal: new AbortController().signal });
+      recorded.app.pool.callTool("rec", "remove-it", { id }, { signal: new AbortController().signal });
     const many = await Promise.allSettled(Array.from({ length: 60 }, (_, id) => call(id)));
     expect(many.every(({ status }) => status === "rejected")).toBe(true);
     for (let id = 0; id < 10; id++) {
@@ -140,7 +140,7 @@ test("a cancelled execution asks no more questions", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const host = person.host;
   const stopped: boolean[] = [];
-  recorded.toolbox.pool.setHost({
+  recorded.app.pool.setHost({
     responder: {
       capabilities: host.capabilities,
       elicit: async (params, { server, signal }) => {
@@ -158,7 +158,7 @@ test("a cancelled execution asks no more questions", async () => {
   expect(stopped).toEqual([true]);
   expect(recorded.got().length).toBeLessThanOrEqual(2);
   // The next code asks again.
-  recorded.toolbox.pool.setHost({ responder: host });
+  recorded.app.pool.setHost({ responder: host });
   expect(await recorded.run("return rec.remove_it({ id: 5 })")).toMatchObject({ ok: true });
   expect(person.asked).toHaveLength(4);
 });
@@ -166,7 +166,7 @@ test("a cancelled execution asks no more questions", async () => {
 test("time limits pause during a question, and for calls that wait for theirs", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const { host } = person;
-  recorded.toolbox.pool.setHost({
+  recorded.app.pool.setHost({
     responder: {
       capabilities: host.capabilities,
       elicit: async (params, asked) => {
@@ -177,7 +177,7 @@ test("time limits pause during a question, and for calls that wait for theirs", 
   });
   const { execute } = await import("../../src/programs/execute.ts");
   const source = "return (await Promise.all([1, 2, 3].map((id) => rec.remove_it({ id })))).length";
-  const outcome = await execute({ source, limits: { timeoutMs: 3_000 } }, recorded.toolbox);
+  const outcome = await execute({ source, limits: { timeoutMs: 3_000 } }, recorded.app);
   expect(outcome).toMatchObject({ ok: true, value: 3 });
   expect(outcome.receipt.durationMs).toBeGreaterThan(3_000);
 });
@@ -198,7 +198,7 @@ describe("a host", () => {
     ["answers nothing", undefined, "nobody could be asked"],
   ])("gives no consent if it %s", async (_, answer, words) => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.setHost({
+    recorded.app.pool.setHost({
       responder: { capabilities: { elicitation: {} }, elicit: async () => answer as never },
     });
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject(denied(words));
@@ -207,7 +207,7 @@ describe("a host", () => {
 
   test("gives no consent if it reports an error", async () => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.setHost({
+    recorded.app.pool.setHost({
       responder: {
         capabilities: { elicitation: {} },
         elicit: () => Promise.reject(new Error("no window")),
@@ -234,7 +234,7 @@ test("very long arguments are shown in part, with a note", async () => {
 test("the form offers three choices that every host can show", async () => {
   let form: unknown;
   await asking({ confirm: "always" }, "once");
-  recorded.toolbox.pool.setHost({
+  recorded.app.pool.setHost({
     responder: {
       capabilities: { elicitation: {} },
       elicit: async (params) => {
@@ -310,8 +310,8 @@ describe("confirm: destructive", () => {
     await recorded.open({ confirm: "destructive" }, undefined, tool({ readOnlyHint: true }));
     // The next program takes the tool from the registry, while the server has changed.
     recorded.project.write("tools.json", tool({ readOnlyHint: false }));
-    const toolbox = await recorded.reopen();
-    expect(toolbox.catalog.find("rec")?.tools[0]?.annotations).toEqual({ readOnlyHint: true });
+    const app = await recorded.reopen();
+    expect(app.catalog.find("rec")?.tools[0]?.annotations).toEqual({ readOnlyHint: true });
     expect(await recorded.run("return rec.turn({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(recorded.got()).toEqual([]);
   });

@@ -21,10 +21,10 @@ async function opened(keys: object, ...answers: (string | object)[]): Promise<Pe
 
 /** Ends the server's process; the next call starts a new one. */
 async function endServer(): Promise<void> {
-  const state = recorded.toolbox.pool.state("rec");
+  const state = recorded.app.pool.state("rec");
   const pid = state.state === "ready" ? state.pid! : 0;
   process.kill(pid, "SIGKILL");
-  await eventually(() => recorded.toolbox.pool.state("rec").state !== "ready");
+  await eventually(() => recorded.app.pool.state("rec").state !== "ready");
 }
 
 const changes: [string, object, string][] = [
@@ -124,7 +124,7 @@ describe("a tool that changes while the person is asked", () => {
   test("is asked about again, and consent to the old definition calls nothing", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     const { host } = person;
-    recorded.toolbox.pool.setHost({
+    recorded.app.pool.setHost({
       responder: {
         capabilities: host.capabilities,
         elicit: (params, asked) => {
@@ -142,7 +142,7 @@ describe("a tool that changes while the person is asked", () => {
   test("again and again is refused", async () => {
     const person = await opened({ confirm: "always" }, "once");
     const { host } = person;
-    recorded.toolbox.pool.setHost({
+    recorded.app.pool.setHost({
       responder: {
         capabilities: host.capabilities,
         elicit: (params, asked) => {

@@ -42,7 +42,7 @@ describe("a call that a person must confirm", () => {
   beforeAll(async () => {
     await recorded.open({ confirm: { "remove-it": "always", "*": "destructive" } });
     person = new Person("once");
-    recorded.toolbox.pool.setHost({ responder: person.host });
+    recorded.app.pool.setHost({ responder: person.host });
     await recorded.run("return rec.remove_it({})");
     recorded.got();
     person.asked.length = 0;
@@ -97,7 +97,7 @@ describe("a call that a person must confirm", () => {
     const args = refused[0]![1];
     expect(await recorded.run(`return await rec.add_it(${args})`)).toMatchObject({ ok: true, value: "did add-it" });
     expect(recorded.got()).toHaveLength(1);
-    recorded.toolbox.pool.setHost({ responder: new Person("session").host });
+    recorded.app.pool.setHost({ responder: new Person("session").host });
     await recorded.run("return rec.remove_it({})");
     expect(await recorded.run(`return await rec.remove_it(${args})`)).toMatchObject({ ok: true });
     expect(recorded.got()).toHaveLength(2);

@@ -45,8 +45,8 @@ describe("a call is denied before it reaches the server", () => {
     ["since others are allowed for all", {}, { allow: ["other.*"] }, notIn("policy.allow")],
   ])("%s", async (_, keys, policy, why) => {
     const person = new Person("session");
-    const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.setHost({ responder: person.host });
+    const app = await recorded.open(keys, policy);
+    app.pool.setHost({ responder: person.host });
     for (const [name, way] of every) {
       const { ok, code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, ok, code, hint]).toEqual([name, false, "POLICY_DENIED", undefined]);
@@ -68,8 +68,8 @@ describe("a call that needs confirmation", () => {
 
   test.each(settings)("%s is made after consent", async (_, { keys, policy }) => {
     const person = new Person("once");
-    const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.setHost({ responder: person.host });
+    const app = await recorded.open(keys, policy);
+    app.pool.setHost({ responder: person.host });
     for (const [name, way] of every) {
       expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
       expect([name, recorded.got()]).toEqual([name, [{ name: "remove-it", args }]]);
@@ -85,8 +85,8 @@ describe("a call that needs confirmation", () => {
     "%s is made without another question after consent for the session",
     async (_, { keys, policy }) => {
       const person = new Person("session", "no");
-      const toolbox = await recorded.open(keys, policy);
-      toolbox.pool.setHost({ responder: person.host });
+      const app = await recorded.open(keys, policy);
+      app.pool.setHost({ responder: person.host });
       for (const [name, way] of every) {
         expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
       }
@@ -109,8 +109,8 @@ describe("a call that needs confirmation", () => {
     const person = new Person(answer);
     for (const [name, way] of every) {
       // A new program for each, because refused questions are not repeated.
-      const toolbox = await recorded.open(asked.keys);
-      toolbox.pool.setHost({ responder: person.host });
+      const app = await recorded.open(asked.keys);
+      app.pool.setHost({ responder: person.host });
       expect([name, await way(recorded, "remove-it", args)]).toEqual([
         name,
         {
@@ -133,8 +133,8 @@ describe("a call that needs confirmation", () => {
       { capabilities: { elicitation: { url: {} } }, elicit: new Person("once").host.elicit! },
     ],
   ])("is refused with the line that would allow it, by %s", async (_, host) => {
-    const toolbox = await recorded.open({ confirm: { "*": "always" } });
-    toolbox.pool.setHost({ responder: host });
+    const app = await recorded.open({ confirm: { "*": "always" } });
+    app.pool.setHost({ responder: host });
     for (const [name, way] of every) {
       const { code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, code, message]).toEqual([

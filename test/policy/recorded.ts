@@ -1,7 +1,7 @@
-/** A project whose server records its calls, and a toolbox in which code runs under a policy. */
+/** A project whose server records its calls, and an app in which code runs under a policy. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Toolbox, type ToolboxOptions } from "../../src/app/toolbox.ts";
+import { App, type AppOptions } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/programs/execute.ts";
@@ -19,47 +19,47 @@ export interface Got {
 export class Recorded implements AsyncDisposable {
   readonly project: Project = project();
   readonly #record = join(this.project.path, "got.jsonl");
-  /** Whether calls of the next toolbox may wait for a decision. */
+  /** Whether calls of the next app may wait for a decision. */
   waits = false;
-  /** Answers the questions of the next toolbox. */
-  atTerminal: ToolboxOptions["person"];
-  #toolbox: Toolbox | undefined;
+  /** Answers the questions of the next app. */
+  atTerminal: AppOptions["person"];
+  #app: App | undefined;
 
-  get toolbox(): Toolbox {
-    if (!this.#toolbox) throw new Error("no policy was given");
-    return this.#toolbox;
+  get app(): App {
+    if (!this.#app) throw new Error("no policy was given");
+    return this.#app;
   }
 
-  /** A toolbox with the server `rec` with these keys, this common policy, and known tools. */
-  async open(keys: object, policy?: object, tools?: object[]): Promise<Toolbox> {
+  /** An app with the server `rec` with these keys, this common policy, and known tools. */
+  async open(keys: object, policy?: object, tools?: object[]): Promise<App> {
     const list = tools ? [this.project.write("tools.json", tools)] : [];
     const rec = { ...fixture("recording", this.#record, ...list), category: "test", ...keys };
     this.project.write("claudikins.json", { mcpServers: { rec }, ...(policy ? { policy } : {}) });
     this.got();
-    const toolbox = await this.reopen();
-    await toolbox.catalog.list("rec");
-    return toolbox;
+    const app = await this.reopen();
+    await app.catalog.list("rec");
+    return app;
   }
 
-  /** Another toolbox, like that of the next program. */
-  async reopen(): Promise<Toolbox> {
+  /** Another app, like that of the next program. */
+  async reopen(): Promise<App> {
     await this.close();
     const { path } = this.project;
     const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
-    this.#toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
+    this.#app = new App(await loadConfig({ cwd: path, env }), new Sandbox(), {
       env,
       cwd: path,
       log: silentLog,
       waitsForApprovals: this.waits,
       person: this.atTerminal,
     });
-    return this.#toolbox;
+    return this.#app;
   }
 
-  /** Closes the toolbox. */
+  /** Closes the app. */
   async close(): Promise<void> {
-    await this.#toolbox?.[Symbol.asyncDispose]();
-    this.#toolbox = undefined;
+    await this.#app?.[Symbol.asyncDispose]();
+    this.#app = undefined;
   }
 
   /** The messages to the server since the last call of this function. */
@@ -72,11 +72,11 @@ export class Recorded implements AsyncDisposable {
 
   run(source: string, signal?: AbortSignal): Promise<Outcome> {
     // Wrong calls must be made, not found in advance.
-    return execute({ source, signal, check: "off" }, this.toolbox);
+    return execute({ source, signal, check: "off" }, this.app);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#toolbox?.[Symbol.asyncDispose]();
+    await this.#app?.[Symbol.asyncDispose]();
     this.project[Symbol.dispose]();
   }
 }

@@ -34,25 +34,25 @@ const placesOfPolicy: [string, object, object | undefined][] = [
 
 describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
   test("are not in searches, lists, descriptions and instructions", async () => {
-    const toolbox = await recorded.open(keys, policy);
+    const app = await recorded.open(keys, policy);
     for (const query of ["remove plain it", "remove_it", "rec.plain-it"]) {
-      const { searched, tools } = search(query, 50, toolbox.catalog);
+      const { searched, tools } = search(query, 50, app.catalog);
       expect([searched, JSON.stringify(tools)]).toEqual([4, expect.not.stringMatching(hidden)]);
     }
-    expect(JSON.stringify(search("server:rec", 50, toolbox.catalog).tools)).not.toMatch(hidden);
-    const nothing = overview("remove-it", toolbox.catalog);
+    expect(JSON.stringify(search("server:rec", 50, app.catalog).tools)).not.toMatch(hidden);
+    const nothing = overview("remove-it", app.catalog);
     expect(nothing).toMatchObject({
       near: expect.not.arrayContaining(["rec.remove-it"]),
       servers: [{ server: "rec", tools: 4 }],
     });
     for (const detail of ["names", "signatures", "full"]) {
-      const { content } = await callSearchTools({ query: "server:rec", detail, limit: 50 }, toolbox, signal);
+      const { content } = await callSearchTools({ query: "server:rec", detail, limit: 50 }, app, signal);
       expect(JSON.stringify(content)).toContain("read");
       expect(JSON.stringify(content)).not.toMatch(hidden);
     }
-    expect((await surfaceOf(toolbox)).instructions).toContain("- rec (4)");
-    expect(await instructionsFor(toolbox, 2_000)).toContain("read");
-    expect(await instructionsFor(toolbox, 2_000)).not.toMatch(hidden);
+    expect((await surfaceOf(app)).instructions).toContain("- rec (4)");
+    expect(await instructionsFor(app, 2_000)).toContain("read");
+    expect(await instructionsFor(app, 2_000)).not.toMatch(hidden);
     expect(
       JSON.stringify(
         await value("return [await tools.list(), await tools.list('rec'), await tools.search('remove it', 50)]"),
@@ -75,7 +75,7 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
   });
 
   test("are not suggested for unknown names", async () => {
-    const toolbox = await recorded.open(keys, policy);
+    const app = await recorded.open(keys, policy);
     const { execute } = await import("../../src/programs/execute.ts");
     for (const source of [
       "return rec.remove_itt({})",
@@ -88,7 +88,7 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
       "return nobody.remove_itt({})",
     ]) {
       for (const check of ["error", "off"] as const) {
-        const outcome = await execute({ source, check }, toolbox);
+        const outcome = await execute({ source, check }, app);
         if (outcome.ok) throw new Error(source);
         expect([source, outcome.error.code === "POLICY_DENIED"]).toEqual([source, false]);
         const { stack: _, source: line, ...said } = outcome.error;
@@ -101,9 +101,9 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
   });
 
   test("are not refused by the check before code runs: the call says why", async () => {
-    const toolbox = await recorded.open(keys, policy);
+    const app = await recorded.open(keys, policy);
     const { execute } = await import("../../src/programs/execute.ts");
-    const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
+    const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, app);
     expect(outcome).toMatchObject({ ok: false, reason: "threw", error: { code: "POLICY_DENIED", line: 1 } });
     // The error does not mention its arguments either.
     expect(JSON.parse(JSON.stringify(outcome))).not.toHaveProperty("error.hint");
@@ -124,7 +124,7 @@ describe("the registry", () => {
     await recorded.reopen();
     expect(onDisk()).toMatch(/read.it/);
     expect(onDisk()).not.toMatch(hidden);
-    expect(recorded.toolbox.catalog.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
+    expect(recorded.app.catalog.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
   });
 
   test("loses tools that are denied later as soon as it is read", async () => {
@@ -134,8 +134,8 @@ describe("the registry", () => {
     expect(onDisk()).toMatch(/remove.it/);
     const { mcpServers } = JSON.parse(readFileSync(join(recorded.project.path, "claudikins.json"), "utf8"));
     recorded.project.write("claudikins.json", { mcpServers: { rec: { ...mcpServers.rec, ...denying } } });
-    const toolbox = await recorded.reopen();
-    expect(toolbox.catalog.index.servers).toHaveLength(1);
+    const app = await recorded.reopen();
+    expect(app.catalog.index.servers).toHaveLength(1);
     expect(onDisk()).not.toMatch(hidden);
     const seen = await value(
       `const texts = [await fs.readFile("./registry/index.json", "utf8")];
@@ -225,11 +225,11 @@ test("a server whose tools are all denied is not started, and delays nothing", a
       mcpServers: { rec },
       ...(policy ? { policy } : {}),
     });
-    const toolbox = await recorded.reopen();
-    expect(sessionMode(toolbox)).toBe("direct");
+    const app = await recorded.reopen();
+    expect(sessionMode(app)).toBe("direct");
     expect(await value("return tools.list()")).toEqual([{ server: "rec", tools: [], problem: "denied in the config" }]);
     expect(await value("return tools.search('remove it')")).toEqual([]);
-    expect((await callSearchTools({ query: "remove it" }, toolbox, signal)).content).toEqual([
+    expect((await callSearchTools({ query: "remove it" }, app, signal)).content).toEqual([
       { type: "text", text: expect.not.stringContaining("rec") },
     ]);
     for (const name of ["remove_it", "nobody", "resources.list"]) {
@@ -238,8 +238,8 @@ test("a server whose tools are all denied is not started, and delays nothing", a
         error: { code: "POLICY_DENIED" },
       });
     }
-    expect(toolbox.pool.state("rec")).toEqual({ state: "idle" });
-    expect(toolbox.catalog.freshness("rec")).not.toBe("listed");
+    expect(app.pool.state("rec")).toEqual({ state: "idle" });
+    expect(app.catalog.freshness("rec")).not.toBe("listed");
   }
 });
 
@@ -260,11 +260,11 @@ describe("a pattern", () => {
       ["get-sum", "get_sum"],
       ["get_sum", "get-sum"],
     ]) {
-      const toolbox = await recorded.open({ deny: [denied] }, undefined, named("get-sum", "get_sum", "get.sum"));
+      const app = await recorded.open({ deny: [denied] }, undefined, named("get-sum", "get_sum", "get.sum"));
       await recorded.run(
         "return Promise.allSettled([rec.get_sum, rec['get-sum'], rec['get.sum'], servers.rec.get_sum].map((call) => call?.({})))",
       );
-      for (const name of ["get-sum", "get_sum"]) await toolbox.pool.callTool("rec", name, {}).catch(() => {});
+      for (const name of ["get-sum", "get_sum"]) await app.pool.callTool("rec", name, {}).catch(() => {});
       const got = recorded.got().map(({ name }) => name);
       expect(got).toContain(called);
       expect(got).not.toContain(denied);
@@ -283,7 +283,7 @@ describe("a pattern", () => {
     recorded.project.write("tools.json", named("keep", "drop_all"));
     expect(await recorded.run("await rec.keep({}); return rec.drop_all({})")).toMatchObject({ ok: false });
     expect(await recorded.run("return callTool('rec', 'drop_all', {})")).toMatchObject({ ok: false });
-    await expect(recorded.toolbox.pool.callTool("rec", "drop_all", {})).rejects.toMatchObject({
+    await expect(recorded.app.pool.callTool("rec", "drop_all", {})).rejects.toMatchObject({
       code: "POLICY_DENIED",
     });
     expect(recorded.got().map(({ name }) => name)).toEqual(["keep"]);
@@ -292,7 +292,7 @@ describe("a pattern", () => {
   test("can deny tools called constructor, __proto__ and *", async () => {
     const names = ["constructor", "__proto__", "*", "then", "hasOwnProperty"];
     await recorded.open({ deny: names.slice(0, 2) }, undefined, named(...names));
-    for (const name of names) await recorded.toolbox.pool.callTool("rec", name, {}).catch(() => {});
+    for (const name of names) await recorded.app.pool.callTool("rec", name, {}).catch(() => {});
     expect(recorded.got().map(({ name }) => name)).toEqual(["*", "then", "hasOwnProperty"]);
   });
 });

@@ -41,10 +41,10 @@ type Way = (llm: Llm, dryRun?: boolean) => Promise<{ success: boolean; error?: F
 
 const ways: Record<string, Way> = {
   async execute_task({ baseUrl }, dryRun = false) {
-    const { toolbox } = recorded;
-    toolbox.config.llm = llmOf({ baseUrl, model: "m" }, {});
+    const { app } = recorded;
+    app.config.llm = llmOf({ baseUrl, model: "m" }, {});
     const given = { task: "remove it, 7", dry_run: dryRun };
-    const { content } = await callExecuteTask(given, toolbox, new AbortController().signal);
+    const { content } = await callExecuteTask(given, app, new AbortController().signal);
     const [block] = content as { text: string }[];
     return JSON.parse(block!.text.split("\n\n[")[0]!);
   },
@@ -103,9 +103,9 @@ test.each([
   ["no", false],
 ])("a tool in a task is confirmed by the person of a host, who says %s", async (said, success) => {
   await using llm = insisting();
-  const toolbox = await recorded.open({ confirm: "destructive" }, undefined, tools);
+  const app = await recorded.open({ confirm: "destructive" }, undefined, tools);
   const person = new Person(said);
-  toolbox.pool.setHost({ responder: person.host });
+  app.pool.setHost({ responder: person.host });
   expect(await ways["execute_task"]!(llm)).toMatchObject({ success });
   expect(person.asked).toHaveLength(1);
   expect(recorded.got()).toHaveLength(success ? 1 : 0);

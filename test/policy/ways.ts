@@ -1,6 +1,6 @@
 /** Every way to call a tool, so that tests can show that none of them bypasses the policy. */
 
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { callOnce } from "../../src/programs/call.ts";
 import { call } from "../../src/programs/shell-call.ts";
 import type { Recorded } from "./recorded.ts";
@@ -30,10 +30,10 @@ const inCode =
   };
 
 const byItself =
-  (call: (toolbox: Toolbox, tool: string, args: object) => Promise<unknown>): Way =>
-  async ({ toolbox }, tool, args = {}) => {
+  (call: (app: App, tool: string, args: object) => Promise<unknown>): Way =>
+  async ({ app }, tool, args = {}) => {
     try {
-      await call(toolbox, tool, args);
+      await call(app, tool, args);
       return { ok: true };
     } catch (error) {
       const { code, message, hint } = error as Called;
@@ -69,19 +69,19 @@ export const ways: Record<string, Way> = {
     (tool, args) => `return new Function("rec", "return rec.${js(tool)}(${args.replaceAll('"', '\\"')})")(rec)`,
   ),
   // As the daemon does for a generated program (test/daemon/policy.test.ts runs one).
-  daemon: byItself((toolbox, tool, args) => callOnce({ server: "rec", tool, args: { ...args } }, toolbox, never())),
+  daemon: byItself((app, tool, args) => callOnce({ server: "rec", tool, args: { ...args } }, app, never())),
   // As `claudikins call` does, in the daemon or by itself.
-  call: byItself((toolbox, tool, args) =>
-    call({ target: `rec.${tool}`, given: [{ word: "{…}", object: { ...args } }] }, toolbox, { signal: never() }),
+  call: byItself((app, tool, args) =>
+    call({ target: `rec.${tool}`, given: [{ word: "{…}", object: { ...args } }] }, app, { signal: never() }),
   ),
-  "call, in two words": byItself((toolbox, tool, args) =>
-    call({ target: "rec", tool, given: [{ word: "{…}", object: { ...args } }] }, toolbox, {
+  "call, in two words": byItself((app, tool, args) =>
+    call({ target: "rec", tool, given: [{ word: "{…}", object: { ...args } }] }, app, {
       signal: never(),
     }),
   ),
   // As direct mode does (test/policy/hosts.test.ts has a host in that mode).
-  "direct mode": byItself((toolbox, tool, args) => toolbox.pool.callTool("rec", tool, args)),
-  "any request": byItself((toolbox, tool, args) =>
-    toolbox.pool.request("rec", { method: "tools/call", params: { name: tool, arguments: args } }),
+  "direct mode": byItself((app, tool, args) => app.pool.callTool("rec", tool, args)),
+  "any request": byItself((app, tool, args) =>
+    app.pool.request("rec", { method: "tools/call", params: { name: tool, arguments: args } }),
   ),
 };

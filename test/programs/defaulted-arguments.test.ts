@@ -22,15 +22,15 @@ test("a required argument with a default is optional in the signature, the examp
   using folder = project();
   const both = { ...screenshot, required: ["scale", "file"] };
   folder.configure({ web: folder.offering("web", { shot: { inputSchema: screenshot }, save: { inputSchema: both } }) });
-  await using toolbox = await folder.open();
-  await toolbox.catalog.list("web");
+  await using app = await folder.open();
+  await app.catalog.list("web");
   const shown = 'scale?: "css" | "device" /* default "css" */';
   const source = `
     const about = await tools.describe("web.shot");
     const other = await tools.describe("web.save");
     const results = [await web.shot({}), await web.shot(), await web.save({ file: "a" })];
     return [about.signature, about.example, other.signature, other.example, ...results.map((each) => each.arguments)]`;
-  expect(await execute({ source }, toolbox)).toMatchObject({
+  expect(await execute({ source }, app)).toMatchObject({
     value: [
       `web.shot(args?: { ${shown}; file?: string }): Promise<unknown>`,
       "await web.shot()",
@@ -42,12 +42,12 @@ test("a required argument with a default is optional in the signature, the examp
       { file: "a" },
     ],
   });
-  const refused = await execute({ source: "await web.save({})" }, toolbox);
+  const refused = await execute({ source: "await web.save({})" }, app);
   expect(refused).toMatchObject({ error: { code: "INVALID_ARGUMENTS" } });
   expect(JSON.stringify(refused)).not.toContain('"scale\\" is missing');
   // Not only if the arguments can be read before the program runs.
   const late = 'const args = JSON.parse("{}"); try { await web.save(args) } catch (error) { return error.message }';
-  expect(await execute({ source: late }, toolbox)).toMatchObject({
+  expect(await execute({ source: late }, app)).toMatchObject({
     value: 'web.save: the argument "file" is missing',
   });
   const generated = await Bun.file(`${folder.registry}/other/web/shot.ts`).text();

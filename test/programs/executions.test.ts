@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { storeFile } from "../../src/config/locations.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -66,35 +66,35 @@ async function killed(code: string, ready: () => Promise<unknown>): Promise<stri
     .trim();
 }
 
-async function continued(id: string, toolbox: Toolbox): Promise<Outcome> {
-  return (await (await toolbox.executions()).follow(id, toolbox)).outcome;
+async function continued(id: string, app: App): Promise<Outcome> {
+  return (await (await app.executions()).follow(id, app)).outcome;
 }
 
 describe("in the same process", () => {
   test("the outcome of a program in the background stays", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
-    const { id, outcome } = executions.start({ source: "return 6 * 7" }, toolbox, { isBackground: true });
+    await using app = await folder.open();
+    const executions = await app.executions();
+    const { id, outcome } = executions.start({ source: "return 6 * 7" }, app, { isBackground: true });
     expect(valueIn(await outcome)).toBe(42);
-    expect(valueIn(await continued(id, toolbox))).toBe(42);
+    expect(valueIn(await continued(id, app))).toBe(42);
     expect((await stored(id)).row).toMatchObject({ state: "ended", owner: null, isSaved: false });
   });
 
   test("nothing is stored of a program whose id nobody has", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
-    const { id, outcome } = executions.start({ source: "return (await counting.act()).count" }, toolbox);
+    await using app = await folder.open();
+    const executions = await app.executions();
+    const { id, outcome } = executions.start({ source: "return (await counting.act()).count" }, app);
     expect(valueIn(await outcome)).toBe(1);
     expect(existsSync(storeFile(env()))).toBe(false);
-    await expect(executions.follow(id, toolbox)).rejects.toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+    await expect(executions.follow(id, app)).rejects.toMatchObject({ code: "EXECUTION_NOT_FOUND" });
   });
 
   test("a program that runs already is kept once its id is handed out", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     const until = join(folder.path, "go");
     const source = `const a = await counting.wait({ until: ${JSON.stringify(until)} }); return [a, await counting.act()]`;
-    const execution = executions.start({ source }, toolbox);
+    const execution = executions.start({ source }, app);
     await untilCalled(1);
     await execution.handOut();
     expect((await stored(execution.id)).calls).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
@@ -103,10 +103,10 @@ describe("in the same process", () => {
   });
 
   test("another process's wish to cancel is heard", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     const source = 'await sleep("3h")';
-    const { id, outcome } = executions.start({ source }, toolbox, { isBackground: true });
+    const { id, outcome } = executions.start({ source }, app, { isBackground: true });
     await eventually(async () => (await stored(id)).row?.wakeAt != null);
     const database = await openDatabase(storeFile(env()));
     new ExecutionStore(database).askToCancel(id);
@@ -125,8 +125,8 @@ describe("after the process was killed", () => {
       return { sum, box: box.get("a") };`;
     const id = await killed(code, () => untilCalled(2));
     await Bun.write(until, "");
-    await using toolbox = await folder.open();
-    const outcome = await continued(id, toolbox);
+    await using app = await folder.open();
+    const outcome = await continued(id, app);
     expect(valueIn(outcome)).toEqual({ sum: 1 + 3 + 4, box: [1, 2] });
     expect(outcome.logs).toEqual([{ level: "log", text: "before" }]);
     expect(outcome.receipt).toMatchObject({ id, calls: 3, failures: 0 });
@@ -137,8 +137,8 @@ describe("after the process was killed", () => {
     const code = `const error = await counting.wait({ until: "/nowhere/at-all" }).catch((e) => e);
       return [error.name, error.code, (await counting.act({ name: "after" })).count];`;
     const id = await killed(code, () => untilCalled(1));
-    await using toolbox = await folder.open();
-    const outcome = await continued(id, toolbox);
+    await using app = await folder.open();
+    const outcome = await continued(id, app);
     expect(valueIn(outcome)).toEqual(["ToolError", "CALL_OUTCOME_UNKNOWN", 2]);
     expect(outcome.receipt).toMatchObject({ calls: 2, failures: 1 });
     expect(called()).toEqual(["wait ", "act after"]);
@@ -147,8 +147,8 @@ describe("after the process was killed", () => {
   test("a program that sleeps sleeps on until the same time", async () => {
     const code = 'await sleep("2h")';
     const id = await killed(code, () => untilStored(({ wakeAt }) => wakeAt !== null));
-    await using toolbox = await folder.open();
-    const execution = await (await toolbox.executions()).follow(id, toolbox);
+    await using app = await folder.open();
+    const execution = await (await app.executions()).follow(id, app);
     let progress = await execution.progress();
     for (; progress.state !== "asleep"; progress = await execution.progress()) await Bun.sleep(10);
     expect(progress.until).toBe((await stored(id)).row?.wakeAt ?? 0);
@@ -161,8 +161,8 @@ describe("after the process was killed", () => {
     folder.configure({ counting: fixture("never-starts") });
     const id = await killed("return await counting.act()", () => Bun.sleep(0));
     folder.configure({ counting: fixture("counting", counts) });
-    await using toolbox = await folder.open();
-    expect(valueIn(await continued(id, toolbox))).toEqual({ count: 1 });
+    await using app = await folder.open();
+    expect(valueIn(await continued(id, app))).toEqual({ count: 1 });
   });
 
   test("a program of another build is refused, and stays", async () => {
@@ -170,8 +170,8 @@ describe("after the process was killed", () => {
     const database = await openDatabase(storeFile(env()));
     database.run("UPDATE executions SET engine = '0.0.1 another'");
     database.close();
-    await using toolbox = await folder.open();
-    await expect(continued(id, toolbox)).rejects.toMatchObject({
+    await using app = await folder.open();
+    await expect(continued(id, app)).rejects.toMatchObject({
       code: "EXECUTION_LOST",
       hint: "Continue it with that build, of version 0.0.1.",
     });
@@ -183,8 +183,8 @@ describe("after the process was killed", () => {
     const database = await openDatabase(storeFile(env()));
     database.run("UPDATE executions SET config = '/elsewhere/claudikins.json'");
     database.close();
-    await using toolbox = await folder.open();
-    await expect(continued(id, toolbox)).rejects.toMatchObject({
+    await using app = await folder.open();
+    await expect(continued(id, app)).rejects.toMatchObject({
       code: "EXECUTION_NOT_FOUND",
       hint: "Add --config /elsewhere/claudikins.json",
     });

@@ -75,37 +75,37 @@ async function killed(code: string, ready: () => Promise<unknown>): Promise<stri
 
 describe.if(process.platform === "linux")("the data written", () => {
   test("is what changes between the calls of a program with a memory of 40 MB, not its whole memory each time", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     const source = `${fill(40)} for (let n = 0; n < 20; n++) await counting.act({}); return sum()`;
     const before = written();
-    const { outcome } = executions.start({ source }, toolbox, { isBackground: true });
+    const { outcome } = executions.start({ source }, app, { isBackground: true });
     expect(valueIn(await outcome)).toBe(640);
     expect(written() - before).toBeLessThan(500 * megabyte);
   });
 
   test("stays limited for a program that changes all of its memory between its calls", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     const source = `${fill(40)}
       for (let n = 0; n < 200; n++) { await counting.act({}); for (const row of rows) for (let at = 0; at < 65536; at += 4096) row[at] += 1; }
       return "all"`;
     const before = written();
     const request = { source, limits: { timeoutMs: 12_000 } };
-    const { outcome } = executions.start(request, toolbox, { isBackground: true });
+    const { outcome } = executions.start(request, app, { isBackground: true });
     // It waits before its calls, and its time limit goes on.
     expect(await outcome).toMatchObject({ ok: false, reason: "timeout" });
     expect(written() - before).toBeLessThan(1_500 * megabyte);
   });
 
   test("is not the log and the displayed values again with each call", async () => {
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     const source = `for (let n = 0; n < 40_000; n++) console.log("line " + n, crypto.randomUUID());
       display("shown ".repeat(1_000_000));
       for (let n = 0; n < 60; n++) await counting.act({}); return 1`;
     const before = written();
-    const { outcome } = executions.start({ source }, toolbox, { isBackground: true });
+    const { outcome } = executions.start({ source }, app, { isBackground: true });
     const ended = await outcome;
     expect(valueIn(ended)).toBe(1);
     expect(ended.logs).toHaveLength(40_000);
@@ -114,13 +114,13 @@ describe.if(process.platform === "linux")("the data written", () => {
 });
 
 test("twelve programs with memories of 40 MB that are saved together block the thread of their process for no second", async () => {
-  await using toolbox = await folder.open();
-  const executions = await toolbox.executions();
+  await using app = await folder.open();
+  const executions = await app.executions();
   const source = `${fill(40)} await counting.act({}); await counting.act({}); return sum()`;
   const longest = await longestBlock(async () => {
     // All of them share two cores.
     const limits = { timeoutMs: 300_000 };
-    const start = () => executions.start({ source, limits }, toolbox, { isBackground: true }).outcome;
+    const start = () => executions.start({ source, limits }, app, { isBackground: true }).outcome;
     const all = Array.from({ length: 12 }, start);
     expect((await Promise.all(all)).map(valueIn)).toEqual(all.map(() => 640));
   });
@@ -143,8 +143,8 @@ describe("after the process was killed", () => {
         await Bun.sleep(delayMs);
       });
       await Bun.write(until, "");
-      await using toolbox = await folder.open();
-      const outcome = await (await (await toolbox.executions()).follow(id, toolbox)).outcome;
+      await using app = await folder.open();
+      const outcome = await (await (await app.executions()).follow(id, app)).outcome;
       if (outcome.ok) expect((outcome.value as unknown[]).slice(0, 2)).toEqual([480, true]);
       else expect(outcome.error.code).toBe("CALL_OUTCOME_UNKNOWN");
       const acts = readFileSync(counts, "utf8")
@@ -170,8 +170,8 @@ describe("after the process was killed", () => {
       await eventually(() => calls() >= 2);
     });
     await Bun.write(until, "");
-    await using toolbox = await folder.open();
-    const outcome = await (await (await toolbox.executions()).follow(id, toolbox)).outcome;
+    await using app = await folder.open();
+    const outcome = await (await (await app.executions()).follow(id, app)).outcome;
     expect(valueIn(outcome)).toBe(5_000_036);
     expect(outcome.logs.map(({ text }) => text)).toEqual([
       ...Array.from({ length: 3_000 }, (_, n) => `line ${n}`),
@@ -194,15 +194,15 @@ describe("when the store has no room", () => {
   test("a program continues without being saved, and others can start when it has ended", async () => {
     narrow();
     const until = join(folder.path, "go");
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
-    const first = executions.start({ source: code(until) }, toolbox, { isBackground: true });
+    await using app = await folder.open();
+    const executions = await app.executions();
+    const first = executions.start({ source: code(until) }, app, { isBackground: true });
     await eventually(() => calls() >= 2);
     expect(await stored((store) => store.get(first.id))).toMatchObject({ isSaved: false, state: "open" });
     expect((await stored((store) => store.get(first.id)))?.unsaved).toContain("executions.totalMb");
     await Bun.write(until, "");
     expect(valueIn(await first.outcome)).toBe(480);
-    const second = executions.start({ source: "return 1" }, toolbox, { isBackground: true });
+    const second = executions.start({ source: "return 1" }, app, { isBackground: true });
     expect(valueIn(await second.outcome)).toBe(1);
   });
 
@@ -211,8 +211,8 @@ describe("when the store has no room", () => {
     const id = await killed(code("/nowhere/at-all"), async () => {
       await eventually(() => calls() >= 2);
     });
-    await using toolbox = await folder.open();
-    const error = await (await toolbox.executions()).follow(id, toolbox).catch((thrown: unknown) => thrown);
+    await using app = await folder.open();
+    const error = await (await app.executions()).follow(id, app).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: "EXECUTION_LOST",
       message: expect.stringContaining("its program was not saved: the programs that wait have filled the room"),
@@ -221,13 +221,13 @@ describe("when the store has no room", () => {
 
   test("a program does not start in the background, and the error says how to make room", async () => {
     narrow();
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
-    valueIn(await executions.start({ source: "return 1" }, toolbox, { isBackground: true }).outcome);
+    await using app = await folder.open();
+    const executions = await app.executions();
+    valueIn(await executions.start({ source: "return 1" }, app, { isBackground: true }).outcome);
     const database = await openDatabase(storeFile(env()));
     database.run("UPDATE executions SET outcome = ?", [JSON.stringify({ ok: true, value: "x".repeat(20 * megabyte) })]);
     database.close();
-    const { outcome } = executions.start({ source: "return await counting.act()" }, toolbox, { isBackground: true });
+    const { outcome } = executions.start({ source: "return await counting.act()" }, app, { isBackground: true });
     expect(await outcome.catch((thrown: unknown) => thrown)).toMatchObject({
       code: "FILE_NOT_WRITABLE",
       hint: expect.stringContaining("claudikins executions cancel"),

@@ -1,6 +1,6 @@
 /** Unusual schemas of real servers: their tools can still be found, shown and called. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { search } from "../../src/tools/search/search.ts";
 import { typeErrors } from "../support/typescript.ts";
@@ -72,7 +72,7 @@ const inputs: Record<string, unknown> = {
 };
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   const tools = Object.entries(inputs).map(([name, inputSchema]) => [
@@ -80,21 +80,21 @@ beforeAll(async () => {
     { inputSchema, description: `takes what: ${name}` },
   ]);
   folder.configure({ odd: folder.offering("odd", Object.fromEntries(tools)) });
-  toolbox = await folder.open();
-  await toolbox.catalog.list("odd");
+  app = await folder.open();
+  await app.catalog.list("odd");
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 test("tools with odd schemas can be listed", () => {
-  expect(toolbox.catalog.find("odd")?.tools.map(({ name }) => name)).toEqual(Object.keys(inputs).sort());
+  expect(app.catalog.find("odd")?.tools.map(({ name }) => name)).toEqual(Object.keys(inputs).sort());
 });
 
 test("every tool is found, and its signature is valid TypeScript", () => {
   const signatures = Object.keys(inputs).map((name, at) => {
-    const { tools } = search(name, 50, toolbox.catalog);
+    const { tools } = search(name, 50, app.catalog);
     const found = tools.find((each) => each.id === `odd.${name}`);
     if (!found) throw new Error(`${name} is not found`);
     return `declare function f${at}${found.signature.slice(found.signature.indexOf("("))};`;
@@ -123,7 +123,7 @@ test.each(Object.keys(inputs).filter((name) => name !== "is false"))(
   async (name) => {
     const args = fitting[name] ?? { a: "x" };
     const source = `return (await servers.odd[${JSON.stringify(name)}](${JSON.stringify(args)})).arguments`;
-    const outcome = await execute({ source }, toolbox);
+    const outcome = await execute({ source }, app);
     expect(outcome.ok ? outcome.value : outcome.error).toEqual(args);
   },
 );

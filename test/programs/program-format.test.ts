@@ -76,12 +76,12 @@ function shapeOf(value: unknown): unknown {
 test("the host's part of a program has the shape of the format", async () => {
   using folder = project();
   folder.configure({ counting: fixture("counting", join(folder.path, "counts")) });
-  await using toolbox = await folder.open();
-  const executions = await toolbox.executions();
+  await using app = await folder.open();
+  const executions = await app.executions();
   const source = `console.log("logged"); display({ shown: 1 }); setTimeout(() => {}, 3_600_000);
     await counting.act({ name: "answered" });
     await counting.read_wait({ until: "/nowhere" });`;
-  const execution = executions.start({ source }, toolbox, { isBackground: true });
+  const execution = executions.start({ source }, app, { isBackground: true });
   const env = { HOME: folder.path };
   await execution.stored();
   using database = await openDatabase(storeFile(env));

@@ -22,14 +22,14 @@ beforeEach(async () => {
     "my-shop": folder.offering("my-shop", { "refund-order": refund, list: {} }),
     other: folder.offering("other", {}),
   });
-  await using toolbox = await folder.open();
-  await Promise.all([toolbox.catalog.list("my-shop"), toolbox.catalog.list("other")]);
+  await using app = await folder.open();
+  await Promise.all([app.catalog.list("my-shop"), app.catalog.list("other")]);
 });
 afterEach(() => folder[Symbol.dispose]());
 
 async function run(source: string) {
-  await using toolbox = await folder.open();
-  const outcome = await execute({ source }, toolbox);
+  await using app = await folder.open();
+  const outcome = await execute({ source }, app);
   expect(processesWith(folder.path)).toEqual([]);
   return outcome;
 }
@@ -75,10 +75,10 @@ test("search asks unknown servers, and names those that do not answer", async ()
     fresh: folder.offering("fresh", { "count-tickets": { description: "Counts open tickets." } }),
     broken: fixture("crash-on-start"),
   });
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   const outcome = await execute(
     { source: 'return [(await tools.search("count tickets")).map(({ id }) => id), await tools.list()]' },
-    toolbox,
+    app,
   );
   expect(outcome).toMatchObject({
     ok: true,
@@ -103,8 +103,8 @@ test("stored servers that cannot be called say why", async () => {
 
   folder.configure({ "my-shop": { ...entry, env: { TOKEN: `\${NOT_SET}` } }, gone });
   rmSync(join(folder.path, "tools", "gone.json"));
-  await using toolbox = await folder.open();
-  const look = await execute({ source: "await gone.list().catch(() => {}); return tools.list()" }, toolbox);
+  await using app = await folder.open();
+  const look = await execute({ source: "await gone.list().catch(() => {}); return tools.list()" }, app);
   expect(look).toMatchObject({
     value: [
       { server: "my-shop", tools: ["refund_order"], problem: "needs NOT_SET: set this before starting claudikins" },
@@ -115,7 +115,7 @@ test("stored servers that cannot be called say why", async () => {
       },
     ],
   });
-  const { content } = await callSearchTools({ query: "refund" }, toolbox, new AbortController().signal);
+  const { content } = await callSearchTools({ query: "refund" }, app, new AbortController().signal);
   expect(content).toEqual([
     {
       type: "text",
@@ -135,8 +135,8 @@ test("only calls of read-only or idempotent tools are repeated after the connect
   const source = `
     const all = await Promise.allSettled([reads.reads(), sets.sets_to(), adds.adds()]);
     return all.map(({ value, reason }) => value ?? reason.code)`;
-  await using toolbox = await folder.open();
-  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: [2, 2, "SERVER_UNAVAILABLE"] });
+  await using app = await folder.open();
+  expect(await execute({ source }, app)).toMatchObject({ ok: true, value: [2, 2, "SERVER_UNAVAILABLE"] });
 });
 
 test("a tool is not described, and not called, for one of another server whose name has the same parts", async () => {
@@ -146,13 +146,13 @@ test("a tool is not described, and not called, for one of another server whose n
     a__b: folder.offering("a__b", { c: { description: "Of a__b" } }),
   });
   {
-    await using toolbox = await folder.open();
-    await Promise.all(["a", "a.b", "a__b"].map((name) => toolbox.catalog.list(name)));
+    await using app = await folder.open();
+    await Promise.all(["a", "a.b", "a__b"].map((name) => app.catalog.list(name)));
   }
   expect(await run('return (await tools.describe("a.b.c")).description')).toMatchObject({ value: "Of a.b" });
   expect(await run('return (await tools.describe("a.b.d")).id')).toMatchObject({ value: "a.b.d" });
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   const source = 'await __mcp_call("a__b__c", {}); await __mcp_call("a__list", {}).catch(() => {});';
-  const { receipt } = await execute({ source }, toolbox);
+  const { receipt } = await execute({ source }, app);
   expect(Object.keys(receipt.tools)).toEqual(["a__b.c"]);
 });

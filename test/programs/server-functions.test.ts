@@ -1,6 +1,6 @@
 /** Resources and prompts of real servers, as code reaches them. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { everything, fixture, sequentialThinking } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
@@ -8,7 +8,7 @@ import { type Project, project } from "../tools/generation/project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
@@ -20,15 +20,15 @@ beforeAll(async () => {
     older: fixture("skills", "serve", "older"),
     newer: fixture("skills", "reject", "newer"),
   });
-  toolbox = await folder.open();
+  app = await folder.open();
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function run(source: string): Promise<unknown> {
-  const outcome = await execute({ source }, toolbox);
+  const outcome = await execute({ source }, app);
   return outcome.ok ? outcome.value : `${outcome.error.code}: ${outcome.error.message} | ${outcome.error.hint}`;
 }
 
@@ -101,7 +101,7 @@ test("a tool hides a member of the same name, and members are not listed as tool
 });
 
 test("reads are counted, and fail the program even if they are not awaited", async () => {
-  const outcome = await execute({ source: `demo.resources.read("demo://nope"); return 1` }, toolbox);
+  const outcome = await execute({ source: `demo.resources.read("demo://nope"); return 1` }, app);
   expect(outcome).toMatchObject({ ok: false, receipt: { calls: 1, failures: 1 } });
   expect(Object.keys(outcome.receipt.tools)).toEqual(["demo.resources.read"]);
 });

@@ -1,6 +1,6 @@
 /** Code that waits for a resource to change: one update after the other, and an end with the loop, the block or the execution. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
@@ -8,7 +8,7 @@ import { type Project, project } from "../tools/generation/project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
@@ -16,15 +16,15 @@ beforeAll(async () => {
     odd: fixture("odd", folder.path),
     everything: everything(),
   });
-  toolbox = await folder.open();
+  app = await folder.open();
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function run(source: string, timeoutMs = 20_000): Promise<unknown> {
-  const outcome = await execute({ source, limits: { timeoutMs } }, toolbox);
+  const outcome = await execute({ source, limits: { timeoutMs } }, app);
   if (outcome.ok) return outcome.value;
   return `${outcome.reason} ${outcome.error.code}: ${outcome.error.message} | ${outcome.error.hint}`;
 }
@@ -114,7 +114,7 @@ test("a receipt counts subscribing, but not waiting for updates", async () => {
   const source = `const updates = shop.resources.subscribe("file:///count");
     await shop["touch-resource"]({ uri: "file:///count" });
     return updates.next();`;
-  const { receipt } = await execute({ source }, toolbox);
+  const { receipt } = await execute({ source }, app);
   expect(Object.keys(receipt.tools)).toEqual(["shop.resources.subscribe", "shop.touch-resource"]);
 });
 

@@ -178,10 +178,10 @@ describe("figures", () => {
 
   test("the ledger contains no contents of calls", async () => {
     folder.write("claudikins.json", demo);
-    await inSession(folder.path, async (client, toolbox) => {
+    await inSession(folder.path, async (client, app) => {
       const { signal } = new AbortController();
       for (const server of ["demo", "whispered-server"])
-        await callOnce({ server, tool: "whispered-tool", args: {} }, toolbox, signal).catch(() => {});
+        await callOnce({ server, tool: "whispered-tool", args: {} }, app, signal).catch(() => {});
       await call(client, "search_tools", { query: "whispered-query" });
       await call(client, "execute_code", {
         code: `const order_id = ["whispered", "argument"].join("-");

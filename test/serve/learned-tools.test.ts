@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ledgerFolder } from "../../src/config/locations.ts";
@@ -46,8 +46,8 @@ async function exec(cwd: string, code: string): Promise<void> {
 /** The instructions of an agent's session in the project. */
 async function instructions(cwd: string): Promise<string> {
   const config = await loadConfig({ cwd, env: env() });
-  await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), { env: env(), cwd, log: silentLog });
-  return (await surfaceOf(toolbox)).instructions;
+  await using app = new App(config, new Sandbox({ keptWorkers: 0 }), { env: env(), cwd, log: silentLog });
+  return (await surfaceOf(app)).instructions;
 }
 
 const learned = "delete_all({ id? })";

@@ -1,6 +1,6 @@
 /** execute_code tells the model the types of results that nobody has seen before. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { callExecuteCode } from "../../src/serve/tools/execute-code.ts";
 import { root } from "../support/claudikins.ts";
 import { type Project, project } from "../tools/generation/project.ts";
@@ -9,19 +9,19 @@ import { type Project, project } from "../tools/generation/project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({ demo: { command: process.execPath, args: [`${root}/src/main.ts`, "demo"] } });
-  toolbox = await folder.open();
+  app = await folder.open();
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function texts(code: string): Promise<string[]> {
-  const { content } = await callExecuteCode({ code }, toolbox, new AbortController().signal);
+  const { content } = await callExecuteCode({ code }, app, new AbortController().signal);
   return (content as { text: string }[]).map(({ text }) => text);
 }
 

@@ -1,7 +1,7 @@
 /** The answers of search_tools: enough for a correct call, in few tokens, and the next step if nothing matches. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { instructionsFor } from "../../src/serve/instructions.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
@@ -15,7 +15,7 @@ import { type Project, project } from "../tools/generation/project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
@@ -26,15 +26,15 @@ beforeAll(async () => {
     thinking: sequentialThinking(),
     needy: { command: "x", env: { TOKEN: `\${NO_SUCH_TOKEN}` } },
   });
-  toolbox = await folder.open();
-  await generate(toolbox);
+  app = await folder.open();
+  await generate(app);
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
-async function ask(args: object, of = toolbox): Promise<{ text: string; isError: boolean }> {
+async function ask(args: object, of = app): Promise<{ text: string; isError: boolean }> {
   const { content, isError = false } = await callSearchTools({ ...args }, of, new AbortController().signal);
   expect(content.map(({ type }) => type)).toEqual(["text"]);
   return { text: (content as { text: string }[])[0]!.text, isError };
@@ -156,7 +156,7 @@ describe("an answer", () => {
   });
 
   test("has fewer tools if it would be too long, and the number of the others", async () => {
-    const { limits } = toolbox.config;
+    const { limits } = app.config;
     const outputChars = limits.outputChars;
     limits.outputChars = 1_500;
     try {
@@ -178,7 +178,7 @@ describe("an answer", () => {
   });
 
   test('detail "full" is JSON with everything about each tool', async () => {
-    await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, toolbox);
+    await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, app);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
     const { tools, ...rest } = JSON.parse(text);
     expect(rest).toEqual({ notSearched: { needy: missing } });
@@ -227,7 +227,7 @@ describe("an answer", () => {
 test("servers that cannot be used are named once in a session, and again if the query names them", async () => {
   const told = new Set<string>();
   const lines = async (query: string) => {
-    const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, { told });
+    const { content } = await callSearchTools({ query }, app, new AbortController().signal, { told });
     return (content as { text: string }[])[0]!.text
       .split("\n")
       .filter((line) => /^(?:Down|Still down|Not )/.test(line));
@@ -240,7 +240,7 @@ test("servers that cannot be used are named once in a session, and again if the 
 });
 
 test("the instructions say why a server cannot be used, and how to fix it", async () => {
-  expect(await instructionsFor(toolbox, 1_500)).toContain("- needy (down): needs NO_SUCH_TOKEN. Set ");
+  expect(await instructionsFor(app, 1_500)).toContain("- needy (down): needs NO_SUCH_TOKEN. Set ");
 });
 
 describe("without a match", () => {
@@ -267,7 +267,7 @@ describe("without a match", () => {
     many.configure(
       Object.fromEntries(names.map((name) => [name, { command: "x", env: { TOKEN: `\${NO_SUCH_TOKEN}` } }])),
     );
-    const server = toolbox.catalog.find("memory")!;
+    const server = app.catalog.find("memory")!;
     writeIndex(
       many.registry,
       names.map((name) => ({ ...server, name })),
@@ -301,7 +301,7 @@ describe("tokens (o200k)", () => {
       await demo.get_order({ order_id: "ord_00042" });
       await demo.get_customer({ customer_id: "cus_0007" });
       await memory.read_graph();`;
-    expect(await execute({ source: code }, toolbox)).toMatchObject({ ok: true });
+    expect(await execute({ source: code }, app)).toMatchObject({ ok: true });
     const texts = await Promise.all(
       queries.map(async (query) => withoutMissing((await ask({ query, limit: 5 })).text)),
     );

@@ -1,6 +1,6 @@
 /** What search_tools says beside the tools that it has found: how to get the ids that they require, and that a service has no server. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { generate } from "../../src/tools/generate.ts";
 import { search } from "../../src/tools/search/search.ts";
 import { searchLines } from "../support/search.ts";
@@ -17,7 +17,7 @@ const described = (description: string, properties: object = {}, required = Obje
 });
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
@@ -36,15 +36,15 @@ beforeAll(async () => {
       rename_board: described("Renames a board", { boardId: text, name: text }),
     }),
   });
-  toolbox = await folder.open();
-  await generate(toolbox);
+  app = await folder.open();
+  await generate(app);
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
-const linesOf = (args: object) => searchLines({ ...args }, toolbox);
+const linesOf = (args: object) => searchLines({ ...args }, app);
 
 describe("a tool that gives the id which a found tool requires", () => {
   test("is shown with its signature below the found tool, and not among the less likely ones", async () => {
@@ -103,6 +103,6 @@ describe("a query for a service without a server", () => {
     ["create a ticket", undefined],
     ["I would like to write to all people who use my shopify store about the new prices", undefined],
   ])("is recognised: %s → %j", (query, services) => {
-    expect(search(query, 5, toolbox.catalog).noServerFor).toEqual(services!);
+    expect(search(query, 5, app.catalog).noServerFor).toEqual(services!);
   });
 });

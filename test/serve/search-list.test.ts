@@ -1,6 +1,6 @@
 /** The answer of search_tools to a server alone: all of its tools, and how to call them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { searchTools } from "../../src/serve/tools/search-tools.ts";
 import { generate } from "../../src/tools/generate.ts";
 import { searchLines } from "../support/search.ts";
@@ -22,7 +22,7 @@ const tools = (count: number) => {
 };
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
@@ -51,15 +51,15 @@ beforeAll(async () => {
       either: described("Details by one of two ids, of items"),
     }),
   });
-  toolbox = await folder.open();
-  await generate(toolbox);
+  app = await folder.open();
+  await generate(app);
 });
 afterAll(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
-const linesOf = (args: object) => searchLines({ ...args }, toolbox);
+const linesOf = (args: object) => searchLines({ ...args }, app);
 
 const howToCall = 'To call them, ask again with detail: "signatures", or with a query for a few of them.';
 

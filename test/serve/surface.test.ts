@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { Toolbox } from "../../src/app/toolbox.ts";
+import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -66,8 +66,8 @@ async function surfaceWith(
     if (server) counts.addEntryUse(entryKeyOf(config, server), tool, { calls, failures: 0 });
   }
   if (!counts.isEmpty) appendCounts(ledgerFolder(env), counts, new Date(Date.now() - 7 * 86_400_000));
-  await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);
-  const surface = await surfaceOf(toolbox);
+  await using app = new App(config, new Sandbox({ keptWorkers: 0 }), options);
+  const surface = await surfaceOf(app);
   // From source, it names itself by two paths, which may be long.
   return { ...surface, instructions: surface.instructions.replaceAll(shellLine(selfCommand()), "claudikins") };
 }
@@ -297,8 +297,8 @@ async function firstSurface(entry: object, settings: object = {}): Promise<strin
   const env = { HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
   const options = { env, cwd: folder.path, log: silentLog };
-  await using toolbox = new Toolbox(config, new Sandbox({ keptWorkers: 0 }), options);
-  return (await surfaceOf(toolbox)).instructions;
+  await using app = new App(config, new Sandbox({ keptWorkers: 0 }), options);
+  return (await surfaceOf(app)).instructions;
 }
 
 describe("a well-known server that was never asked", () => {

@@ -1,7 +1,7 @@
 /** A server whose calls are refused for want of a valid token is shown as such before it is called again. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 import { Refusals } from "../../src/servers/refusals.ts";
@@ -48,24 +48,24 @@ describe("a failure counts as refused", () => {
 
 describe("a search", () => {
   let folder: Project;
-  let toolbox: Toolbox;
+  let app: App;
   let message: string;
   beforeAll(async () => {
     folder = project();
     message = folder.write("message.txt", "Request failed with status 401: Unauthorized");
     folder.configure({ tracker: fixture("refusing", message) });
-    toolbox = await folder.open();
+    app = await folder.open();
   });
   afterAll(async () => {
-    await toolbox[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
   });
 
   const search = async () => {
-    const { content } = await callSearchTools({ query: "find issues" }, toolbox, new AbortController().signal);
+    const { content } = await callSearchTools({ query: "find issues" }, app, new AbortController().signal);
     return (content as { text: string }[])[0]!.text;
   };
-  const call = () => toolbox.pool.callTool("tracker", "find", {});
+  const call = () => app.pool.callTool("tracker", "find", {});
 
   test("marks a server after two refused calls, and no longer after one that succeeds", async () => {
     await call();
@@ -74,14 +74,14 @@ describe("a search", () => {
     expect(await search()).toStartWith(
       "Down: tracker refused its last 2 calls as unauthorized. Retrying will not help. Tell the user: Check the token in its config entry: claudikins doctor\n",
     );
-    expect(stateProblem(toolbox.pool.states().get("tracker")!)).toContain("unauthorized");
+    expect(stateProblem(app.pool.states().get("tracker")!)).toContain("unauthorized");
     const source = 'return [...await tools.search("find issues"), await tools.describe("tracker.find")]';
     const problem = expect.stringContaining("Check the token in its config entry: claudikins doctor");
-    expect(await execute({ source }, toolbox)).toMatchObject({ value: [{ problem }, { problem }] });
+    expect(await execute({ source }, app)).toMatchObject({ value: [{ problem }, { problem }] });
     rmSync(message);
     await call();
     expect(await search()).not.toContain("unauthorized");
     const repaired = { value: [expect.not.objectContaining({ problem }), expect.not.objectContaining({ problem })] };
-    expect(await execute({ source }, toolbox)).toMatchObject(repaired);
+    expect(await execute({ source }, app)).toMatchObject(repaired);
   });
 });

@@ -57,15 +57,15 @@ async function stored(writer: StoreWriter, id: string, secret: string, pages = 3
 describe("after a program has ended", () => {
   test("no file of the store has what was in its memory, its arguments and its answers", async () => {
     const secret = `secret-${crypto.randomUUID()}`;
-    await using toolbox = await folder.open();
-    const executions = await toolbox.executions();
+    await using app = await folder.open();
+    const executions = await app.executions();
     // The engine keeps a long text as it is, and texts that do not repeat are hardly compressed.
     const source = `const data = ${JSON.stringify(secret)} + crypto.randomUUID();
       const more = Array.from({ length: 3_000 }, () => crypto.randomUUID());
       await counting.act({ name: data });
       await counting.act({ name: "second" });
       return more.length`;
-    const { outcome } = executions.start({ source }, toolbox, { isBackground: true });
+    const { outcome } = executions.start({ source }, app, { isBackground: true });
     expect((await outcome).ok).toBe(true);
     // The source belongs to what is kept of the execution; the data that it made does not.
     const database = await openDatabase(file());

@@ -196,7 +196,7 @@ describe("imports", () => {
 
   test("load the SDK neither with `serve`, which answers first, nor with `exec`, unless a server is needed", () => {
     const sdk = /^@modelcontextprotocol\//;
-    for (const file of ["serve/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "app/toolbox.ts"]) {
+    for (const file of ["serve/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "app/app.ts"]) {
       expect([file, loadedWith(file).filter((each) => sdk.test(each))]).toEqual([file, []]);
     }
     expect(loadedWith("servers/connect.ts").some((each) => sdk.test(each))).toBe(true);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import { Toolbox, type ToolboxOptions } from "../../src/app/toolbox.ts";
+import { App, type AppOptions } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
@@ -23,18 +23,18 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
 /** The folder is the home, and contains the config, if any. */
 export async function inSession<T>(
   folder: string,
-  work: (client: Client, toolbox: Toolbox) => Promise<T>,
-  more: Pick<ToolboxOptions, "restAfterMs"> = {},
+  work: (client: Client, app: App) => Promise<T>,
+  more: Pick<AppOptions, "restAfterMs"> = {},
 ): Promise<T> {
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env });
-  await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog, ...more });
-  const surface = sessionMode(toolbox) === "code" ? await surfaceOf(toolbox) : undefined;
-  const server = createSession(toolbox, new AbortController().signal, surface);
+  await using app = new App(config, new Sandbox(), { env, cwd: folder, log: silentLog, ...more });
+  const surface = sessionMode(app) === "code" ? await surfaceOf(app) : undefined;
+  const server = createSession(app, new AbortController().signal, surface);
   const client = new Client({ name: "test", version: "1" });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);
-  const result = await work(client, toolbox);
+  const result = await work(client, app);
   await client.close();
   return result;
 }

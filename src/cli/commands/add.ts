@@ -1,6 +1,6 @@
 /** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../base/json-shape.ts";
@@ -22,7 +22,7 @@ import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
-import { toolboxOf } from "../session.ts";
+import { appOf } from "../session.ts";
 
 export default command({
   description:
@@ -155,20 +155,20 @@ async function add(
   const { file } = configFile;
   const text = servers.reduce((done, { name, entry }) => withServer(configFile, done, name, entry), configFile.text);
   const config = await configAsText(configFile, text, io.env);
-  await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
-  toolbox.catalog.ignoreChanges();
+  await using app = await appOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
+  app.catalog.ignoreChanges();
   for (const server of config.servers.values()) {
     // `npx` and the like may have to download the server first.
     server.startTimeoutMs = Math.max(server.startTimeoutMs, firstStartMs);
   }
   const checked = new Map<string, Checked | undefined>();
   for (const { name } of isChecked ? servers : []) {
-    checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
+    checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, app.catalog, io.interrupted)));
   }
   await saveConfig(configFile, text, io.env, { secrets: configFile.kind === "user" });
   for (const [name, found] of checked) {
     // The server is connected, so its files and the index are written from its current tools.
-    if (found?.tools !== undefined) await toolbox.catalog.tools(name, { signal: io.interrupted });
+    if (found?.tools !== undefined) await app.catalog.tools(name, { signal: io.interrupted });
   }
   // A running `serve` follows changes of its own config file only.
   const isNew = configFile.content === undefined;
@@ -178,8 +178,8 @@ async function add(
       ? [`${warningLabel} ${file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`]
       : []),
     ...servers.flatMap((server) => notesOf(server, checked.get(server.name))),
-    ...(await privateNotes(servers, toolbox)),
-    ...sameAccountNotes(servers, toolbox),
+    ...(await privateNotes(servers, app)),
+    ...sameAccountNotes(servers, app),
     ...servers
       .filter(({ name }) => configFile.ownNames.includes(name) && !configFile.entries.has(name))
       .map(({ name }) => `note: in this project, it takes the place of ${name} in your own config\n`),
@@ -227,7 +227,7 @@ function notesOf({ name, notes }: NewServer, found: Checked | undefined): string
 }
 
 /** A program with the same variables as another entry acts for the same account. On the network, each entry has its own sign-in. */
-function sameAccountNotes(servers: readonly NewServer[], { config }: Toolbox): string[] {
+function sameAccountNotes(servers: readonly NewServer[], { config }: App): string[] {
   return servers.flatMap(({ name }) => {
     const server = config.servers.get(name);
     if (server?.url !== undefined) return [];
@@ -243,7 +243,7 @@ function sameAccountNotes(servers: readonly NewServer[], { config }: Toolbox): s
 }
 
 /** What agents that work at the same time should know. */
-async function privateNotes(servers: readonly NewServer[], { config, catalog }: Toolbox): Promise<string[]> {
+async function privateNotes(servers: readonly NewServer[], { config, catalog }: App): Promise<string[]> {
   const notes = servers.map(async ({ name }) => {
     const server = config.servers.get(name);
     const choice = server && (await sessionOf(server, catalog.toolNames(name)));

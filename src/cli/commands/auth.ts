@@ -1,6 +1,6 @@
 /** `claudikins auth`: signs in to servers on the network and out of them, and lists the sign-ins. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -29,7 +29,7 @@ import { defaultSignInMs, maxSignInMs } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
 import { type Cell, table } from "../table.ts";
 
@@ -53,19 +53,19 @@ export const login = command({
   ],
   json: about("null if no server needs a sign-in", either(loginShape, nothing)),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
+    await using app = await openApp(io, args);
     const server =
       args.server === undefined
-        ? await theOneThatWaits(toolbox, args.json === true, io)
-        : serverToSignInTo(args.server, toolbox);
+        ? await theOneThatWaits(app, args.json === true, io)
+        : serverToSignInTo(args.server, app);
     if (!server) return { json: null };
     const browser = !args["no-browser"];
     if (browser && !args.json)
-      await io.stderr.write(otherAccountText(server, toolbox.config, openCredentials(io, args)));
+      await io.stderr.write(otherAccountText(server, app.config, openCredentials(io, args)));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
-    const report = await signIn(server, toolbox.catalog, openCredentials(io, args), {
+    const report = await signIn(server, app.catalog, openCredentials(io, args), {
       guide,
       timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
@@ -86,11 +86,11 @@ function otherAccountText(server: NetworkServer, { servers }: Config, credential
 }
 
 /** The server that needs a sign-in. Throws USAGE if there are several. */
-async function theOneThatWaits(toolbox: Toolbox, json: boolean, io: Io): Promise<NetworkServer | undefined> {
+async function theOneThatWaits(app: App, json: boolean, io: Io): Promise<NetworkServer | undefined> {
   const { waiting, broken } = await saying(
     io.stderr,
     "Checking which servers need a sign-in",
-    serversThatWait(toolbox.catalog, io.interrupted),
+    serversThatWait(app.catalog, io.interrupted),
   );
   const names = waiting.map(({ name }) => name);
   if (names.length > 1) {
@@ -122,9 +122,9 @@ export const logout = command({
   examples: ["claudikins auth logout github", "claudikins auth logout --all"],
   json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
+    await using app = await openApp(io, args);
     const credentials = openCredentials(io, args);
-    const all = networkServers(toolbox.config);
+    const all = networkServers(app.config);
     const { server } = args;
     if ((server === undefined) === (args.all !== true)) {
       const signedIn = standings(all, credentials).filter(({ state }) => state === "signed in");
@@ -134,7 +134,7 @@ export const logout = command({
         hint: names === "" ? "You are not signed in to any server." : others,
       });
     }
-    const servers = server === undefined ? all : [serverToSignInTo(server, toolbox)];
+    const servers = server === undefined ? all : [serverToSignInTo(server, app)];
     const done = await saying(io.stderr, "Signing out", signOut(servers, credentials, io.interrupted));
     const lines = done
       .filter(({ signedOut }) => signedOut || server !== undefined)
@@ -169,9 +169,9 @@ export const status = command({
   json: record({ servers: standingsShape }),
   jsonFailure: { "servers?": standingsShape },
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
+    await using app = await openApp(io, args);
     const { server } = args;
-    const wanted = server === undefined ? networkServers(toolbox.config) : [serverToSignInTo(server, toolbox)];
+    const wanted = server === undefined ? networkServers(app.config) : [serverToSignInTo(server, app)];
     const servers = standings(wanted, openCredentials(io, args));
     const [first] = servers;
     const failure = server !== undefined && first ? failureOf(first) : undefined;

@@ -91,16 +91,16 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
-  const [{ call }, { openToolbox }, { personAtTerminal }] = await modulesOfCalls();
+  const [{ call }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
-  await using toolbox = await openToolbox(io, flags, {
+  await using app = await openApp(io, flags, {
     sharing: "shell",
     trace: wire?.trace,
     person: personAtTerminal(() => activity, io),
   });
   const activity = new Activity(besideWire(flags, io), waitingText(wanted));
   const { onProgress } = activity;
-  const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
+  const calling = call(wanted, app, { signal: io.interrupted, onProgress });
   return await calling.finally(() => activity.end());
 }
 
@@ -120,11 +120,11 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
       hint: "Pass the arguments on the command line: claudikins call --help",
     });
   }
-  const [{ describe }, { openToolbox }, { personAtTerminal }] = await modulesOfCalls();
+  const [{ describe }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
   const { askArguments } = await import("../ask-arguments.ts");
   // Some servers offer tools only to hosts that can answer questions.
   const person = personAtTerminal(() => new Activity(undefined), io);
-  await using toolbox = await openToolbox(io, flags, { sharing: "shell", person });
-  const { tool } = await describe(wanted, toolbox, io.interrupted);
+  await using app = await openApp(io, flags, { sharing: "shell", person });
+  const { tool } = await describe(wanted, app, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

@@ -13,7 +13,7 @@ import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import { maxIdleMs } from "../limits.ts";
 import { recorderOf } from "../recording.ts";
-import { logsOf, toolboxOf } from "../session.ts";
+import { logsOf, appOf } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
 export default command({
@@ -51,9 +51,9 @@ export default command({
     const environment = new CallerEnvironment(io.env);
     const openChannel = held.channels(environment.now, shellSession);
     const recorder = await recorderOf(config, {}, io);
-    await using toolbox = await toolboxOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
-    held.toolsOf = (name) => toolbox.catalog.toolNames(name);
-    const result = await runDaemon(toolbox, {
+    await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
+    held.toolsOf = (name) => app.catalog.toolNames(name);
+    const result = await runDaemon(app, {
       place,
       held,
       cwd,

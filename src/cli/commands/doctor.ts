@@ -1,6 +1,6 @@
 /** `claudikins doctor`: checks everything that claudikins depends on, and suggests fixes. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { list, record, yesOrNo } from "../../base/json-shape.ts";
@@ -13,7 +13,7 @@ import { diagnose } from "../doctor/diagnose.ts";
 import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../doctor/finding.ts";
 import type { Io } from "../io.ts";
 import { countingServers } from "../progress.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { cyan, green, red, yellow } from "../terminal-output.ts";
 
 export const findingsShape = list(findingShape);
@@ -32,7 +32,7 @@ export default command({
     const withServers = !args["no-servers"];
     await using opened = await openScene(io, args, { withServers, asks: false });
     const { scene } = opened;
-    const total = withServers ? (scene.toolbox?.config.servers.size ?? 0) : 0;
+    const total = withServers ? (scene.app?.config.servers.size ?? 0) : 0;
     const findings = await countingServers(args.json ? undefined : io.stderr, total, (onServer) =>
       diagnose({ ...scene, onServer }),
     );
@@ -49,19 +49,19 @@ export default command({
 interface OpenedScene extends AsyncDisposable {
   scene: Scene;
   /** Undefined if the config cannot be read. */
-  toolbox: Toolbox | undefined;
+  app: App | undefined;
 }
 
-/** Opens what doctor and setup look at: the surroundings, and the config if it can be read. `asks` is that of `openToolbox`. */
+/** Opens what doctor and setup look at: the surroundings, and the config if it can be read. `asks` is that of `openApp`. */
 export async function openScene(
   io: Io,
   flags: ConfigFlags,
   { withServers, asks }: { withServers: boolean; asks: boolean },
 ): Promise<OpenedScene> {
-  let toolbox: Toolbox | undefined;
+  let app: App | undefined;
   let configError: ClaudikinsError | undefined;
   try {
-    toolbox = await openToolbox(io, flags, { asks });
+    app = await openApp(io, flags, { asks });
   } catch (thrown) {
     configError = toClaudikinsError(thrown);
   }
@@ -70,15 +70,15 @@ export async function openScene(
     cwd: io.cwd,
     platform: process.platform,
     configFlag: flags.config,
-    toolbox,
+    app,
     configError,
     credentialsFile: credentialsFile(io.env),
-    serverFolder: serverFolder(toolbox?.config.origin ?? { kind: "demo" }, io.cwd, io.env),
+    serverFolder: serverFolder(app?.config.origin ?? { kind: "demo" }, io.cwd, io.env),
     withServers,
     signal: io.interrupted,
     log: await openLog(io.env["CLAUDIKINS_LOG"]),
   };
-  return { scene, toolbox, [Symbol.asyncDispose]: async () => toolbox?.[Symbol.asyncDispose]() };
+  return { scene, app, [Symbol.asyncDispose]: async () => app?.[Symbol.asyncDispose]() };
 }
 
 const colourOf: Record<FindingState, (text: string) => string> = { ok: green, warning: yellow, problem: red };

@@ -69,10 +69,10 @@ export default command({
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
-    const [{ openToolbox }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
+    const [{ openApp }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
-    await using toolbox = await openToolbox(io, args, {
+    await using app = await openApp(io, args, {
       sandbox,
       sharing: "shell",
       waitsForApprovals: true,
@@ -82,29 +82,29 @@ export default command({
     });
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
-    const executions = await toolbox.executions();
-    const running = executions.start({ source, limits, check: args.check, onProgress }, toolbox);
+    const executions = await app.executions();
+    const running = executions.start({ source, limits, check: args.check, onProgress }, app);
     onAbort(io.interrupted, () => running.cancel());
     const ended = new AbortController();
     const waits = awaitsApproval(running.id, {
-      approvals: toolbox.approvals,
-      isAsking: () => toolbox.pool.isAsking,
+      approvals: app.approvals,
+      isAsking: () => app.pool.isAsking,
       signal: ended.signal,
     });
     const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
     ended.abort();
-    if (first === true) throw await leftWaiting(running, toolbox.approvals);
+    if (first === true) throw await leftWaiting(running, app.approvals);
     const outcome = await running.outcome;
     // Characters are not counted, because a model may not read what a shell prints.
-    toolbox.ledger.add({ shellExecutions: 1 });
-    countMark(toolbox, source);
-    const { folders } = toolbox.config;
+    app.ledger.add({ shellExecutions: 1 });
+    countMark(app, source);
+    const { folders } = app.config;
     const answer = await outcomeAnswer(
       outcome,
       { json: args.json === true, output: args.output, folders, file: args.file === "-" ? undefined : args.file },
       io,
     );
-    if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${toolbox.recorder?.lastId}]`)}\n`;
+    if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${app.recorder?.lastId}]`)}\n`;
     return await writeAnswer(answer, args.json, io);
   },
 });

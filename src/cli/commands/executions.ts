@@ -1,6 +1,6 @@
 /** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
@@ -19,7 +19,7 @@ import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { table } from "../table.ts";
 
 const listed = {
@@ -44,10 +44,10 @@ export const list = command({
     executions: listOf(record({ ...listed, code: about("The beginning of the program", text) })),
   }),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
-    const executions = await toolbox.executions();
-    const stored = await executions.stored.list(toolbox);
-    const open = stored.length === 0 ? [] : await toolbox.approvals.open();
+    await using app = await openApp(io, args);
+    const executions = await app.executions();
+    const stored = await executions.stored.list(app);
+    const open = stored.length === 0 ? [] : await app.approvals.open();
     const rows = stored.map((row) => storedExecution(row, aboutRequest(row.request, maxReadCodeChars), executions));
     const found = withApprovals(await Promise.all(rows), open);
     const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
@@ -77,11 +77,11 @@ export const show = command({
     code: text,
   }),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
-    const executions = await toolbox.executions();
-    const id = await idOf(args.execution, toolbox);
-    const { row, calls } = await executions.stored.look(id, toolbox);
-    const approvals = await toolbox.approvals.open({ execution: id });
+    await using app = await openApp(io, args);
+    const executions = await app.executions();
+    const id = await idOf(args.execution, app);
+    const { row, calls } = await executions.stored.look(id, app);
+    const approvals = await app.approvals.open({ execution: id });
     const program = aboutRequest(row.request);
     const [found] = withApprovals([await storedExecution(row, program, executions)], approvals) as [ListedExecution];
     const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
@@ -119,20 +119,20 @@ export const wait = command({
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
-    await using toolbox = await openToolbox(io, args, {
+    await using app = await openApp(io, args, {
       sharing: "shell",
       waitsForApprovals: true,
       recording: {},
       person: personAtTerminal(() => activity, io),
     });
-    const executions = await toolbox.executions();
+    const executions = await app.executions();
     const activity = new Activity(io.stderr, "Waiting");
-    const followed = await executions.follow(await idOf(args.execution, toolbox), toolbox);
+    const followed = await executions.follow(await idOf(args.execution, app), app);
     const interrupted = Promise.withResolvers<never>();
     // The execution itself is not cancelled.
     io.interrupted.addEventListener("abort", () => interrupted.reject(new ClaudikinsError("CANCELLED", "Interrupted")));
     const outcome = await Promise.race([followed.outcome, interrupted.promise]).finally(() => activity.end());
-    const { folders } = toolbox.config;
+    const { folders } = app.config;
     const answer = await outcomeAnswer(outcome, { json: args.json === true, output: args.output, folders }, io);
     return await writeAnswer(answer, args.json, io);
   },
@@ -144,18 +144,18 @@ export const cancel = command({
   examples: ["claudikins executions cancel 0t80fs9gjc"],
   json: record({ execution: text, cancelled: about("False if it had ended before", yesOrNo) }),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args);
-    const id = await idOf(args.execution, toolbox);
-    const cancelled = await (await toolbox.executions()).cancel(id, toolbox);
+    await using app = await openApp(io, args);
+    const id = await idOf(args.execution, app);
+    const cancelled = await (await app.executions()).cancel(id, app);
     const note = cancelled ? `Cancelled the execution ${id}.\n` : `The execution ${id} has already ended.\n`;
     return { json: { execution: id, cancelled }, note };
   },
 });
 
 /** Throws EXECUTION_NOT_FOUND and USAGE. */
-async function idOf(wanted: string, toolbox: Toolbox): Promise<string> {
-  const { stored } = await toolbox.executions();
-  const all = (await stored.list(toolbox)).map(({ id }) => id);
+async function idOf(wanted: string, app: App): Promise<string> {
+  const { stored } = await app.executions();
+  const all = (await stored.list(app)).map(({ id }) => id);
   // An unknown id may belong to another config, which the error says.
   return executionNamed(wanted, all) ?? wanted;
 }

@@ -22,7 +22,7 @@ import type { Io } from "../io.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { countingServers } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { type Cell, type Column, table } from "../table.ts";
 
 const genShape = either(reportShape, checkShape);
@@ -58,16 +58,16 @@ export default command({
   json: genShape,
   jsonFailure: { "report?": genShape },
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args, { registry: args.output });
-    const only = await chosenServers(toolbox.config, { servers: args.server, categories: args.category });
-    const total = only?.length ?? toolbox.config.servers.size;
+    await using app = await openApp(io, args, { registry: args.output });
+    const only = await chosenServers(app.config, { servers: args.server, categories: args.category });
+    const total = only?.length ?? app.config.servers.size;
     const counting = <T>(work: (onServer: (name: string) => void) => Promise<T>) =>
       countingServers(args.json ? undefined : io.stderr, total, work);
     const options = { only, clean: args.clean, signal: io.interrupted };
     if (args.check) {
-      return checkAnswer(await counting((onServer) => checkRegistry(toolbox, { ...options, onServer })), io);
+      return checkAnswer(await counting((onServer) => checkRegistry(app, { ...options, onServer })), io);
     }
-    return genAnswer(await counting((onServer) => generate(toolbox, { ...options, onServer })), io);
+    return genAnswer(await counting((onServer) => generate(app, { ...options, onServer })), io);
   },
 });
 

@@ -75,12 +75,12 @@ export default command({
     if (isDry) await show(seenText(survey));
     await say(absentText(survey.found, named));
     const plans = await Promise.all(survey.inventories.map((each) => planSwitch(each, { env: io.env, named })));
-    await using toolboxes = new AsyncDisposableStack();
+    await using apps = new AsyncDisposableStack();
     const starting = {
       isWanted: !args["no-start"],
       withProject: args.project === true,
       withinMs: args.timeout ?? defaultStartsMs,
-      toolboxes,
+      apps,
     };
     const started: Started[] = [];
     for (const plan of plans) {

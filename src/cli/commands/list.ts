@@ -29,7 +29,7 @@ import { ageText } from "../layout.ts";
 import { stateCell } from "../palette.ts";
 import { countingServers, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { table } from "../table.ts";
 import { foundText } from "./search.ts";
 
@@ -90,16 +90,16 @@ export default command({
 });
 
 async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<Answer> {
-  await using toolbox = await openToolbox(io, flags);
-  const { origin, servers: configured } = toolbox.config;
-  const own = ownIn(toolbox.config);
+  await using app = await openApp(io, flags);
+  const { origin, servers: configured } = app.config;
+  const own = ownIn(app.config);
   const check = () =>
     countingServers(flags.json ? undefined : io.stderr, configured.size, (onServer) =>
-      checkServers(toolbox, { signal: io.interrupted, onServer }),
+      checkServers(app, { signal: io.interrupted, onServer }),
     );
-  const facts: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(toolbox), origin, io.env);
-  const enabled = await withSessions(facts, toolbox.catalog);
-  const servers: CheckedServer[] = [...enabled, ...disabledServers(toolbox.config)];
+  const facts: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(app), origin, io.env);
+  const enabled = await withSessions(facts, app.catalog);
+  const servers: CheckedServer[] = [...enabled, ...disabledServers(app.config)];
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
     ...(own && { ownConfig: own.file, replaced: own.replaced }),
@@ -140,8 +140,8 @@ interface ToolFlags extends ConfigFlags {
 
 /** Fails if a named server cannot be asked. Throws SERVER_NOT_FOUND. */
 async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise<Answer> {
-  await using toolbox = await openToolbox(io, flags);
-  const listing = listTools(servers, toolbox.catalog, io.interrupted);
+  await using app = await openApp(io, flags);
+  const listing = listTools(servers, app.catalog, io.interrupted);
   const { tools, missing } = await saying(io.stderr, "Fetching the tools of the servers", listing);
   const shown = flags.detailed ? tools : tools.map(({ signature: _, example: __, ...tool }) => tool);
   const document = { tools: shown, missing };

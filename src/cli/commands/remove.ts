@@ -16,7 +16,7 @@ import type { Io } from "../io.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import { toolboxOf } from "../session.ts";
+import { appOf } from "../session.ts";
 import { openCredentials } from "./auth.ts";
 
 export default command({
@@ -90,8 +90,8 @@ async function signOut(
 /** If this fails, the next gen deletes the files. */
 async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promise<void> {
   try {
-    await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
-    if (toolbox.catalog.index.servers.length > 0) await toolbox.catalog.prune();
+    await using app = await appOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
+    if (app.catalog.index.servers.length > 0) await app.catalog.prune();
   } catch (thrown) {
     await io.stderr.write(
       `${warningLabel} the generated files were not deleted: ${toClaudikinsError(thrown).message}\n`,

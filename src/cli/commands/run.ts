@@ -57,12 +57,12 @@ export default command({
   ],
   async run(args, io) {
     const task = await taskOf(args.task, io);
-    const { openToolbox } = await import("../session.ts");
-    await using toolbox = await openToolbox(io, args, {
+    const { openApp } = await import("../session.ts");
+    await using app = await openApp(io, args, {
       sharing: "shell",
       person: personAtTerminal(() => activity, io),
     });
-    const llm = chosenLlm(toolbox.config.llm, args.model, io.env);
+    const llm = chosenLlm(app.config.llm, args.model, io.env);
     const [{ openAiModel }, { runTask }] = await Promise.all([
       import("../../navigator/openai-model.ts"),
       import("../../navigator/run-task.ts"),
@@ -77,12 +77,12 @@ export default command({
       onProgress: activity.onProgress,
       askForMissing: canAsk(io) ? (message, schema) => filledForm(message, schema, activity, io) : undefined,
     };
-    const outcome = await runTask(options, model, toolbox).finally(() => activity.end());
+    const outcome = await runTask(options, model, app).finally(() => activity.end());
     if (!outcome.success && timeout?.aborted && !io.interrupted.aborted) {
       const message = `The task did not finish within ${args.timeout?.text}`;
       outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Allow more time: --timeout 2m" };
     }
-    const { folders } = toolbox.config;
+    const { folders } = app.config;
     const answer = args.json
       ? { failure: failureOf(outcome), beside: { outcome }, json: outcome }
       : await taskAnswer(outcome, folders, io);

@@ -1,6 +1,6 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../base/json-shape.ts";
 import { escaped } from "../../base/visible-text.ts";
@@ -34,7 +34,7 @@ import { maxServersOfNothingFound } from "../limits.ts";
 import { countingServers } from "../progress.ts";
 import { countMark } from "../recording.ts";
 import { valueText } from "../report.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { bold, cyan, dim } from "../terminal-output.ts";
 
 const tools = list(
@@ -97,40 +97,40 @@ export default command({
         hint: "claudikins search --json - < queries.txt",
       });
     }
-    await using toolbox = await openToolbox(io, args);
-    countMark(toolbox, args.query);
-    await askFirst(toolbox, io, args.json === true);
-    const known = await knownProblems(toolbox, io);
+    await using app = await openApp(io, args);
+    countMark(app, args.query);
+    await askFirst(app, io, args.json === true);
+    const known = await knownProblems(app, io);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {
         if (line.trim() === "") continue;
-        await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail, known }, toolbox))}\n`);
+        await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail, known }, app))}\n`);
       }
       return {};
     }
-    const result = search(args.query, limit, toolbox.catalog);
-    const tools = detailed(result, detail, toolbox);
-    const problems = notCallable(result, toolbox, known);
-    const faults = unknownFaults(result, toolbox, known);
+    const result = search(args.query, limit, app.catalog);
+    const tools = detailed(result, detail, app);
+    const problems = notCallable(result, app, known);
+    const faults = unknownFaults(result, app, known);
     const isJson = detail === "full" && tools.length > 0;
     return {
       json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
-      note: nothingText(args.query, result, toolbox) + servicesText(result) + problemsText(result, problems, faults),
+      note: nothingText(args.query, result, app) + servicesText(result) + problemsText(result, problems, faults),
     };
   },
 });
 
 /** The tools as JSON, with the chosen detail. */
-function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): object[] {
-  if (detail === "full") return tools.map((found) => fullTool(found, toolbox.catalog));
+function detailed({ tools }: SearchResult, detail: Detail, app: App): object[] {
+  if (detail === "full") return tools.map((found) => fullTool(found, app.catalog));
   return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
 }
 
 /** Why the tools of servers are not known or old, if something is wrong with the servers that gen cannot repair. */
 function unknownFaults(
   { outdated, notIndexed }: SearchResult,
-  { pool }: Toolbox,
+  { pool }: App,
   known: ReadonlyMap<string, string>,
 ): Map<string, string> {
   return new Map(
@@ -169,7 +169,7 @@ function problemsJson(problems: ReadonlyMap<string, string>): { notCallable?: Re
 }
 
 /** Why servers cannot be called, as a running daemon knows it from earlier calls. Starts no daemon. */
-async function knownProblems({ config: { origin, servers } }: Toolbox, { env }: Io): Promise<Map<string, string>> {
+async function knownProblems({ config: { origin, servers } }: App, { env }: Io): Promise<Map<string, string>> {
   const known = new Map<string, string>();
   if (!usesDaemon({}, env)) return known;
   const { socket } = placeOf(origin.kind === "demo" ? undefined : origin.file, env);
@@ -183,12 +183,12 @@ async function knownProblems({ config: { origin, servers } }: Toolbox, { env }: 
 }
 
 /** Fetches tools before the first search. Throws CANCELLED, or an error if no server answered. */
-async function askFirst(toolbox: Toolbox, { stderr, interrupted: signal }: Io, json: boolean): Promise<void> {
-  const { searched, notIndexed } = search("tools", 1, toolbox.catalog);
+async function askFirst(app: App, { stderr, interrupted: signal }: Io, json: boolean): Promise<void> {
+  const { searched, notIndexed } = search("tools", 1, app.catalog);
   if (searched > 0 || notIndexed.length === 0) return;
   const { generate } = await import("../../tools/generate.ts");
   const report = await countingServers(json ? undefined : stderr, notIndexed.length, (onServer) =>
-    generate(toolbox, { only: notIndexed, signal, onServer }),
+    generate(app, { only: notIndexed, signal, onServer }),
   );
   if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The search was cancelled");
   const failed = report.servers.flatMap(({ problem }) => problem ?? []);
@@ -209,11 +209,11 @@ interface HowToAnswer {
 }
 
 /** Answers one of several queries. An invalid query does not stop the others. */
-function answerTo(query: string, { limit, detail, known }: HowToAnswer, toolbox: Toolbox): object {
+function answerTo(query: string, { limit, detail, known }: HowToAnswer, app: App): object {
   try {
-    const result = search(query, limit, toolbox.catalog);
-    const problems = notCallable(result, toolbox, known);
-    return { query, tools: detailed(result, detail, toolbox), ...problemsJson(problems) };
+    const result = search(query, limit, app.catalog);
+    const problems = notCallable(result, app, known);
+    return { query, tools: detailed(result, detail, app), ...problemsJson(problems) };
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
     if (error.code !== "SERVER_NOT_FOUND") throw error;
@@ -249,7 +249,7 @@ function servicesText({ noServerFor, tools }: SearchResult): string {
 }
 
 /** What to tell about a search without results. Empty if there are results. */
-function nothingText(query: string, { searched, tools }: SearchResult, { catalog }: Toolbox): string {
+function nothingText(query: string, { searched, tools }: SearchResult, { catalog }: App): string {
   if (searched === 0) return "The configured servers have no tools.\n";
   if (tools.length > 0) return "";
   const { near, servers } = overview(query, catalog);

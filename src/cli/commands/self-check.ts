@@ -8,7 +8,7 @@ import { inEmptyHome } from "../../setup/upgrade/proof.ts";
 import { command } from "../command.ts";
 import { unreadableStores } from "../doctor/unreadable-stores.ts";
 import { outcomeError } from "../report.ts";
-import { toolboxOf } from "../session.ts";
+import { appOf } from "../session.ts";
 
 /** One call of the demo server, which is a process of this executable, and the arithmetic of the sandbox. */
 const program = "const { total } = await demo.list_orders(); return total > 0 ? [1, 2, 3].map((n) => n * 2) : total";
@@ -24,9 +24,9 @@ export default command({
       const cwd = env["HOME"] ?? io.cwd;
       const { loadConfig } = await import("../../config/load.ts");
       const config = await loadConfig({ demo: true, cwd, env });
-      await using toolbox = await toolboxOf(config, { ...io, env, cwd }, { cwd, logs: undefined });
-      const executions = await toolbox.executions();
-      const outcome = await executions.start({ source: program, signal: io.interrupted }, toolbox).outcome;
+      await using app = await appOf(config, { ...io, env, cwd }, { cwd, logs: undefined });
+      const executions = await app.executions();
+      const outcome = await executions.start({ source: program, signal: io.interrupted }, app).outcome;
       if (!outcome.ok) throw outcomeError(outcome);
       if (JSON.stringify(outcome.value) !== "[2,4,6]") {
         throw new ClaudikinsError("UNEXPECTED", "The program returned something else");

@@ -1,7 +1,7 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 
-import type { LockedOptions } from "../../app/locked-toolbox.ts";
-import { configMark, type Toolbox } from "../../app/toolbox.ts";
+import type { LockedOptions } from "../../app/locked-app.ts";
+import { configMark, type App } from "../../app/app.ts";
 import { durationText } from "../../base/duration.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
@@ -17,7 +17,7 @@ import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from
 import type { Io } from "../io.ts";
 import { warningLabel } from "../palette.ts";
 import { recordArgs } from "../recording.ts";
-import { openToolbox } from "../session.ts";
+import { openApp } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
 export default command({
@@ -52,7 +52,7 @@ export default command({
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
-      const opened = await openToolbox(io, args, {
+      const opened = await openApp(io, args, {
         sharing: "host",
         asks,
         isForMany: choice !== undefined,
@@ -66,16 +66,16 @@ export default command({
       config.prefix = args.prefix ?? config.prefix;
       return opened;
     };
-    await using toolbox = await openAs(choice !== undefined).catch((error) =>
-      lockedToolbox(error, { open: () => openAs(false), asks: choice === undefined }, io),
+    await using app = await openAs(choice !== undefined).catch((error) =>
+      lockedApp(error, { open: () => openAs(false), asks: choice === undefined }, io),
     );
-    using _guard = guardSignals(toolbox.log);
-    using _learning = learnLater(toolbox);
-    if (choice) await serveHttp(toolbox, choice, args.json === true, io);
+    using _guard = guardSignals(app.log);
+    using _learning = learnLater(app);
+    if (choice) await serveHttp(app, choice, args.json === true, io);
     else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
-      await serveStdio(toolbox, io.interrupted);
+      await serveStdio(app, io.interrupted);
     }
     return {};
   },
@@ -87,29 +87,29 @@ Agents start this command themselves. To set up your agents: claudikins init.
 To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
 `;
 
-/** Returns a toolbox that answers until the config is trusted. Throws every other error. */
-async function lockedToolbox(
+/** Returns an app that answers until the config is trusted. Throws every other error. */
+async function lockedApp(
   error: unknown,
   options: Pick<LockedOptions, "open" | "asks">,
   { cwd, env, stderr }: Io,
-): Promise<Toolbox> {
+): Promise<App> {
   const { code, message, hint } = toClaudikinsError(error);
   if (code !== "CONFIG_NOT_TRUSTED") throw error;
   await stderr.write(`${warningLabel} ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
-  const [{ LockedToolbox }, { Sandbox }] = await Promise.all([
-    import("../../app/locked-toolbox.ts"),
+  const [{ LockedApp }, { Sandbox }] = await Promise.all([
+    import("../../app/locked-app.ts"),
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return new LockedToolbox(new Sandbox(), { ...options, env, cwd, log });
+  return new LockedApp(new Sandbox(), { ...options, env, cwd, log });
 }
 
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
-async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
+async function serveHttp(app: App, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
   const { FrontDoor } = await import("../../serve/http/front-door.ts");
   const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const door = new FrontDoor(toolbox, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+  const door = new FrontDoor(app, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
   const { url } = door;
   const tokenFile = kept ? { tokenFile: kept.file } : {};
   await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);

@@ -1,6 +1,6 @@
 /** `claudikins setup`: takes the safe first steps, and lets doctor report what is left to do. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { list, record, yesOrNo } from "../../base/json-shape.ts";
@@ -33,12 +33,12 @@ export default command({
   async run(args, io) {
     const withServers = !args["no-servers"];
     await using opened = await openScene(io, args, { withServers: false, asks: true });
-    const { scene, toolbox } = opened;
+    const { scene, app } = opened;
     const skillFiles = await chosenSkillFiles(args, io);
-    const steps = toolbox ? await work(toolbox) : [];
+    const steps = app ? await work(app) : [];
     if (io.interrupted.aborted)
       throw new ClaudikinsError("CANCELLED", "The setup was interrupted. Completed steps were kept");
-    const findings = withFailures(await diagnose(scene), steps, toolbox);
+    const findings = withFailures(await diagnose(scene), steps, app);
     const exitCode = exitCodeOf(findings) || codeOfSteps(steps);
     const faults = findingsText(findings, true);
     const teach = skillFiles.length > 0 ? "" : "To teach your agents to use claudikins: claudikins skill install\n";
@@ -49,11 +49,11 @@ export default command({
       exitCode,
     };
 
-    async function work(toolbox: Toolbox): Promise<Step[]> {
+    async function work(app: App): Promise<Step[]> {
       const dryRun = args["dry-run"] === true;
-      const total = withServers && !dryRun ? serversToAsk(toolbox.catalog).length : 0;
+      const total = withServers && !dryRun ? serversToAsk(app.catalog).length : 0;
       return countingServers(args.json ? undefined : io.stderr, total, (onServer) =>
-        setUp(toolbox, { dryRun, withServers, skillFiles, signal: io.interrupted, onServer }),
+        setUp(app, { dryRun, withServers, skillFiles, signal: io.interrupted, onServer }),
       );
     }
   },
@@ -76,9 +76,9 @@ async function chosenSkillFiles(
 }
 
 /** Adds a finding for each server whose tools could not be fetched. */
-function withFailures(findings: Finding[], steps: Step[], toolbox: Toolbox | undefined): Finding[] {
+function withFailures(findings: Finding[], steps: Step[], app: App | undefined): Finding[] {
   const failures = steps.flatMap((step): Finding[] => {
-    const server = step.step === "tools" ? toolbox?.config.servers.get(step.server) : undefined;
+    const server = step.step === "tools" ? app?.config.servers.get(step.server) : undefined;
     return server && step.step === "tools" && step.problem ? [failed(server, step.problem)] : [];
   });
   const place = findings.findLastIndex(({ area }) => area === "config") + 1;

@@ -171,13 +171,13 @@ interface Stored {
 async function storedExecutions({ config }: Args, io: Io): Promise<Stored> {
   if (!existsSync(storeFile(io.env))) return { open: [], note: "" };
   try {
-    const { openToolbox } = await import("../session.ts");
-    await using toolbox = await openToolbox(io, { config }, { asks: false });
-    const executions = await toolbox.executions();
-    const rows = await executions.stored.unfinished(toolbox);
+    const { openApp } = await import("../session.ts");
+    await using app = await openApp(io, { config }, { asks: false });
+    const executions = await app.executions();
+    const rows = await executions.stored.unfinished(app);
     if (rows.length === 0) return { open: [], note: "" };
     const stored = rows.map((row) => storedExecution(row, aboutRequest(row.request, 0), executions));
-    return { open: withApprovals(await Promise.all(stored), await toolbox.approvals.open()).filter(isOpen), note: "" };
+    return { open: withApprovals(await Promise.all(stored), await app.approvals.open()).filter(isOpen), note: "" };
   } catch (error) {
     return { open: [], note: `${warningLabel} programs that run or wait are not listed: ${messageOf(error)}\n` };
   }

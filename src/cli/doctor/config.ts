@@ -12,9 +12,9 @@ import { type Finding, findingsOf, type Scene } from "./finding.ts";
 const { ok, warning, problem, failure } = findingsOf("config");
 
 export function configFindings(scene: Scene): Finding[] {
-  const { toolbox, configError } = scene;
-  if (!toolbox) return [failure("config.file", configError)];
-  const { config } = toolbox;
+  const { app, configError } = scene;
+  if (!app) return [failure("config.file", configError)];
+  const { config } = app;
   if (config.origin.kind === "demo") {
     const text = "There is no config file: claudikins uses its built-in demo server";
     return [warning("config.file", text, "claudikins init")];

@@ -24,7 +24,7 @@ const checks: [Area, (scene: Scene) => Found][] = [
 ];
 
 /** The checks that run only if the config can be read. */
-const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
+const checksOfConfig: [Area, (app: Parts, scene: Scene) => Found][] = [
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
@@ -33,16 +33,16 @@ const checksOfConfig: [Area, (toolbox: Parts, scene: Scene) => Found][] = [
 
 /** The findings in the order of the areas. A check that throws becomes a finding. */
 export async function diagnose(scene: Scene): Promise<Finding[]> {
-  const { toolbox } = scene;
-  const servers = toolbox ? tried("servers", scene, () => serverFindings(toolbox, scene)) : Promise.resolve([]);
+  const { app } = scene;
+  const servers = app ? tried("servers", scene, () => serverFindings(app, scene)) : Promise.resolve([]);
   const found = await Promise.all([
     servers,
     ...checks.map(([area, check]) => tried(area, scene, () => check(scene))),
-    ...(toolbox
+    ...(app
       ? [
-          ...checksOfConfig.map(([area, check]) => tried(area, scene, () => check(toolbox, scene))),
+          ...checksOfConfig.map(([area, check]) => tried(area, scene, () => check(app, scene))),
           // What helps depends on which servers work.
-          tried("registry", scene, async () => registryFindings(toolbox, scene, failedServers(await servers))),
+          tried("registry", scene, async () => registryFindings(app, scene, failedServers(await servers))),
         ]
       : [notLookedAt()]),
   ]);

@@ -55,7 +55,7 @@ export interface Scene extends Surroundings {
   /** `--config`. */
   configFlag: string | undefined;
   /** Undefined if the config cannot be read; `configError` has the reason. */
-  toolbox: Parts | undefined;
+  app: Parts | undefined;
   configError: ClaudikinsError | undefined;
   /** The file of tokens. */
   credentialsFile: string;

@@ -21,11 +21,11 @@ const gen = "claudikins gen";
 
 /** `failed` are the servers that could not be asked: fetching their tools again would fail as well. */
 export async function registryFindings(
-  toolbox: Parts,
+  app: Parts,
   scene: Scene,
   failed: ReadonlySet<string> = new Set(),
 ): Promise<Finding[]> {
-  const { catalog, config } = toolbox;
+  const { catalog, config } = app;
   const { indexProblem } = catalog;
   const folder = config.folders.registry;
   if (indexProblem) return [failure("registry.index", indexProblem)];
@@ -33,15 +33,15 @@ export async function registryFindings(
     if (![...config.servers.values()].some((server) => isAskable(server, failed))) return [];
     return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
   }
-  const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
+  const servers = app.catalog.index.servers.filter(({ name }) => config.servers.has(name));
   const ours = inRegistry(config, folder, servers);
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
   return [
     ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
-    ...serverFindings(toolbox, servers, failed),
+    ...serverFindings(app, servers, failed),
     ...fileFindings(
       folder,
-      ours.filter(({ name }) => toolbox.catalog.find(name)),
+      ours.filter(({ name }) => app.catalog.find(name)),
       inRegistry(config, folder, catalog.index.servers),
     ),
     ...rightsFindings(folder, ours),
@@ -55,8 +55,8 @@ function isAskable({ name, needs }: ServerConfig, failed: ReadonlySet<string>): 
   return needs.length === 0 && !failed.has(name);
 }
 
-function serverFindings(toolbox: Parts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {
-  const { config, catalog } = toolbox;
+function serverFindings(app: Parts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {
+  const { config, catalog } = app;
   const { index } = catalog;
   const canBeAsked = (name: string) => isAskable(config.servers.get(name)!, failed);
   const missing = catalog.missingServers().filter((name) => catalog.freshness(name) === "unknown" && canBeAsked(name));

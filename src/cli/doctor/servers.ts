@@ -14,15 +14,15 @@ import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("servers");
 
-export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Finding[]> {
+export async function serverFindings(app: Parts, scene: Scene): Promise<Finding[]> {
   if (!scene.withServers) return [];
-  const { config } = toolbox;
+  const { config } = app;
   // The check of the config reports missing variables.
   const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
-  // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
+  // A separate pool: the app's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
   await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
-  const open = servers.filter(({ name }) => !toolbox.catalog.isClosed(name));
+  const open = servers.filter(({ name }) => !app.catalog.isClosed(name));
   const asked = await askAll(
     open.map(({ name }) => name),
     pool,
@@ -34,7 +34,7 @@ export async function serverFindings(toolbox: Parts, scene: Scene): Promise<Find
   const left = open.filter(({ name }) => !answers.has(name));
   return [
     ...servers.flatMap((server) =>
-      toolbox.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? []),
+      app.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? []),
     ),
     ...(left.length > 0 ? [notAsked(left)] : []),
   ];

@@ -10,12 +10,12 @@ import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 
-export function signInFindings(toolbox: Parts, { credentialsFile }: Scene): Finding[] {
+export function signInFindings(app: Parts, { credentialsFile }: Scene): Finding[] {
   let isDamaged = false;
   const credentials = new CredentialStore(credentialsFile, () => {
     isDamaged = true;
   });
-  const found = standings(networkServers(toolbox.config), credentials).flatMap(findingOf);
+  const found = standings(networkServers(app.config), credentials).flatMap(findingOf);
   const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
   return [...file, ...found];
 }

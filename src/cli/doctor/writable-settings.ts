@@ -9,13 +9,13 @@ import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
-export function writableSettingsFindings(toolbox: Parts, scene: Scene): Finding[] {
-  const rules = rulesOf(toolbox, scene);
-  return [...toolbox.config.servers.values()].flatMap((server) => findingFor(server, rules, toolbox, scene));
+export function writableSettingsFindings(app: Parts, scene: Scene): Finding[] {
+  const rules = rulesOf(app, scene);
+  return [...app.config.servers.values()].flatMap((server) => findingFor(server, rules, app, scene));
 }
 
-function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, toolbox: Parts, scene: Scene): Finding[] {
-  if (server.url !== undefined || toolbox.catalog.isClosed(server.name) || !mayWrite(server.name, toolbox)) return [];
+function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, app: Parts, scene: Scene): Finding[] {
+  if (server.url !== undefined || app.catalog.isClosed(server.name) || !mayWrite(server.name, app)) return [];
   const places = placesGiven(server, scene);
   const reached = [...rules].filter(([path]) => places.some((place) => isWithin(path, place)));
   const [first] = places.filter((place) => reached.some(([path]) => isWithin(path, place)));
@@ -28,8 +28,8 @@ function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, to
 }
 
 /** Whether the server may write: false only if all its callable tools are known and read-only. */
-function mayWrite(name: string, toolbox: Parts): boolean {
-  const known = toolbox.catalog.find(name);
+function mayWrite(name: string, app: Parts): boolean {
+  const known = app.catalog.find(name);
   return !known || known.tools.some(({ annotations }) => annotations?.["readOnlyHint"] !== true);
 }
 

@@ -1,6 +1,6 @@
 /** Starts the servers that init imports, and asks the person about those that do not start. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import type { Problem } from "../../base/errors.ts";
 import { estimateTokens } from "../../base/token-estimate.ts";
@@ -12,14 +12,14 @@ import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-o
 import { definitionText } from "../../tools/model.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
-import { toolboxOf } from "../session.ts";
+import { appOf } from "../session.ts";
 import { type Measured, type Row, rowsOf, type Sessions } from "./report.ts";
 import type { Setting } from "./setting.ts";
 
 /** A plan and the servers of it that were started. */
 export interface Started {
   plan: SwitchPlan;
-  toolbox: Toolbox;
+  app: App;
   measured: ReadonlyMap<string, Measured>;
   rows: Row[];
 }
@@ -31,8 +31,8 @@ export interface StartOptions {
   withProject: boolean;
   /** Time limit for all servers of the plan. */
   withinMs: number;
-  /** Gets the toolbox with the connections, which are still used when the config is written. */
-  toolboxes: AsyncDisposableStack;
+  /** Gets the app with the connections, which are still used when the config is written. */
+  apps: AsyncDisposableStack;
 }
 
 /** Servers that a repository shares are not started by a dry run or with an untrusted config. */
@@ -40,12 +40,12 @@ export async function startServers(plan: SwitchPlan, options: StartOptions, sett
   const { io, isDry } = setting;
   const { configFile } = plan.inventory;
   const ways = { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) };
-  const toolbox = options.toolboxes.use(await toolboxOf(plan.config, io, ways));
-  toolbox.catalog.ignoreChanges();
+  const app = options.apps.use(await appOf(plan.config, io, ways));
+  app.catalog.ignoreChanges();
   const isShared = options.withProject && configFile.kind === "project";
   const isStarted = options.isWanted && (!isShared || (!isDry && (await isTrustedFile(configFile, io.env))));
-  const measured = isStarted ? await measuredBy(toolbox, plan, options.withinMs, setting) : new Map<string, Measured>();
-  return { plan, toolbox, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
+  const measured = isStarted ? await measuredBy(app, plan, options.withinMs, setting) : new Map<string, Measured>();
+  return { plan, app, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
 }
 
 async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<Sessions> {
@@ -60,7 +60,7 @@ async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, 
 
 /** Starts the servers that miss no variable. Those that answer stay connected for the next use. */
 async function measuredBy(
-  { catalog }: Toolbox,
+  { catalog }: App,
   { config, inventory }: SwitchPlan,
   withinMs: number,
   { io, isJson }: Setting,

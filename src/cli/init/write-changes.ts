@@ -75,7 +75,7 @@ async function agrees(
   return confirm(io, "Change them? claudikins restore brings the originals back.");
 }
 
-async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Setting): Promise<void> {
+async function writeConfig({ plan, app, measured }: Started, { io, say }: Setting): Promise<void> {
   const { inventory, isNew, configText } = plan;
   const { configFile, servers } = inventory;
   const isTrusted = await isTrustedFile(configFile, io.env);
@@ -90,6 +90,6 @@ async function writeConfig({ plan, toolbox, measured }: Started, { io, say }: Se
   for (const [name, answer] of measured) {
     // The servers are connected already, so this is quick, and the first search finds their tools.
     if (answer.tools !== undefined && !io.interrupted.aborted)
-      await toolbox.catalog.tools(name, { signal: io.interrupted }).catch(() => {});
+      await app.catalog.tools(name, { signal: io.interrupted }).catch(() => {});
   }
 }

@@ -5,7 +5,7 @@ import {
   isLegacyRequest,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
@@ -37,12 +37,12 @@ export class FrontDoor {
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
-  constructor(toolbox: Toolbox, options: FrontDoorOptions) {
+  constructor(app: App, options: FrontDoorOptions) {
     this.#options = options;
     this.#gate = new Gate(options);
     this.#server = listen(options, (request, server) => this.#answer(request, server));
-    this.#sessions = new Sessions(toolbox, options, options.log);
-    this.#modern = new ModernRequests(toolbox, options, options.log, this.#sessions.isOpen);
+    this.#sessions = new Sessions(app, options, options.log);
+    this.#modern = new ModernRequests(app, options, options.log, this.#sessions.isOpen);
   }
 
   /** With the address itself: another user may listen on another address of the same name. */

@@ -13,7 +13,7 @@ import {
   type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
@@ -54,7 +54,7 @@ export interface ModernLimits {
 
 /** Shared by all clients. */
 interface Shared {
-  toolbox: Toolbox;
+  app: App;
   limits: ModernLimits;
   log: Log;
   bus: ServerEventBus;
@@ -67,7 +67,7 @@ interface Shared {
 }
 
 export class ModernRequests {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #limits: ModernLimits;
   readonly #log: Log;
   readonly #closing = new AbortController();
@@ -80,9 +80,9 @@ export class ModernRequests {
   #shared: Promise<Shared> | undefined;
 
   /** `isOpen` tells whether a session of the older revisions is open. */
-  constructor(toolbox: Toolbox, limits: ModernLimits, log: Log, isOpen: Asker["isOpen"]) {
+  constructor(app: App, limits: ModernLimits, log: Log, isOpen: Asker["isOpen"]) {
     this.#isOpen = isOpen;
-    this.#toolbox = toolbox;
+    this.#app = app;
     this.#limits = limits;
     this.#log = log;
     this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxRequestTendMs)).unref();
@@ -97,7 +97,7 @@ export class ModernRequests {
   async answer(request: Request, body: unknown, address: string): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
-    shared.hasPrivateServers = await hasPrivateServers(this.#toolbox);
+    shared.hasPrivateServers = await hasPrivateServers(this.#app);
     const client = this.#clientOf(address, clientKey(address, nameIn(body)), shared);
     return client.answer(request, body);
   }
@@ -118,19 +118,19 @@ export class ModernRequests {
 
   /** The lists may not depend on the client, so the mode is decided once, and direct mode has one set of names. */
   async #open(): Promise<Shared> {
-    const [toolbox, limits, log] = [this.#toolbox, this.#limits, this.#log];
-    await toolbox.reload?.refresh();
+    const [app, limits, log] = [this.#app, this.#limits, this.#log];
+    await app.reload?.refresh();
     const closing = this.#closing.signal;
     const bus = new InMemoryServerEventBus();
-    const shared = { toolbox, limits, log, bus, closing, hasPrivateServers: false };
-    if (sessionMode(toolbox) === "code") {
-      const surface = await surfaceOf(toolbox);
+    const shared = { app, limits, log, bus, closing, hasPrivateServers: false };
+    if (sessionMode(app) === "code") {
+      const surface = await surfaceOf(app);
       const serverFor = (client: Client) => modernCodeServer(client.session(surface), client, surface.instructions);
       return { ...shared, serverFor, answers: undefined };
     }
-    const count = new SessionCount(toolbox, directInstructions(toolbox));
-    const answers = new DirectAnswers(toolbox, count, listenerOf(bus), closing);
-    const serverFor = (client: Client, method: string) => modernDirectServer(answers, client, toolbox, closing, method);
+    const count = new SessionCount(app, directInstructions(app));
+    const answers = new DirectAnswers(app, count, listenerOf(bus), closing);
+    const serverFor = (client: Client, method: string) => modernDirectServer(answers, client, app, closing, method);
     return { ...shared, serverFor, answers };
   }
 
@@ -250,7 +250,7 @@ class Client implements ModernClient, Place {
 
   /** In code mode, what the client has been told. */
   session(surface: Surface): CodeSession {
-    this.#session ??= new CodeSession(this.#shared.toolbox, surface, this.#asker);
+    this.#session ??= new CodeSession(this.#shared.app, surface, this.#asker);
     return this.#session;
   }
 
@@ -264,15 +264,15 @@ class Client implements ModernClient, Place {
 
   /** As for sessions: own connections if servers may ask the host, in direct mode, and if a server is not shared. */
   #connect(capabilities: ClientCapabilities): Connections {
-    const { toolbox, answers, hasPrivateServers: hasPrivate } = this.#shared;
+    const { app, answers, hasPrivateServers: hasPrivate } = this.#shared;
     const host = new ModernHost(capabilities);
     const canBeAsked = Object.keys(capabilities).length > 0;
-    if (!canBeAsked && !answers && !hasPrivate) return { toolbox, host };
+    if (!canBeAsked && !answers && !hasPrivate) return { app, host };
     const isAlone = canBeAsked || answers !== undefined;
-    const own = toolbox.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
+    const own = app.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
     if (canBeAsked) own.pool.setHost({ responder: host });
     if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
-    return { toolbox: own, host };
+    return { app: own, host };
   }
 
   async answer(request: Request, body: unknown): Promise<Response> {
@@ -306,7 +306,7 @@ class Client implements ModernClient, Place {
 
   async close(): Promise<void> {
     await this.#handler.close();
-    const own = [...this.#connections.values()].filter(({ toolbox }) => toolbox !== this.#shared.toolbox);
-    await Promise.all(own.map(({ toolbox }) => toolbox[Symbol.asyncDispose]()));
+    const own = [...this.#connections.values()].filter(({ app }) => app !== this.#shared.app);
+    await Promise.all(own.map(({ app }) => app[Symbol.asyncDispose]()));
   }
 }

@@ -4,7 +4,7 @@ import {
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -47,18 +47,18 @@ class Session implements Place {
 }
 
 export class Sessions {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #limits: SessionLimits;
   readonly #log: Log;
   readonly #closing = new AbortController();
   /** By the digests of their ids. */
   readonly #sessions = new Map<string, Session>();
-  /** Toolboxes with connections of their own, which end with their session. */
+  /** Apps with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(toolbox: Toolbox, limits: SessionLimits, log: Log) {
-    this.#toolbox = toolbox;
+  constructor(app: App, limits: SessionLimits, log: Log) {
+    this.#app = app;
     this.#limits = limits;
     this.#log = log;
     const { idleMs, maxConnectionMs, events } = limits;
@@ -139,28 +139,28 @@ export class Sessions {
     starter: Starter & { session: string },
     canBeAsked: boolean,
   ): Promise<void> {
-    await this.#toolbox.reload?.refresh();
-    const mode = sessionMode(this.#toolbox);
+    await this.#app.reload?.refresh();
+    const mode = sessionMode(this.#app);
     const asker: Asker = { starter, isOpen: this.isOpen };
     // Otherwise a server's question could reach another agent's person.
     const isAlone = canBeAsked || mode === "direct";
-    const hasOwnPool = isAlone || (await hasPrivateServers(this.#toolbox));
+    const hasOwnPool = isAlone || (await hasPrivateServers(this.#app));
     const session = isAlone ? undefined : transport.sessionId;
-    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool({ session }) : this.#toolbox;
-    const surface = mode === "code" ? await surfaceOf(toolbox) : undefined;
-    const server = createSession(toolbox, this.#closing.signal, surface, { asker });
-    if (canBeAsked) toolbox.pool.setHost({ responder: hostOf(server) });
+    const app = hasOwnPool ? this.#app.withOwnPool({ session }) : this.#app;
+    const surface = mode === "code" ? await surfaceOf(app) : undefined;
+    const server = createSession(app, this.#closing.signal, surface, { asker });
+    if (canBeAsked) app.pool.setHost({ responder: hostOf(server) });
     server.onclose = () => {
       this.#sessions.delete(starter.session);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
-      if (hasOwnPool) this.#end(toolbox);
+      if (hasOwnPool) this.#end(app);
     };
     await server.connect(transport);
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
   }
 
-  #end(toolbox: Toolbox): void {
-    const ending = toolbox[Symbol.asyncDispose]()
+  #end(app: App): void {
+    const ending = app[Symbol.asyncDispose]()
       .catch((error) => this.#log.warn(`the servers of a session did not stop cleanly: ${messageOf(error)}`))
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
@@ -182,7 +182,7 @@ export function clientKey(address: string, name: string): string {
 }
 
 /** Whether a server is not shared. That is not known before the config is trusted. */
-export async function hasPrivateServers({ config, catalog, isLocked }: Toolbox): Promise<boolean> {
+export async function hasPrivateServers({ config, catalog, isLocked }: App): Promise<boolean> {
   if (isLocked) return true;
   const choices = [...config.servers.values()].map((server) => sessionOf(server, catalog.toolNames(server.name)));
   return (await Promise.all(choices)).some(({ session }) => session === "private");

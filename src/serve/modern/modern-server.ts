@@ -14,7 +14,7 @@ import {
   type ServerCapabilities,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { objectsOf } from "../../servers/result.ts";
@@ -37,8 +37,8 @@ import type { ParkedRequests, TaskRules } from "./parked-requests.ts";
 import { type Tasks, takesTasks } from "./tasks.ts";
 
 export interface Connections {
-  /** The toolbox whose pool has the connections. */
-  toolbox: Toolbox;
+  /** The app whose pool has the connections. */
+  app: App;
   /** Answers what the servers of these connections ask. */
   host: ModernHost;
 }
@@ -66,9 +66,9 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
   const call = (params: CallToolRequest["params"], context: ServerContext, rules: TaskRules | undefined) => {
     const hasProgress = params._meta?.progressToken !== undefined;
     return async (open: OpenRequest) => {
-      const { toolbox, host } = client.connections(open.capabilities);
+      const { app, host } = client.connections(open.capabilities);
       using _ = host.begin(open);
-      using _long = rules && soon(toolbox, () => open.takesLong());
+      using _long = rules && soon(app, () => open.takesLong());
       const sendProgress = (progress: number, message: string) => {
         open.statusMessage = message;
         const { progressToken } = open;
@@ -82,7 +82,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
         params,
         capabilities: anyHost,
         host: identityOf(context),
-        toolbox,
+        app,
         signal: open.signal,
         task: rules && { isTask: true, claim: client.tasks.claimOf(open.secret), onExecution },
         sendProgress: hasProgress || rules ? sendProgress : undefined,
@@ -91,12 +91,12 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
   };
   client.tasks.serve(server, async ({ execution, claim }, context) => {
     const rules = taskRules(client, context, { whenAsked: true });
-    const { toolbox } = client.connections(capabilitiesOf(context));
-    const executions = await toolbox.executions();
-    if (!rules || toolbox.isLocked || !(await executions.stored.hasClaim(execution, claim, toolbox))) return undefined;
+    const { app } = client.connections(capabilitiesOf(context));
+    const executions = await app.executions();
+    if (!rules || app.isLocked || !(await executions.stored.hasClaim(execution, claim, app))) return undefined;
     const params = { name: executeCode.name, arguments: { resume: execution } };
     const open = client.parked.begin({ method: "tools/call", params }, context, call(params, context, rules));
-    open.execution = await executions.follow(execution, toolbox, session.asker).catch(() => undefined);
+    open.execution = await executions.follow(execution, app, session.asker).catch(() => undefined);
     return open;
   });
   server.setRequestHandler("tools/call", ({ method, params }, context) => {
@@ -107,7 +107,7 @@ export function modernCodeServer(session: CodeSession, client: ModernClient, ins
   return server;
 }
 
-function soon({ config }: Toolbox, then: () => void): Disposable {
+function soon({ config }: App, then: () => void): Disposable {
   const { answerAfterMs = taskAfterMs } = config.executions;
   if (answerAfterMs === false) return nothing;
   const timer = setTimeout(then, Math.min(answerAfterMs, taskAfterMs));
@@ -168,11 +168,11 @@ function isDirectMethod(method: string): boolean {
 export function modernDirectServer(
   answers: DirectAnswers,
   client: ModernClient,
-  toolbox: Toolbox,
+  app: App,
   closing: AbortSignal,
   method?: string,
 ): McpServer {
-  const checked = new HeaderCheckedServer(directInstructions(toolbox), (tool) => answers.markedSchemaOf(tool));
+  const checked = new HeaderCheckedServer(directInstructions(app), (tool) => answers.markedSchemaOf(tool));
   const { server } = checked;
   server.removeRequestHandler("logging/setLevel");
   client.tasks.serve(server);
@@ -189,7 +189,7 @@ export function modernDirectServer(
     }
     // A server that is connected for a list may be called later, so it is told what the host supports.
     connectionsOf(client, capabilitiesOf(context));
-    const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
+    const options = askOptions(params, AbortSignal.any([signal, closing]), app, notify);
     const log = new HostLog(logLevelOf(context) ? notify : () => {}, logLevelOf(context));
     return answers.answer({ method, params, options, log, begin: () => nothing });
   };
@@ -201,7 +201,7 @@ const nothing: Disposable = { [Symbol.dispose]: () => {} };
 /** In direct mode, servers are told about extensions too. */
 function connectionsOf(client: ModernClient, capabilities: ClientCapabilities): Connections {
   const connections = client.connections(capabilities);
-  connections.toolbox.pool.setHost({ extensions: passedExtensions(capabilities) });
+  connections.app.pool.setHost({ extensions: passedExtensions(capabilities) });
   return connections;
 }
 
@@ -212,14 +212,14 @@ async function answerRound(
   open: OpenRequest,
   level: LoggingLevel | undefined,
 ): Promise<JsonObject> {
-  const { toolbox, host } = connectionsOf(client, open.capabilities);
+  const { app, host } = connectionsOf(client, open.capabilities);
   const notify = (notification: Notification) => open.notify(notification);
   // Without a level, the host wants no log messages.
   const log = new HostLog(level ? notify : () => {}, level);
-  using _ = level ? listeningTo(toolbox, log) : nothing;
-  if (level) await toolbox.pool.setLogLevel(level);
+  using _ = level ? listeningTo(app, log) : nothing;
+  if (level) await app.pool.setLogLevel(level);
   const { signal } = open;
-  const asking = askOptions(params, signal, toolbox, notify);
+  const asking = askOptions(params, signal, app, notify);
   const options = { ...asking, onBecameTask: () => open.takesLong() };
   const ask = async () =>
     withoutServer(await answers.answer({ method, params, options, log, begin: (about) => host.begin(open, about) }));
@@ -257,8 +257,8 @@ function withoutServer({ _meta: meta, ...result }: JsonObject): JsonObject {
   return { ...result, _meta: rest };
 }
 
-function listeningTo(toolbox: Toolbox, log: HostLog): Disposable {
-  const stop = toolbox.pool.onLog((server, message) => log.pass(server, message));
+function listeningTo(app: App, log: HostLog): Disposable {
+  const stop = app.pool.onLog((server, message) => log.pass(server, message));
   return { [Symbol.dispose]: stop };
 }
 

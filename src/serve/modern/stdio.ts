@@ -6,7 +6,7 @@ import {
   type RequestId,
   type Server,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
 import { agentOfUser } from "../../programs/asker.ts";
@@ -37,12 +37,12 @@ export interface HostWire {
 
 /** Makes the SDK's server, not connected yet. Calls are cancelled when `closing` aborts. */
 export function modernStdioServer(
-  toolbox: Toolbox,
+  app: App,
   { surface, count }: { surface?: Surface | undefined; count?: SessionCount | undefined },
   wire: HostWire,
   closing: AbortSignal,
 ): Server {
-  toolbox.restTimer.restart();
+  app.restTimer.restart();
   const host = new ModernHost({});
   const client: ModernClient = {
     parked: new ParkedRequests({ ...limits, closing }),
@@ -50,14 +50,14 @@ export function modernStdioServer(
     connections(capabilities) {
       host.capabilities = capabilities;
       // A server that is connected later is told what the host supports now.
-      toolbox.pool.setHost({ responder: host });
-      return { toolbox, host };
+      app.pool.setHost({ responder: host });
+      return { app, host };
     },
   };
   const listeners = new TaskListeners(client.tasks, (message) => void wire.send(message).catch(() => {}));
   wire.rewrite((message) => listeners.completed(message));
   if (surface) {
-    const session = new CodeSession(toolbox, surface, agentOfUser, count);
+    const session = new CodeSession(app, surface, agentOfUser, count);
     const server = modernCodeServer(session, client, surface.instructions);
     wire.watch((message) => {
       server.host = capabilitiesIn(message) ?? server.host;
@@ -66,9 +66,9 @@ export function modernStdioServer(
     return server;
   }
   const send = (notification: Notification) => void server.notification(notification).catch(() => {});
-  const counted = new SessionCount(toolbox, directInstructions(toolbox));
-  const answers = new DirectAnswers(toolbox, counted, listenerWith(send), closing);
-  const { server } = modernDirectServer(answers, client, toolbox, closing);
+  const counted = new SessionCount(app, directInstructions(app));
+  const answers = new DirectAnswers(app, counted, listenerWith(send), closing);
+  const { server } = modernDirectServer(answers, client, app, closing);
   const open = new Map<RequestId, () => void>();
   wire.watch((message) => {
     const isForSdk = listeners.received(message);

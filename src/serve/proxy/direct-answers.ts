@@ -1,7 +1,7 @@
 /** Direct mode: answers an agent's requests from the servers' own tools, resources and prompts. */
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { wholeOf } from "../../servers/decoding/large-json.ts";
@@ -33,7 +33,7 @@ export interface Asked {
 const uncached = { ttlMs: 0, cacheScope: "private" };
 
 export class DirectAnswers {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   /** Aborted when claudikins ends. */
   readonly #closing: AbortSignal;
   readonly #count: SessionCount;
@@ -49,24 +49,24 @@ export class DirectAnswers {
   /** The lists of the last requests for a first page, by method. */
   readonly #listed = new Map<string, readonly JsonObject[]>();
 
-  /** Lists come over the connections of `toolbox`. `listener` is told what changes. */
-  constructor(toolbox: Toolbox, count: SessionCount, listener: Listener, closing: AbortSignal) {
-    this.#toolbox = toolbox;
+  /** Lists come over the connections of `app`. `listener` is told what changes. */
+  constructor(app: App, count: SessionCount, listener: Listener, closing: AbortSignal) {
+    this.#app = app;
     this.#closing = closing;
     this.#count = count;
     this.#listener = listener;
     this.#changes = new ListChanges(listener);
-    this.#tools = new ProxiedTools(toolbox, () => this.#resources.shown());
-    this.#prompts = new ProxiedPrompts(toolbox, () => this.#changes.changed("prompts"));
+    this.#tools = new ProxiedTools(app, () => this.#resources.shown());
+    this.#prompts = new ProxiedPrompts(app, () => this.#changes.changed("prompts"));
     const changed = () => this.#changes.changed("resources");
-    this.#resources = new ProxiedResources(toolbox, changed, () => this.#tools.pages());
+    this.#resources = new ProxiedResources(app, changed, () => this.#tools.pages());
     this.#listenToServers();
   }
 
   /** Throws a HostError, whose fields are those of a JSON-RPC error. */
   async answer(asked: Asked): Promise<JsonObject> {
-    using _ = this.#toolbox.restTimer.running();
-    await this.#toolbox.reload?.refresh();
+    using _ = this.#app.restTimer.running();
+    await this.#app.reload?.refresh();
     const answer = this.#answers.get(asked.method);
     if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
     return withoutOwnMeta(await answer(asked));
@@ -78,7 +78,7 @@ export class DirectAnswers {
    */
   listen(uris: readonly string[]): () => void {
     const ended = new AbortController();
-    const options = { toolbox: this.#toolbox, signal: AbortSignal.any([ended.signal, this.#closing]) };
+    const options = { app: this.#app, signal: AbortSignal.any([ended.signal, this.#closing]) };
     for (const uri of uris) void this.#subscribeFor(uri, options);
     return () => {
       ended.abort();
@@ -94,7 +94,7 @@ export class DirectAnswers {
       await this.#resources.subscribe(uri, (updated) => this.#listener.resourceUpdated(updated), options);
       if (!this.#listeners.has(uri)) this.#resources.unsubscribe(uri);
     } catch (error) {
-      if (!options.signal.aborted) this.#toolbox.log.warn(`cannot subscribe to ${uri}: ${messageOf(error)}`);
+      if (!options.signal.aborted) this.#app.log.warn(`cannot subscribe to ${uri}: ${messageOf(error)}`);
     }
   }
 
@@ -113,10 +113,10 @@ export class DirectAnswers {
   }
 
   #listenToServers(): void {
-    const { pool, catalog, reload } = this.#toolbox;
+    const { pool, catalog, reload } = this.#app;
     pool.onListChanged((_, what) => this.listChanged(what));
     catalog.onChange(() => this.#toolsChanged());
-    this.#toolbox.onConfig(() => void this.#configChanged());
+    this.#app.onConfig(() => void this.#configChanged());
     // An agent that has the lists does not ask again by itself.
     reload?.watch();
   }
@@ -262,7 +262,7 @@ export class DirectAnswers {
     const meant = isObject(ref) ? await this.#referenced(ref, options.signal) : undefined;
     if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
     const { server } = meant;
-    const { pool } = options.toolbox;
+    const { pool } = options.app;
     const nothing = { completion: { values: [] } };
     if (pool.offers(server, "completions") === false) return nothing;
     const request = { method: "completion/complete", params: { ref: meant.ref, ...rest } };
@@ -288,7 +288,7 @@ export class DirectAnswers {
     const { success, data: level } = LoggingLevelSchema.safeParse(params["level"]);
     if (!success) throw invalidParams(`level must be one of ${LoggingLevelSchema.options.join(", ")}`);
     log.level = level;
-    await options.toolbox.pool.setLogLevel(level);
+    await options.app.pool.setLogLevel(level);
     return {};
   }
 }

@@ -7,7 +7,7 @@ import {
   Server,
   type Transport,
 } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { WatchedTransport } from "../../servers/watched-transport.ts";
 import { hostRequestsOf } from "../host.ts";
@@ -33,11 +33,11 @@ export const directCapabilities = {
 };
 
 /**
- * Makes the SDK's server of one session, not connected yet. `toolbox` must have connections of its own, since logs and
+ * Makes the SDK's server of one session, not connected yet. `app` must have connections of its own, since logs and
  * subscriptions belong to the session. Calls are cancelled when `closing` aborts.
  */
-export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
-  const instructions = directInstructions(toolbox);
+export function createDirectSession(app: App, closing: AbortSignal): Server {
+  const instructions = directInstructions(app);
   const server = new DirectServer(serverInfo, { capabilities: directCapabilities, instructions });
   const requests = hostRequestsOf(server);
   const send = (notification: Notification, about?: string) => {
@@ -46,14 +46,14 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
     return server.notification(notification, options).catch(() => {});
   };
   const log = new HostLog(send);
-  const answers = new DirectAnswers(toolbox, new SessionCount(toolbox, instructions), listenerWith(send), closing);
-  toolbox.pool.onLog((name, message) => log.pass(name, message));
-  server.setNotificationHandler("notifications/roots/list_changed", () => toolbox.pool.rootsChanged());
+  const answers = new DirectAnswers(app, new SessionCount(app, instructions), listenerWith(send), closing);
+  app.pool.onLog((name, message) => log.pass(name, message));
+  server.setNotificationHandler("notifications/roots/list_changed", () => app.pool.rootsChanged());
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.removeRequestHandler("logging/setLevel");
   server.answerWith(({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
-    toolbox.pool.setHost({ extensions: passedExtensions(server.getClientCapabilities()) });
-    const options = askOptions(params, AbortSignal.any([signal, closing]), toolbox, notify);
+    app.pool.setHost({ extensions: passedExtensions(server.getClientCapabilities()) });
+    const options = askOptions(params, AbortSignal.any([signal, closing]), app, notify);
     return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
   });
   return server;
@@ -95,7 +95,7 @@ class DirectServer extends Server {
 export function askOptions(
   params: JsonObject,
   signal: AbortSignal,
-  toolbox: Toolbox,
+  app: App,
   notify: (notification: Notification) => unknown,
 ): AskOptions {
   const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
@@ -105,7 +105,7 @@ export function askOptions(
     unsent.send(() => notify(notice as Notification));
   };
   return {
-    toolbox,
+    app,
     signal,
     ...(progressToken === undefined ? {} : { onProgress }),
     ...(Object.keys(meta).length === 0 ? {} : { meta }),

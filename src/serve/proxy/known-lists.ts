@@ -1,6 +1,6 @@
 /** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { durationText } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
@@ -20,7 +20,7 @@ interface ListKind {
 }
 
 export class KnownLists {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #kind: ListKind;
   /** Called when a server answers after the wait. */
   readonly #onLate: () => void;
@@ -31,22 +31,22 @@ export class KnownLists {
   readonly problems = new Map<string, string>();
   #isAsked = false;
 
-  constructor(toolbox: Toolbox, kind: ListKind, onLate: () => void) {
-    this.#toolbox = toolbox;
+  constructor(app: App, kind: ListKind, onLate: () => void) {
+    this.#app = app;
     this.#kind = kind;
     this.#onLate = onLate;
   }
 
   /** The lists of servers that have answered before, in the order of the config. */
   get known(): ReadonlyMap<string, readonly JsonObject[]> {
-    const names = this.#toolbox.config.servers.keys();
+    const names = this.#app.config.servers.keys();
     return new Map([...names].flatMap((name) => (this.#known.has(name) ? [[name, this.#known.get(name)!]] : [])));
   }
 
   /** Asks all servers again. Never rejects: an earlier list counts if a server cannot answer. */
   async ask(signal: AbortSignal): Promise<void> {
     this.#isAsked = true;
-    const { config, pool } = this.#toolbox;
+    const { config, pool } = this.#app;
     const names = [...config.servers.keys()].filter((name) => pool.offers(name, this.#kind.offer) !== false);
     const late = AbortSignal.any([AbortSignal.timeout(listPatienceMs), signal]);
     const all = Promise.all(names.map((name) => this.#listings.join(name, () => this.#asked(name), { inTurn: true })));
@@ -71,11 +71,11 @@ export class KnownLists {
       this.#known.set(name, [...new Map(all.map((each) => [each[key], each])).values()]);
       this.problems.delete(name);
     } catch (error) {
-      const problem = stateProblem(this.#toolbox.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
+      const problem = stateProblem(this.#app.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
       this.problems.set(name, problem);
     }
     // The server runs now, so comparing its tools with the stored ones costs little.
-    this.#toolbox.catalog.listInBackground(name);
+    this.#app.catalog.listInBackground(name);
     if (this.#late.delete(name)) this.#onLate();
   }
 }

@@ -1,18 +1,18 @@
 /** Decides once whether an `auto` session is served in direct mode, from the stored tools. Loads nothing of the SDK. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { estimateTokens } from "../../base/token-estimate.ts";
 import type { ListedTool } from "../../servers/result.ts";
 
-export function sessionMode(toolbox: Toolbox): "code" | "direct" {
-  const { mode, servers, directTokens } = toolbox.config;
+export function sessionMode(app: App): "code" | "direct" {
+  const { mode, servers, directTokens } = app.config;
   if (mode !== "auto") return mode;
   if (servers.size === 0) return "code";
   let tokens = 0;
   for (const { name, needs } of servers.values()) {
     // A server that cannot start or is closed shows no tools.
-    if (needs.length > 0 || toolbox.catalog.isClosed(name)) continue;
-    const known = toolbox.catalog.find(name);
+    if (needs.length > 0 || app.catalog.isClosed(name)) continue;
+    const known = app.catalog.find(name);
     // The size of unknown tools is unknown.
     if (!known) return "code";
     for (const tool of known.tools) {

@@ -1,6 +1,6 @@
 /** The prompts of all servers. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
@@ -11,10 +11,10 @@ export class ProxiedPrompts {
   readonly #names: ExposedNames;
   readonly lists: KnownLists;
 
-  constructor(toolbox: Toolbox, onLate: () => void) {
-    this.#names = new ExposedNames(toolbox.config.prefix, () => toolbox.config.servers.keys());
-    const list = (server: string) => toolbox.pool.listPrompts(server);
-    this.lists = new KnownLists(toolbox, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
+  constructor(app: App, onLate: () => void) {
+    this.#names = new ExposedNames(app.config.prefix, () => app.config.servers.keys());
+    const list = (server: string) => app.pool.listPrompts(server);
+    this.lists = new KnownLists(app, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
   }
 
   async list(signal: AbortSignal): Promise<JsonObject[]> {

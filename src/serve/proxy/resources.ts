@@ -1,6 +1,6 @@
 /** The resources, templates and skills of all servers, shown with their own URIs and read from the server that has them. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { singleCall } from "../../programs/call.ts";
@@ -16,7 +16,7 @@ import { blocksWith, type Others, othersThan } from "./links.ts";
 import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
 
 export class ProxiedResources {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly resources: KnownLists;
   readonly templates: KnownLists;
   readonly skills: KnownLists;
@@ -28,21 +28,21 @@ export class ProxiedResources {
   /** The pages of MCP Apps that the tools of each server name. */
   readonly #pages: () => ReadonlyMap<string, readonly string[]>;
 
-  constructor(toolbox: Toolbox, onLate: () => void, pages: () => ReadonlyMap<string, readonly string[]>) {
-    this.#toolbox = toolbox;
+  constructor(app: App, onLate: () => void, pages: () => ReadonlyMap<string, readonly string[]>) {
+    this.#app = app;
     this.#pages = pages;
-    const { pool } = toolbox;
+    const { pool } = app;
     const resources = (server: string) => pool.listResources(server);
     const templates = (server: string) => pool.listResourceTemplates(server).catch(noneWhereUnknown);
     const kind = { offer: "resources", list: resources, usable: usableResource, key: "uri" } as const;
-    this.resources = new KnownLists(toolbox, kind, onLate);
+    this.resources = new KnownLists(app, kind, onLate);
     this.templates = new KnownLists(
-      toolbox,
+      app,
       { ...kind, list: templates, usable: usableTemplate, key: "uriTemplate" },
       onLate,
     );
     const skills = (server: string) => pool.listSkills(server);
-    this.skills = new KnownLists(toolbox, { offer: "skills", list: skills, usable: usableSkill, key: "uri" }, onLate);
+    this.skills = new KnownLists(app, { offer: "skills", list: skills, usable: usableSkill, key: "uri" }, onLate);
   }
 
   /** Lists resources or templates, with the URIs that the agent is shown. */
@@ -109,7 +109,7 @@ export class ProxiedResources {
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
       const isPlain = (updated: string) => own === uri && !this.#isShownOfOther(server, updated);
       const tell = (updated: string) => onUpdate(isPlain(updated) ? updated : withServer(server, updated));
-      return options.toolbox.pool.subscribe(server, own, tell, options);
+      return options.app.pool.subscribe(server, own, tell, options);
     });
     // The agent may have subscribed twice at once.
     if (this.#subscriptions.has(uri)) end();
@@ -123,7 +123,7 @@ export class ProxiedResources {
 
   /** Finds the server and the template that the agent names. */
   async findTemplate(template: string, signal: AbortSignal): Promise<Place | undefined> {
-    const servers = this.#toolbox.config.servers.keys();
+    const servers = this.#app.config.servers.keys();
     const place = placeOf(template, servers);
     if (place) return place;
     await this.templates.askOnce(signal);
@@ -192,17 +192,17 @@ export class ProxiedResources {
   }
 
   #placesOfSkill(uri: string): Place[] {
-    const names = [...this.#toolbox.config.servers.keys()];
+    const names = [...this.#app.config.servers.keys()];
     const certain = placeOf(uri, names);
     if (certain) return [certain];
     const owner = this.#addresses.serverOf(uri);
-    const offering = (name: string) => this.#toolbox.pool.offers(name, "skills") === true;
+    const offering = (name: string) => this.#app.pool.offers(name, "skills") === true;
     const likely = owner === undefined ? names.filter(offering) : [owner];
     return likely.map((server) => ({ server, uri }));
   }
 
   async #places(uri: string, signal: AbortSignal): Promise<Place[]> {
-    const { config } = this.#toolbox;
+    const { config } = this.#app;
     const certain = placeOf(uri, config.servers.keys());
     if (certain) return [certain];
     const [app, ...others] = [...this.#pages()].filter(([, pages]) => pages.includes(uri)).map(([name]) => name);
@@ -216,7 +216,7 @@ export class ProxiedResources {
   shown(): Map<string, Map<string, string>> {
     const resources = addressesIn(this.resources, ({ uri }) => String(uri));
     const all = [resources, addressesIn(this.skills, skillAddresses), this.#pages()];
-    const servers = [...this.#toolbox.config.servers.keys()];
+    const servers = [...this.#app.config.servers.keys()];
     return shownAddresses(new Map(servers.map((name) => [name, all.flatMap((each) => each.get(name) ?? [])])), (uri) =>
       this.#addresses.serverOf(uri),
     );
@@ -237,7 +237,7 @@ export class ProxiedResources {
    */
   #likely(uri: string): string[] {
     const [resources, templates, skills] = [this.resources.known, this.templates.known, this.skills.known];
-    const names = [...this.#toolbox.config.servers.keys()].filter((name) =>
+    const names = [...this.#app.config.servers.keys()].filter((name) =>
       [resources, templates, skills].some((known) => known.has(name)),
     );
     const uris = (name: string) => (resources.get(name) ?? []).map((each) => String(each["uri"]));
@@ -251,7 +251,7 @@ export class ProxiedResources {
       (name) => fits(name),
       (name) => [...uris(name), ...patterns(name), ...folders(name)].some((each) => schemeOf(each) === scheme),
       (name) =>
-        this.#toolbox.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
+        this.#app.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
     ];
     const found = guesses.map((guess) => names.filter(guess)).find((each) => each.length > 0) ?? [];
     // The agent made the address from a template, and a server may have a template that fits those of others.
@@ -278,8 +278,8 @@ function noneWhereUnknown(error: unknown): JsonObject[] {
 
 export interface AskOptions extends CallOptions {
   signal: AbortSignal;
-  /** The toolbox whose connections are used. */
-  toolbox: Toolbox;
+  /** The app whose connections are used. */
+  app: App;
 }
 
 /** Makes a request of the agent at its server. Observers see `resources/read` as the function `resources.read`. */
@@ -288,14 +288,14 @@ export async function observedRequest(
   request: { method: string; params: JsonObject },
   options: AskOptions,
 ): Promise<JsonObject> {
-  const { toolbox } = options;
+  const { app } = options;
   const [group, name] = request.method.split("/") as [CallGroup, string];
   const { result } = await singleCall(
     { namespace: server, group, name, raw: true },
-    toolbox,
+    app,
     options,
     async (context) => ({
-      result: await toolbox.pool.request(server, request, context),
+      result: await app.pool.request(server, request, context),
     }),
   );
   return result;

@@ -1,6 +1,6 @@
 /** The tools of all servers: the stored ones, and those of servers that are listed now. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { isRepeatable, singleCall } from "../../programs/call.ts";
 import type { ToolResult } from "../../servers/result.ts";
@@ -11,7 +11,7 @@ import { ExposedNames, type Original } from "./names.ts";
 import type { AskOptions } from "./resources.ts";
 
 export class ProxiedTools {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #names: ExposedNames;
   /** Why servers' tools are still not known. */
   problems: ReadonlyMap<string, string> = new Map();
@@ -19,15 +19,15 @@ export class ProxiedTools {
   /** The shown addresses of each server. */
   readonly #shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-  constructor(toolbox: Toolbox, shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>) {
-    this.#toolbox = toolbox;
+  constructor(app: App, shown: () => ReadonlyMap<string, ReadonlyMap<string, string>>) {
+    this.#app = app;
     this.#shown = shown;
-    this.#names = new ExposedNames(toolbox.config.prefix, () => toolbox.config.servers.keys());
+    this.#names = new ExposedNames(app.config.prefix, () => app.config.servers.keys());
   }
 
   /** Waits a while for servers that are not known. */
   async list(signal: AbortSignal): Promise<JsonObject[]> {
-    this.problems = await this.#toolbox.catalog.listMissing(signal, { waitForOutdated: true });
+    this.problems = await this.#app.catalog.listMissing(signal, { waitForOutdated: true });
     return this.definitions();
   }
 
@@ -57,12 +57,12 @@ export class ProxiedTools {
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
-    const { toolbox } = options;
-    const { pool, catalog } = toolbox;
+    const { app } = options;
+    const { pool, catalog } = app;
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
     const request = { namespace: server, group: "tools", name, raw: true } as const;
-    const { result } = await singleCall(request, toolbox, options, async (context) => {
+    const { result } = await singleCall(request, app, options, async (context) => {
       const result = await pool.callTool(server, name, args, { ...context, repeatable: isRepeatable(tool) });
       if (known && tool)
         await context.listener({ type: "answered", call: context.call, server: known, tool, args, result });
@@ -73,8 +73,8 @@ export class ProxiedTools {
 
   /** Known servers in the order of the config, without those that lack variables. */
   #known(): RegistryServer[] {
-    return [...this.#toolbox.config.servers.values()].flatMap(({ name, needs }) =>
-      needs.length === 0 ? (this.#toolbox.catalog.find(name) ?? []) : [],
+    return [...this.#app.config.servers.values()].flatMap(({ name, needs }) =>
+      needs.length === 0 ? (this.#app.catalog.find(name) ?? []) : [],
     );
   }
 

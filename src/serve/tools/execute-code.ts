@@ -1,6 +1,6 @@
 /** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { isServerDown } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
@@ -48,7 +48,7 @@ export const executeCode: Tool = {
 
 export async function callExecuteCode(
   args: Record<string, unknown>,
-  toolbox: Toolbox,
+  app: App,
   signal: AbortSignal,
   context: CallContext = {},
 ): Promise<CallToolResult> {
@@ -56,18 +56,18 @@ export async function callExecuteCode(
   const startedAt = performance.now();
   const followed =
     resume === undefined
-      ? await started(args, toolbox, signal, context)
-      : await resumed(resume, args["code"], toolbox, context);
+      ? await started(args, app, signal, context)
+      : await resumed(resume, args["code"], app, context);
   if ("content" in followed) return followed;
   context.onExecution?.(followed);
-  const outcome = await outcomeInTime(followed, args, toolbox, signal, context);
-  if (!outcome) return textResult(await waitingText(followed, toolbox.approvals));
-  const { folders, limits } = toolbox.config;
+  const outcome = await outcomeInTime(followed, args, app, signal, context);
+  if (!outcome) return textResult(await waitingText(followed, app.approvals));
+  const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
   const more = [
-    downAfter(outcome, toolbox, context.told),
-    newTypes(outcome.receipt, startedAt, toolbox.catalog),
+    downAfter(outcome, app, context.told),
+    newTypes(outcome.receipt, startedAt, app.catalog),
   ].filter(Boolean);
   return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
 }
@@ -75,7 +75,7 @@ export async function callExecuteCode(
 /** Starts the program, or says what is wrong with the request. */
 async function started(
   args: Record<string, unknown>,
-  toolbox: Toolbox,
+  app: App,
   signal: AbortSignal,
   { onProgress, host, claim, asker = agentOfUser }: CallContext,
 ): Promise<FollowedExecution | CallToolResult> {
@@ -88,22 +88,22 @@ async function started(
   ) {
     return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
   }
-  const executions = await toolbox.executions();
+  const executions = await app.executions();
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
   const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
-  return executions.start(request, toolbox, { isBackground: background === true });
+  return executions.start(request, app, { isBackground: background === true });
 }
 
 async function resumed(
   id: unknown,
   code: unknown,
-  toolbox: Toolbox,
+  app: App,
   { asker = agentOfUser }: CallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
   if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
-  return (await toolbox.executions()).follow(id, toolbox, asker);
+  return (await app.executions()).follow(id, app, asker);
 }
 
 /** Agents that wait for as long as a call takes. */
@@ -113,7 +113,7 @@ const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
 async function outcomeInTime(
   followed: FollowedExecution,
   { background, resume }: Record<string, unknown>,
-  { config, approvals, pool }: Toolbox,
+  { config, approvals, pool }: App,
   signal: AbortSignal,
   { host, isTask = false, onProgress }: CallContext,
 ): Promise<Outcome | undefined> {
@@ -178,9 +178,9 @@ function approvalLines(id: string, open: readonly Approval[]): string[] {
 }
 
 /** After a call of a server that is down: all servers that are down, except what the model was told before or reads in the error. */
-function downAfter(outcome: Outcome, toolbox: Toolbox, told = new Set<string>()): string {
+function downAfter(outcome: Outcome, app: App, told = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
-  const down = failing.length > 0 ? downServers(toolbox) : [];
+  const down = failing.length > 0 ? downServers(app) : [];
   const isCalled = ({ server }: DownServer) => failing.some((id) => id.startsWith(`${server}.`));
   if (!down.some(isCalled)) return "";
   const message = outcome.ok || !isServerDown(outcome.error.code) ? "" : outcome.error.message;

@@ -1,6 +1,6 @@
 /** The MCP tool `execute_task`: a small model picks one tool for a task in words and calls it. */
 import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { withoutMedia } from "../../base/media.ts";
@@ -30,7 +30,7 @@ export function offersTasks({ executeTask: isOn, llm }: Config, host: { sampling
 
 export async function callExecuteTask(
   args: Record<string, unknown>,
-  toolbox: Toolbox,
+  app: App,
   signal: AbortSignal,
   { onProgress }: CallContext = {},
 ): Promise<CallToolResult> {
@@ -39,13 +39,13 @@ export async function callExecuteTask(
     return textResult('execute_task needs "task": what to do, in one sentence', true);
   if (typeof dryRun !== "boolean") return textResult('"dry_run" must be true or false', true);
   const [model, { runTask }, { taskReceiptText }] = await Promise.all([
-    modelFor(toolbox),
+    modelFor(app),
     import("../../navigator/run-task.ts"),
     import("../../navigator/model.ts"),
   ]);
-  const askForMissing = formsOf(toolbox.pool.host.responder);
-  const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
-  const { folders, limits } = toolbox.config;
+  const askForMissing = formsOf(app.pool.host.responder);
+  const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, app);
+  const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const options = { maxChars: limits.outputChars, workspace, bases };
   const { value, media } = withoutMedia(shown(outcome));
@@ -77,7 +77,7 @@ function shown(outcome: TaskOutcome): object {
 }
 
 /** Chooses the model. Throws NEEDS_VARIABLE. */
-async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
+async function modelFor({ config, pool, log }: App): Promise<Model> {
   if (config.llm) {
     const { openAiModel } = await import("../../navigator/openai-model.ts");
     return openAiModel(config.llm, { log });

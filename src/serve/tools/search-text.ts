@@ -1,6 +1,6 @@
 /** Writes the answers of `search_tools`: signatures, calls and names, within their length. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { type DownServer, downText } from "../../tools/search/down-servers.ts";
 import { nameRepeatedTypes } from "../../tools/search/repeated-types.ts";
 import type { FoundTool, SearchResult } from "../../tools/search/search.ts";
@@ -35,22 +35,22 @@ export function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundT
 }
 
 /** One section for each need. A tool appears in full once, or else as a call once; a type of several tools is named once. */
-export function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, toolbox: Toolbox): string {
+export function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, app: App): string {
   const [first] = results;
   if (first && results.every(({ tools, others }) => tools.length + others.length === 0)) {
-    return [...unusable.lines, ...nothingFound(first, toolbox)].join("\n");
+    return [...unusable.lines, ...nothingFound(first, app)].join("\n");
   }
   const isDown = new Set(unusable.down.flatMap(({ server, isPast }) => (isPast ? [] : [server])));
   const whole = new Set(toolsIn(results).map(({ id }) => id));
   const called = new Set<string>();
-  const companions = detail === "signatures" ? neededCompanions(results, whole, toolbox) : noCompanions;
-  const maxChars = toolbox.config.limits.outputChars / results.length;
+  const companions = detail === "signatures" ? neededCompanions(results, whole, app) : noCompanions;
+  const maxChars = app.config.limits.outputChars / results.length;
   const fitting = results.map(({ query, tools, others, searched, noServerFor }) => {
     const likely = within(maxChars * shareOfLikely, tools, (tool) => textOf(tool, detail).length);
     const unlikely = others.filter(({ id }) => !whole.has(id) && !called.has(id) && !companions.ids.has(id));
     for (const { id } of unlikely) called.add(id);
     const calls = unlikely.map(
-      (tool) => `${briefCall(tool, toolbox.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`,
+      (tool) => `${briefCall(tool, app.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`,
     );
     const shown = within(maxChars * (1 - shareOfLikely), calls, (call) => call.length);
     const none = noServerFor ? [`No tool of ${searched} matches: none is for ${noServerFor.join(" or ")}.`] : [];
@@ -89,7 +89,7 @@ interface Companions {
 
 const noCompanions: Companions = { ids: new Set(), byTool: new Map() };
 
-function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: Toolbox): Companions {
+function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: App): Companions {
   const ids = new Set<string>();
   const byTool = new Map<string, string[]>();
   for (const { query, tools } of results) {
@@ -138,8 +138,8 @@ export function signatureLines(found: FoundTool): string {
   return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
 }
 
-function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
-  const { near, servers } = overview(query, toolbox.catalog);
+function nothingFound({ query, searched }: SearchResult, app: App): string[] {
+  const { near, servers } = overview(query, app.catalog);
   const shown = servers.slice(0, maxServersOfEmptyAnswer).map(({ server, tools, description }) => {
     const about = firstSentence(description, 60);
     return `${server} (${tools})${servers.length <= maxServersOfEmptyAnswer / 3 && about ? `: ${about}` : ""}`;
@@ -153,21 +153,21 @@ function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): stri
 }
 
 /** All tools once. Of several needs, each names the tools that it has found. */
-export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, toolbox: Toolbox): string {
-  const all = toolsIn(results).map((tool) => fullTool(tool, toolbox.catalog));
-  const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
+export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, app: App): string {
+  const all = toolsIn(results).map((tool) => fullTool(tool, app.catalog));
+  const { shown, left } = within(app.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));
   const [first] = results;
   const found = new Set(toolsIn(results).map(({ server }) => server));
   const textsOf = (servers: readonly DownServer[]) => servers.map((each) => [each.server, downText([each])] as const);
   const notCallable = textsOf(down.filter(({ server }) => found.has(server)));
-  const unknown = [...textsOf(down.filter(({ server }) => !toolbox.catalog.find(server))), ...notSearched];
+  const unknown = [...textsOf(down.filter(({ server }) => !app.catalog.find(server))), ...notSearched];
   return JSON.stringify({
     ...(notCallable.length > 0 ? { notCallable: Object.fromEntries(notCallable) } : {}),
     ...(unknown.length > 0 ? { notSearched: Object.fromEntries(unknown) } : {}),
     tools: shown,
     ...(needs.length > 1 ? { needs } : {}),
     ...(left > 0 ? { notShown: left } : {}),
-    ...(all.length === 0 && first ? overview(first.query, toolbox.catalog) : {}),
+    ...(all.length === 0 && first ? overview(first.query, app.catalog) : {}),
   });
 }

@@ -1,6 +1,6 @@
 /** The MCP tool `search_tools`: finds signatures by words. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 import { countFound, prepareSearch, type SearchResult, search } from "../../tools/search/search.ts";
@@ -100,41 +100,41 @@ function isOnlyFilters(query: string, servers: readonly string[]): boolean {
  */
 export async function callSearchTools(
   args: Record<string, unknown>,
-  toolbox: Toolbox,
+  app: App,
   signal: AbortSignal,
   { told = new Set() }: CallContext = {},
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
   const { needs, servers, isList, limit } = request;
-  const concerned = concernedBy(needs, servers, toolbox);
+  const concerned = concernedBy(needs, servers, app);
   if (concerned.problem !== undefined) return textResult(concerned.problem, true);
-  const problems = await toolbox.catalog.listMissing(signal, { only: concerned.servers });
-  await prepareSearch(toolbox.catalog);
+  const problems = await app.catalog.listMissing(signal, { only: concerned.servers });
+  await prepareSearch(app.catalog);
   const { filters } = concerned;
   const results = needs.map((need) =>
-    filters?.length === 0 ? nothing(need) : foundFor(need, limit, toolbox, filters),
+    filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters),
   );
   const isEmpty = toolsIn(results).length === 0;
   const asked = [...needs, ...servers].join(" ");
-  const unusable = unusableServers(toolbox, { asked, concerned, isEmpty, problems, told });
-  if (isEmpty && concerned.servers?.every((name) => !toolbox.catalog.find(name))) {
+  const unusable = unusableServers(app, { asked, concerned, isEmpty, problems, told });
+  if (isEmpty && concerned.servers?.every((name) => !app.catalog.find(name))) {
     return textResult(unusable.lines.join("\n") || "The user's policy allows none of its tools.", true);
   }
   const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
-  if (detail === "full") return textResult(fullText(results, unusable, toolbox));
+  if (detail === "full") return textResult(fullText(results, unusable, app));
   const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
   const lines = [
-    linesText(matches, detail, unusable, toolbox),
-    isList ? unlistedText({ ...request, servers: filters ?? [] }, results, toolbox) : "",
+    linesText(matches, detail, unusable, app),
+    isList ? unlistedText({ ...request, servers: filters ?? [] }, results, app) : "",
     detail === "names" && request.detail === undefined ? howToCall : "",
-    demoReminder(toolbox),
+    demoReminder(app),
   ];
   return textResult(lines.filter(Boolean).join("\n"));
 }
 
 /** A filter for a configured server whose tools are not known finds nothing. */
-function foundFor(need: string, limit: number, { catalog }: Toolbox, filters: readonly string[] = []): SearchResult {
+function foundFor(need: string, limit: number, { catalog }: App, filters: readonly string[] = []): SearchResult {
   try {
     return search(need, limit, catalog, filters);
   } catch (error) {
@@ -155,8 +155,8 @@ function isShort(results: readonly SearchResult[]): boolean {
 }
 
 /** How many tools the limit leaves out of a list, and how to see them. */
-function unlistedText({ needs, servers, limit }: Request, results: readonly SearchResult[], toolbox: Toolbox): string {
-  const count = countFound(needs[0]!, toolbox.catalog, servers) - toolsIn(results).length;
+function unlistedText({ needs, servers, limit }: Request, results: readonly SearchResult[], app: App): string {
+  const count = countFound(needs[0]!, app.catalog, servers) - toolsIn(results).length;
   if (count <= 0) return "";
   return `${count} more: ${limit < maxListedTools ? 'raise "limit"' : "add a query"}`;
 }

@@ -1,6 +1,6 @@
 /** What a search says about servers that are down or silent: each once in a session, and again if the search is about it. */
 
-import type { Toolbox } from "../../app/toolbox.ts";
+import type { App } from "../../app/app.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
 import { filtersOf } from "../../tools/search/query.ts";
@@ -17,7 +17,7 @@ export interface Concerned {
 }
 
 /** `servers` are filters for all needs. Names in code are accepted as well. */
-export function concernedBy(needs: readonly string[], servers: readonly string[], { catalog }: Toolbox): Concerned {
+export function concernedBy(needs: readonly string[], servers: readonly string[], { catalog }: App): Concerned {
   const nameOf = (written: string) => {
     const wanted = written.toLowerCase();
     const isMeant = (each: string | undefined) => each?.toLowerCase() === wanted;
@@ -66,8 +66,8 @@ export interface Unusable {
 }
 
 /** Notes in `told` what the answer tells. A server that has recovered may be told about again. */
-export function unusableServers(toolbox: Toolbox, { asked, concerned, isEmpty, problems, told }: Search): Unusable {
-  const all = downServers(toolbox);
+export function unusableServers(app: App, { asked, concerned, isEmpty, problems, told }: Search): Unusable {
+  const all = downServers(app);
   const isConcerned = (name: string) => concerned.servers?.includes(name) ?? true;
   const isNamed = (name: string) => concerned.servers !== undefined || isNamedIn(asked, name);
   const isDue = (name: string) => isConcerned(name) && (!told.has(name) || isNamed(name));

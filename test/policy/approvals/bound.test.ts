@@ -62,7 +62,7 @@ describe("a call that is made again after its process has ended", () => {
     await waiting.elsewhere.decide(row.id, yes);
     await waiting.reopen();
     const { asked, host } = new Person("no");
-    waiting.toolbox.pool.setHost({ responder: host });
+    waiting.app.pool.setHost({ responder: host });
     expect(await waiting.call(args)).toContain("did remove-it");
     expect(asked).toEqual([]);
     expect(await waiting.states()).toEqual(["approved"]);
@@ -82,7 +82,7 @@ describe("a call that is made again after its process has ended", () => {
     await waiting.elsewhere.decide(row.id, no);
     await waiting.reopen();
     expect(await waiting.call(args)).toBe("rec.remove-it was not called: the person said no");
-    waiting.toolbox.config.approvals.expireHours = 0.000_01;
+    waiting.app.config.approvals.expireHours = 0.000_01;
     await waiting.call(args, { execution: "e2" });
     await waiting.reopen();
     expect(await waiting.call(args, { execution: "e2" })).toContain("so the question has expired");

@@ -43,8 +43,8 @@ describe("five hundred approvals that expire together", () => {
     await longLog();
     await fill(500, Date.now() + 200);
     const expired = Promise.withResolvers<void>();
-    waiting.toolbox.approvals.onChange(async () => {
-      if ((await waiting.toolbox.approvals.open()).length === 0) expired.resolve();
+    waiting.app.approvals.onChange(async () => {
+      if ((await waiting.app.approvals.open()).length === 0) expired.resolve();
     });
     using longest = new LongestTurn();
     await expired.promise;
@@ -58,7 +58,7 @@ describe("five hundred approvals that expire together", () => {
 
   test("expire once if several processes look at the same moment", async () => {
     await fill(300, Date.now() - 1);
-    const looks = [waiting.elsewhere, waiting.toolbox.approvals, waiting.elsewhere];
+    const looks = [waiting.elsewhere, waiting.app.approvals, waiting.elsewhere];
     const seen = await Promise.all(looks.map((each) => each.open()));
     expect(seen).toEqual([[], [], []]);
     expect(waiting.audit().filter(({ decision }) => decision === "expired")).toHaveLength(300);
@@ -119,7 +119,7 @@ describe("large arguments of a call that waits", () => {
     const calls = Array.from({ length: 20 }, (_, call) => waiting.call({ call, text }, { call }));
     const rows = await waiting.rows(20);
     expect(JSON.stringify(rows).length).toBeLessThan(100_000);
-    for (let times = 0; times < 50; times++) await waiting.toolbox.approvals.isWaiting("e1");
+    for (let times = 0; times < 50; times++) await waiting.app.approvals.isWaiting("e1");
     for (const row of rows) expect(JSON.parse((await waiting.elsewhere.argumentsOf(row.id))!).text).toBe(text);
     for (const row of rows) await waiting.elsewhere.decide(row.id, yes);
     await Promise.all(calls);

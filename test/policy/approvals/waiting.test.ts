@@ -20,7 +20,7 @@ const always = { confirm: "always" };
 const did = "did remove-it";
 const person = async (...answers: (string | object)[]) => {
   const asked = new Person(...answers);
-  waiting.toolbox.pool.setHost({ responder: asked.host });
+  waiting.app.pool.setHost({ responder: asked.host });
   return asked;
 };
 
@@ -70,7 +70,7 @@ describe("a call that nobody can be asked about", () => {
 
   test("fails when its time is over", async () => {
     await waiting.open(always);
-    waiting.toolbox.config.approvals.expireHours = 0.000_1;
+    waiting.app.config.approvals.expireHours = 0.000_1;
     expect(await waiting.run("return rec.remove_it({})")).toMatchObject({
       error: {
         code: "POLICY_DENIED",
@@ -143,7 +143,7 @@ describe("a call that nobody can be asked about", () => {
     let holds = 0;
     const clock = { hold: () => void holds++, release: () => void holds-- };
     const made = { execution: "e1", call: 1, line: 1 };
-    const running = waiting.toolbox.pool.callTool("rec", "remove-it", {}, { made, clock });
+    const running = waiting.app.pool.callTool("rec", "remove-it", {}, { made, clock });
     await waiting.rows();
     expect(holds).toBe(1);
     await waiting.decide(yes);
@@ -154,8 +154,8 @@ describe("a call that nobody can be asked about", () => {
   test("fails at once if the config says so, if the front door cannot wait, and outside a program", async () => {
     const message = "rec.remove-it needs a person's confirmation, and nobody can be asked here";
     await waiting.open(always);
-    expect(await waiting.toolbox.pool.callTool("rec", "remove-it", {}).catch((error) => error.message)).toBe(message);
-    waiting.toolbox.config.approvals.wait = false;
+    expect(await waiting.app.pool.callTool("rec", "remove-it", {}).catch((error) => error.message)).toBe(message);
+    waiting.app.config.approvals.wait = false;
     expect(await waiting.call({})).toBe(message);
     waiting.waits = false;
     await waiting.reopen();
@@ -197,7 +197,7 @@ describe("a call with a host that asks", () => {
   test("is decided elsewhere while the host still asks, and the question there ends", async () => {
     await waiting.open(always);
     let ended = false;
-    waiting.toolbox.pool.setHost({
+    waiting.app.pool.setHost({
       responder: {
         capabilities: { elicitation: { form: {} } },
         elicit: async (_, { signal }) => {
@@ -225,7 +225,7 @@ describe("a call with a host that asks", () => {
 
   test("waits for a decision elsewhere if the host fails to ask", async () => {
     await waiting.open(always);
-    waiting.toolbox.pool.setHost({
+    waiting.app.pool.setHost({
       responder: {
         capabilities: { elicitation: { form: {} } },
         elicit: () => Promise.reject(new Error("no form today")),
@@ -358,7 +358,7 @@ test("listeners hear of rows that open and close, and of changes by other proces
   await waiting.open(always);
   const heard: string[] = [];
   let changes = 0;
-  waiting.toolbox.approvals.onRow(({ state, execution, call }) => heard.push(`${execution} ${call} ${state}`));
+  waiting.app.approvals.onRow(({ state, execution, call }) => heard.push(`${execution} ${call} ${state}`));
   const changed = Promise.withResolvers<void>();
   waiting.elsewhere.onChange(() => {
     changes += 1;
@@ -402,7 +402,7 @@ describe("the audit log", () => {
   test("has decisions about calls that could not wait", async () => {
     await waiting.open(always);
     await person("once", "no", { action: "cancel" });
-    for (let call = 0; call < 3; call++) await waiting.toolbox.pool.callTool("rec", "remove-it", {}).catch(() => {});
+    for (let call = 0; call < 3; call++) await waiting.app.pool.callTool("rec", "remove-it", {}).catch(() => {});
     expect(waiting.audit()).toMatchObject([
       { decision: "approved", tool: "remove-it", scope: "once", by: { place: "agent" } },
       { decision: "denied", tool: "remove-it" },

@@ -1,7 +1,7 @@
-/** A toolbox whose calls wait for decisions, and a second process that decides. */
+/** An app whose calls wait for decisions, and a second process that decides. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { auditFolder, storeFile } from "../../../src/config/locations.ts";
 import type { MadeCall } from "../../../src/policy/approval-queue.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
@@ -33,7 +33,7 @@ export class Waiting extends Recorded {
   }
 
   /** Begins without rows and without a log. */
-  override async open(...args: Parameters<Recorded["open"]>): Promise<Toolbox> {
+  override async open(...args: Parameters<Recorded["open"]>): Promise<App> {
     this.#opened += 1;
     await this.#elsewhere?.[Symbol.asyncDispose]();
     this.#elsewhere = undefined;
@@ -64,7 +64,7 @@ export class Waiting extends Recorded {
   async call(args: object, made: Partial<MadeCall> = {}, signal?: AbortSignal, tool = "remove-it"): Promise<string> {
     const place = { execution: "e1", call: 1, line: 3, ...made };
     try {
-      const result = await this.toolbox.pool.callTool("rec", tool, args, { made: place, signal });
+      const result = await this.app.pool.callTool("rec", tool, args, { made: place, signal });
       return JSON.stringify(result["content"]);
     } catch (error) {
       return (error as Error).message;

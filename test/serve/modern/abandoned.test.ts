@@ -1,6 +1,6 @@
 /** Hosts that answer late or never, and what ends with `serve`: programs, their calls, and the servers' processes. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { Toolbox } from "../../../src/app/toolbox.ts";
+import { App } from "../../../src/app/app.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
@@ -15,7 +15,7 @@ import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.t
 setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
-let toolbox: Toolbox;
+let app: App;
 let sandbox: Sandbox;
 let requests: ModernRequests;
 beforeEach(async () => {
@@ -24,17 +24,17 @@ beforeEach(async () => {
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
   sandbox = new Sandbox({ parkAfterMs: 0 });
-  toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
+  app = new App(config, sandbox, { env, cwd: folder.path, log: silentLog });
 });
 
 function open(answerMs: number): void {
   const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs };
-  requests = new ModernRequests(toolbox, limits, silentLog, () => false);
+  requests = new ModernRequests(app, limits, silentLog, () => false);
 }
 
 afterEach(async () => {
   await requests.close();
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   expect(await processesLeft(folder.path)).toEqual([]);
   folder[Symbol.dispose]();
 });

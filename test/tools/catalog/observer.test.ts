@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { generate } from "../../../src/tools/generate.ts";
@@ -33,12 +33,12 @@ function textsIn(path: string): string[] {
   ]);
 }
 
-async function run(source: string, toolbox: Toolbox): Promise<void> {
-  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true });
+async function run(source: string, app: App): Promise<void> {
+  expect(await execute({ source }, app)).toMatchObject({ ok: true });
 }
 
-const resultOf = (toolbox: Toolbox, tool: string) =>
-  /: (Promise<.*)$/.exec(search(`shop.${tool}`, 1, toolbox.catalog).tools[0]?.signature ?? "")?.[1];
+const resultOf = (app: App, tool: string) =>
+  /: (Promise<.*)$/.exec(search(`shop.${tool}`, 1, app.catalog).tools[0]?.signature ?? "")?.[1];
 
 /** A tool with these results; the argument `at` selects one. */
 const giving = (...results: object[]) => ({
@@ -100,17 +100,17 @@ describe("observed shapes", () => {
     folder.configure({
       shop: folder.offering("shop", { find: giving(text({ a: 1 }), text({ a: null, b: "x" }), text("no")) }),
     });
-    await using toolbox = await folder.open();
-    await run("await shop.find({ at: 0 })", toolbox);
-    expect(resultOf(toolbox, "find")).toBe("Promise<{ a: number }> /* observed */");
-    await run("await shop.find({ at: 1 }); await shop.find.raw({ at: 2 })", toolbox);
+    await using app = await folder.open();
+    await run("await shop.find({ at: 0 })", app);
+    expect(resultOf(app, "find")).toBe("Promise<{ a: number }> /* observed */");
+    await run("await shop.find({ at: 1 }); await shop.find.raw({ at: 2 })", app);
     const merged = "Promise<string | { a: number | null; b?: string }> /* observed */";
-    expect(resultOf(toolbox, "find")).toBe(merged);
-    const { content } = await callSearchTools({ query: "find" }, toolbox, new AbortController().signal);
+    expect(resultOf(app, "find")).toBe(merged);
+    const { content } = await callSearchTools({ query: "find" }, app, new AbortController().signal);
     expect(content).toMatchObject([{ text: expect.stringContaining(merged) }]);
-    const outcome = await execute({ source: `return tools.describe("shop.find")` }, toolbox);
+    const outcome = await execute({ source: `return tools.describe("shop.find")` }, app);
     expect(outcome).toMatchObject({ ok: true, value: { observed: { type: ["string", "object"] } } });
-    await toolbox.catalog.observer.flush();
+    await app.catalog.observer.flush();
     expect(readFileSync(join(folder.registry, "other", "shop", "find.ts"), "utf8")).toContain("/* observed */");
     await using other = await folder.open();
     expect(resultOf(other, "find")).toBe(merged);
@@ -121,9 +121,9 @@ describe("observed shapes", () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`tool_${at}`, giving(text("ok"))]));
     folder.configure({ shop: folder.offering("shop", { ...many, find: giving(text({ rows: [1] })) }) });
     {
-      await using toolbox = await folder.open();
-      await generate(toolbox);
-      await run("await shop.find({ at: 0 })", toolbox);
+      await using app = await folder.open();
+      await generate(app);
+      await run("await shop.find({ at: 0 })", app);
     }
     for (const name of ["find.ts", "server-global.d.ts"]) {
       const written = readFileSync(join(folder.registry, "other", "shop", name), "utf8");
@@ -142,12 +142,12 @@ describe("observed shapes", () => {
         legacy: giving({ toolResult: { a: 1 } }),
       }),
     });
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     await run(
       "await shop.fail({ at: 0 }).catch(() => {}); for (const tool of ['typed', 'image', 'empty']) await shop[tool]({ at: 0 })",
-      toolbox,
+      app,
     );
-    const results = ["fail", "typed", "image", "empty"].map((tool) => resultOf(toolbox, tool));
+    const results = ["fail", "typed", "image", "empty"].map((tool) => resultOf(app, tool));
     expect(results).toEqual([
       "Promise<unknown>",
       "Promise<{ a?: number }>",
@@ -160,13 +160,13 @@ describe("observed shapes", () => {
     const tools = { find: giving(structured({ a: 1 })), other: {} };
     folder.configure({ shop: folder.offering("shop", tools) });
     const see = async () => {
-      await using toolbox = await folder.open();
-      await generate(toolbox);
-      return resultOf(toolbox, "find");
+      await using app = await folder.open();
+      await generate(app);
+      return resultOf(app, "find");
     };
-    await using toolbox = await folder.open();
-    await run("await shop.find({ at: 0 })", toolbox);
-    await toolbox.catalog.observer.flush();
+    await using app = await folder.open();
+    await run("await shop.find({ at: 0 })", app);
+    await app.catalog.observer.flush();
     const observed = "Promise<{ a: number }> /* observed */";
     expect(await see()).toBe(observed);
     folder.offering("shop", { ...tools, more: {} });
@@ -202,7 +202,7 @@ describe("observed shapes", () => {
     const command = (name: string) => [...claudikinsCommand, "exec", "-e", `await shop.${name}({ at: 0 })`];
     const ended = await Promise.all(names.map((name) => runProgram(command(name), { cwd: folder.path })));
     expect(ended.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
-    // A toolbox that was open all the time.
+    // An app that was open all the time.
     expect(names.map((name) => resultOf(first, name))).toEqual(
       names.map((name) => `Promise<{ ${name}x: number }> /* observed */`),
     );
@@ -211,9 +211,9 @@ describe("observed shapes", () => {
   test("are not kept if observe is false, and gen removes those that were kept", async () => {
     const servers = { shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) };
     const go = async () => {
-      await using toolbox = await folder.open();
-      await run("await shop.find({ at: 0 })", toolbox);
-      return resultOf(toolbox, "find");
+      await using app = await folder.open();
+      await run("await shop.find({ at: 0 })", app);
+      return resultOf(app, "find");
     };
     folder.write("claudikins.json", { mcpServers: servers, observe: false });
     expect(await go()).toBe("Promise<unknown>");
@@ -223,8 +223,8 @@ describe("observed shapes", () => {
     expect(existsSync(observedFile())).toBe(true);
     folder.write("claudikins.json", { mcpServers: servers, observe: false });
     expect(await go()).toBe("Promise<unknown>");
-    await using toolbox = await folder.open();
-    await generate(toolbox);
+    await using app = await folder.open();
+    await generate(app);
     expect(textsIn(folder.registry).join("\n")).not.toContain("/* observed */");
     expect(existsSync(observedFile())).toBe(false);
   });
@@ -240,19 +240,19 @@ describe("observed shapes", () => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) });
     folder.write(".claudikins/registry/observed.json", "x");
     writeFileSync(observedFile(), damaged);
-    await using toolbox = await folder.open();
-    await run("await shop.find({ at: 0 })", toolbox);
-    expect(resultOf(toolbox, "find")).toContain("observed");
-    await toolbox.catalog.observer.flush();
+    await using app = await folder.open();
+    await run("await shop.find({ at: 0 })", app);
+    expect(resultOf(app, "find")).toContain("observed");
+    await app.catalog.observer.flush();
     expect(JSON.parse(readFileSync(observedFile(), "utf8"))).toMatchObject({ version: 1, servers: [{ name: "shop" }] });
   });
 
   test("are kept in this process if the registry cannot be written", async () => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) });
     folder.write(".claudikins/registry", "a file");
-    await using toolbox = await folder.open();
-    await run("await shop.find({ at: 0 })", toolbox);
-    expect(resultOf(toolbox, "find")).toContain("observed");
+    await using app = await folder.open();
+    await run("await shop.find({ at: 0 })", app);
+    expect(resultOf(app, "find")).toContain("observed");
   });
 });
 
@@ -323,11 +323,11 @@ describe("values", () => {
       return [shown, await tools.describe("shop.one"), await tools.list("shop")]`;
     const shown: string[] = [];
     {
-      await using toolbox = await folder.open();
-      const outcome = await execute({ source: code }, toolbox);
+      await using app = await folder.open();
+      const outcome = await execute({ source: code }, app);
       expect(outcome.ok).toBe(true);
-      const { content } = await callSearchTools({ query: "one" }, toolbox, new AbortController().signal);
-      shown.push(JSON.stringify(outcome), JSON.stringify(search("shop", 9, toolbox.catalog)), JSON.stringify(content));
+      const { content } = await callSearchTools({ query: "one" }, app, new AbortController().signal);
+      shown.push(JSON.stringify(outcome), JSON.stringify(search("shop", 9, app.catalog)), JSON.stringify(content));
     }
     expect(shown.at(-1)).toContain("observed");
     const kept = [...textsIn(folder.registry), ...shown].join("\n");
@@ -338,8 +338,8 @@ describe("values", () => {
   test("arguments that the result repeats are not fields of its shape", async () => {
     const balances = { ...giving(structured({ anna: 3, bert: 5 })), inputSchema: { type: "object" } };
     folder.configure({ shop: folder.offering("shop", { balances }) });
-    await using toolbox = await folder.open();
-    await run(`await shop.balances({ at: 0, users: ["anna", "bert"] })`, toolbox);
-    expect(resultOf(toolbox, "balances")).toBe("Promise<Record<string, number>> /* observed */");
+    await using app = await folder.open();
+    await run(`await shop.balances({ at: 0, users: ["anna", "bert"] })`, app);
+    expect(resultOf(app, "balances")).toBe("Promise<Record<string, number>> /* observed */");
   });
 });

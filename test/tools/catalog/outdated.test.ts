@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { generate } from "../../../src/tools/generate.ts";
@@ -23,17 +23,17 @@ afterEach(() => folder[Symbol.dispose]());
 const never = new AbortController().signal;
 
 async function gen(): Promise<void> {
-  await using toolbox = await folder.open();
-  await generate(toolbox);
+  await using app = await folder.open();
+  await generate(app);
 }
 
-async function run(source: string, toolbox: Toolbox): Promise<unknown> {
-  const outcome = await execute({ source }, toolbox);
+async function run(source: string, app: App): Promise<unknown> {
+  const outcome = await execute({ source }, app);
   return outcome.ok ? outcome.value : outcome.error;
 }
 
-async function found(query: string, toolbox: Toolbox): Promise<string> {
-  const { content } = await callSearchTools({ query }, toolbox, never);
+async function found(query: string, app: App): Promise<string> {
+  const { content } = await callSearchTools({ query }, app, never);
   return (content[0] as { text: string }).text;
 }
 
@@ -52,12 +52,12 @@ test("a server whose entry has changed is found with its old tools, and is liste
   folder.configure({ shop: folder.offering("shop", { refund: {} }) });
   await gen();
   folder.configure({ shop: folder.offering("other", { refund: {}, weigh_parcel: {} }) });
-  await using toolbox = await folder.open();
-  expect(await found("refund", toolbox)).toContain("shop.refund");
-  expect(toolbox.catalog.freshness("shop")).toBe("outdated");
-  await toolbox.catalog.tools("shop");
-  expect(toolbox.catalog.freshness("shop")).toBe("listed");
-  expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
+  await using app = await folder.open();
+  expect(await found("refund", app)).toContain("shop.refund");
+  expect(app.catalog.freshness("shop")).toBe("outdated");
+  await app.catalog.tools("shop");
+  expect(app.catalog.freshness("shop")).toBe("listed");
+  expect(await found("weigh parcel", app)).toContain("shop.weigh_parcel");
   expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
 });
 
@@ -66,10 +66,10 @@ test("a server that cannot be listed is found with its old tools, and a later se
   folder.configure({ shop: good });
   await gen();
   folder.configure({ shop: { ...good, args: [...fixture("crash-on-start").args] } });
-  await using toolbox = await folder.open();
-  expect(await found("refund", toolbox)).toContain("shop.refund");
-  await toolbox.catalog.tools("shop").catch(() => {});
-  const text = await found("refund", toolbox);
+  await using app = await folder.open();
+  expect(await found("refund", app)).toContain("shop.refund");
+  await app.catalog.tools("shop").catch(() => {});
+  const text = await found("refund", app);
   expect(text).toContain("shop.refund");
   expect(text).toContain("Down: shop did not start: ");
   expect(onDisk("shop")).toEqual(["refund"]);
@@ -79,11 +79,11 @@ test("a server that a call has started is listed again", async () => {
   folder.configure({ shop: folder.offering("shop", { refund: {}, old: {} }) });
   await gen();
   folder.offering("shop", { refund: {}, weigh_parcel: {} });
-  await using toolbox = await folder.open();
-  expect(await run("return (await shop.refund()).name", toolbox)).toBe("refund");
+  await using app = await folder.open();
+  expect(await run("return (await shop.refund()).name", app)).toBe("refund");
   await known("shop", "weigh_parcel");
   expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
-  expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
+  expect(await found("weigh parcel", app)).toContain("shop.weigh_parcel");
 });
 
 test("a server is listed once per connection", async () => {
@@ -94,13 +94,13 @@ test("a server is listed once per connection", async () => {
     // The server is unknown, so the program lists it.
     expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, first)).toBe(1);
   }
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   for (let count = 0; count < 3; count++) {
-    expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, toolbox)).toBe(1);
+    expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, app)).toBe(1);
   }
-  await toolbox.pool.release("shop");
-  expect(toolbox.pool.state("shop").state).toBe("idle");
-  expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, toolbox)).toBe(1);
+  await app.pool.release("shop");
+  expect(app.pool.state("shop").state).toBe("idle");
+  expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, app)).toBe(1);
 });
 
 test.each([
@@ -117,8 +117,8 @@ test.each([
   folder.configure({ shop: { ...offering, ...before } });
   await gen();
   folder.configure({ shop: { ...offering, ...after } });
-  await using toolbox = await folder.open();
-  const { catalog } = toolbox;
+  await using app = await folder.open();
+  const { catalog } = app;
   expect(catalog.find("shop") !== undefined).toBe(isComplete);
   expect(search("weigh", 5, catalog).outdated).toEqual(isComplete ? [] : ["shop"]);
   // The files of the generated API are written again when the server is listed.

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { networkFixture } from "../../support/network.ts";
 import { fixture, memory } from "../../support/servers.ts";
@@ -18,8 +18,8 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 /** The value of a program that succeeds. */
-async function run(source: string, toolbox: Toolbox): Promise<unknown> {
-  const outcome = await execute({ source }, toolbox);
+async function run(source: string, app: App): Promise<unknown> {
+  const outcome = await execute({ source }, app);
   expect(outcome).toMatchObject({ ok: true });
   return outcome.ok && outcome.value;
 }
@@ -43,24 +43,24 @@ describe("freshness", () => {
   test("the revision that a server spoke is stored, and known before the next process connects to it", async () => {
     folder.configure({ newer: fixture("modern", "reject"), older: folder.offering("shop", tool("go")) });
     {
-      await using toolbox = await folder.open();
-      await Promise.all(["newer", "older"].map((server) => toolbox.catalog.tools(server)));
-      await toolbox.catalog.writeIndex();
+      await using app = await folder.open();
+      await Promise.all(["newer", "older"].map((server) => app.catalog.tools(server)));
+      await app.catalog.writeIndex();
     }
-    await using toolbox = await folder.open();
-    const revisions = ["newer", "older"].map((server) => toolbox.catalog.find(server)?.protocol);
+    await using app = await folder.open();
+    const revisions = ["newer", "older"].map((server) => app.catalog.find(server)?.protocol);
     expect(revisions).toEqual(["2026-07-28", "2025-11-25"]);
   });
 
   test("a stored server is outdated once its entry has changed, and is shown but does not count", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.tools("shop");
+      await using app = await folder.open();
+      await app.catalog.tools("shop");
     }
     folder.configure({ shop: { ...folder.offering("other", tool("go")), category: "mine" } });
-    await using toolbox = await folder.open();
-    const { catalog } = toolbox;
+    await using app = await folder.open();
+    const { catalog } = app;
     expect([catalog.freshness("shop"), catalog.find("shop"), catalog.missingServers()]).toEqual([
       "outdated",
       undefined,
@@ -75,39 +75,39 @@ describe("tools", () => {
   test("asks a server, and the next process takes what is stored without asking", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
-      await using toolbox = await folder.open();
-      expect((await toolbox.catalog.tools("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
-      expect(toolbox.pool.state("shop").state).toBe("ready");
+      await using app = await folder.open();
+      expect((await app.catalog.tools("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
+      expect(app.pool.state("shop").state).toBe("ready");
     }
-    await using toolbox = await folder.open();
-    expect(toolbox.catalog.findWithDenied("shop")?.tools.map(({ name }) => name)).toEqual(["go"]);
-    expect((await toolbox.catalog.tools("shop", { freshAs: "stored" })).tools.length).toBe(1);
-    expect(toolbox.pool.state("shop").state).toBe("idle");
+    await using app = await folder.open();
+    expect(app.catalog.findWithDenied("shop")?.tools.map(({ name }) => name)).toEqual(["go"]);
+    expect((await app.catalog.tools("shop", { freshAs: "stored" })).tools.length).toBe(1);
+    expect(app.pool.state("shop").state).toBe("idle");
     folder.offering("shop", { go: {}, come: {} });
-    expect((await toolbox.catalog.tools("shop", { freshAs: "listed" })).tools.length).toBe(2);
-    expect(toolbox.pool.state("shop").state).toBe("ready");
-    await toolbox.pool.release("shop");
-    await toolbox.catalog.tools("shop", { freshAs: "listed" });
-    expect(toolbox.pool.state("shop").state).toBe("idle");
-    await toolbox.catalog.tools("shop");
-    expect(toolbox.pool.state("shop").state).toBe("ready");
+    expect((await app.catalog.tools("shop", { freshAs: "listed" })).tools.length).toBe(2);
+    expect(app.pool.state("shop").state).toBe("ready");
+    await app.pool.release("shop");
+    await app.catalog.tools("shop", { freshAs: "listed" });
+    expect(app.pool.state("shop").state).toBe("idle");
+    await app.catalog.tools("shop");
+    expect(app.pool.state("shop").state).toBe("ready");
   });
 
   test("waits for a silent server only as long as the caller says", async () => {
     folder.configure({ shop: fixture("lists", "silent") });
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     const wait = { freshAs: "stored", waitMs: 50 } as const;
-    await expect(toolbox.catalog.tools("shop", wait)).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(app.catalog.tools("shop", wait)).rejects.toMatchObject({ code: "CANCELLED" });
   });
 });
 
 describe("list with isDry", () => {
   test("compares the answer with the stored server and changes nothing", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
-    await using toolbox = await folder.open();
-    const { server, before } = await toolbox.catalog.list("shop", { isDry: true });
+    await using app = await folder.open();
+    const { server, before } = await app.catalog.list("shop", { isDry: true });
     expect([server.tools.map(({ name }) => name), before]).toEqual([["go"], undefined]);
-    expect(toolbox.catalog.find("shop")).toBeUndefined();
+    expect(app.catalog.find("shop")).toBeUndefined();
     expect(existsSync(join(folder.registry, "index.json"))).toBe(false);
   });
 });
@@ -118,8 +118,8 @@ describe("denied tools", () => {
     folder.configure({ shop: entry });
     const names = (server?: { tools: { name: string }[] }) => server?.tools.map(({ name }) => name);
     {
-      await using toolbox = await folder.open();
-      const { catalog } = toolbox;
+      await using app = await folder.open();
+      const { catalog } = app;
       expect(names(await catalog.tools("shop"))?.sort()).toEqual(["go", "refund"]);
       expect(names(catalog.find("shop"))).toEqual(["go"]);
       expect(names(catalog.findWithDenied("shop"))).toEqual(["go", "refund"]);
@@ -134,8 +134,8 @@ describe("denied tools", () => {
       shop: { ...folder.offering("shop", tool("go")), deny: ["*"] },
       open: folder.offering("open", tool("go")),
     });
-    await using toolbox = await folder.open();
-    const { catalog } = toolbox;
+    await using app = await folder.open();
+    const { catalog } = app;
     expect([catalog.isClosed("shop"), catalog.isClosed("open")]).toEqual([true, false]);
     expect([catalog.missingServers(), catalog.openServers()]).toEqual([["open"], ["open"]]);
   });
@@ -147,51 +147,51 @@ describe("listMissing", () => {
       shop: folder.offering("shop", tool("go")),
       lacking: { ...folder.offering("lacking", tool("go")), env: { TOKEN: "${NO_SUCH_VARIABLE}" } },
     });
-    await using toolbox = await folder.open();
-    const problems = await toolbox.catalog.listMissing(never());
+    await using app = await folder.open();
+    const problems = await app.catalog.listMissing(never());
     expect([...problems.keys()]).toEqual(["lacking"]);
     expect(problems.get("lacking")).toContain("NO_SUCH_VARIABLE");
-    expect(toolbox.catalog.freshness("shop")).toBe("listed");
-    expect((await toolbox.catalog.listMissing(never())).size).toBe(1);
+    expect(app.catalog.freshness("shop")).toBe("listed");
+    expect((await app.catalog.listMissing(never())).size).toBe(1);
   });
 
   test("with waitForOutdated, outdated servers are listed before it resolves", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.tools("shop");
+      await using app = await folder.open();
+      await app.catalog.tools("shop");
     }
     folder.configure({ shop: { ...folder.offering("shop", tool("come")), category: "mine" } });
-    await using toolbox = await folder.open();
-    await toolbox.catalog.listMissing(never(), { waitForOutdated: true });
-    expect(toolbox.catalog.find("shop")?.tools.map(({ name }) => name)).toEqual(["come"]);
+    await using app = await folder.open();
+    await app.catalog.listMissing(never(), { waitForOutdated: true });
+    expect(app.catalog.find("shop")?.tools.map(({ name }) => name)).toEqual(["come"]);
   });
 });
 
 describe("changes", () => {
   test("listeners hear of each server that is listed, in all catalogs that share the stored tools", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
-    await using toolbox = await folder.open();
-    await using session = toolbox.withOwnPool();
+    await using app = await folder.open();
+    await using session = app.withOwnPool();
     const heard: string[] = [];
-    toolbox.catalog.onChange((server) => heard.push(`own ${server}`));
+    app.catalog.onChange((server) => heard.push(`own ${server}`));
     session.catalog.onChange((server) => heard.push(`shared ${server}`));
     await session.catalog.tools("shop");
     expect(heard.sort()).toEqual(["own shop", "shared shop"]);
-    expect(toolbox.catalog.find("shop")).toBeDefined();
+    expect(app.catalog.find("shop")).toBeDefined();
     // Only the catalog that asked has listed the server itself.
-    expect([session.catalog.freshness("shop"), toolbox.catalog.freshness("shop")]).toEqual(["listed", "stored"]);
+    expect([session.catalog.freshness("shop"), app.catalog.freshness("shop")]).toEqual(["listed", "stored"]);
   });
 
   test("prune forgets the servers that the config no longer has, and removes their files", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")), gone: folder.offering("gone", tool("go")) });
     {
-      await using toolbox = await folder.open();
-      await Promise.all(["shop", "gone"].map((server) => toolbox.catalog.tools(server)));
+      await using app = await folder.open();
+      await Promise.all(["shop", "gone"].map((server) => app.catalog.tools(server)));
     }
     folder.configure({ shop: folder.offering("shop", tool("go")) });
-    await using toolbox = await folder.open();
-    expect(toolbox.catalog.forgetRemoved().map(({ name }) => name)).toEqual(["gone"]);
+    await using app = await folder.open();
+    expect(app.catalog.forgetRemoved().map(({ name }) => name)).toEqual(["gone"]);
     expect(existsSync(join(folder.registry, "other", "gone", "go.ts"))).toBe(true);
     await using again = await folder.open();
     expect(await again.catalog.prune()).toEqual(["gone"]);
@@ -203,12 +203,12 @@ describe("changes", () => {
 describe("listing a server", () => {
   test("concurrent callers share one answer, and a caller that gives up ends it for no other", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     const controller = new AbortController();
-    const impatient = toolbox.catalog.list("shop", { signal: controller.signal });
+    const impatient = app.catalog.list("shop", { signal: controller.signal });
     const [first, second] = [
-      toolbox.catalog.list("shop"),
-      toolbox.catalog.list("shop", { signal: AbortSignal.timeout(60_000) }),
+      app.catalog.list("shop"),
+      app.catalog.list("shop", { signal: AbortSignal.timeout(60_000) }),
     ];
     controller.abort();
     await expect(impatient).rejects.toMatchObject({ code: "CANCELLED", message: "tools/list of shop was cancelled" });
@@ -218,10 +218,10 @@ describe("listing a server", () => {
 
   test("a program that names an unknown server can call it, and the server is stored afterwards", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")), unused: fixture("never-starts", folder.path) });
-    await using toolbox = await folder.open();
-    expect(toolbox.catalog.missingServers()).toEqual(["shop", "unused"]);
-    expect(await run("return (await shop.go({ a: 1 })).arguments", toolbox)).toEqual({ a: 1 });
-    expect(toolbox.catalog.missingServers()).toEqual(["unused"]);
+    await using app = await folder.open();
+    expect(app.catalog.missingServers()).toEqual(["shop", "unused"]);
+    expect(await run("return (await shop.go({ a: 1 })).arguments", app)).toEqual({ a: 1 });
+    expect(app.catalog.missingServers()).toEqual(["unused"]);
     await using next = await folder.open();
     expect(next.catalog.find("shop")?.tools.length).toBe(1);
   });
@@ -229,21 +229,21 @@ describe("listing a server", () => {
   test("a program can call servers even if the registry cannot be written", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     folder.write(".claudikins/registry", "a file");
-    await using toolbox = await folder.open();
-    expect(await run("return (await shop.go()).name", toolbox)).toBe("go");
+    await using app = await folder.open();
+    expect(await run("return (await shop.go()).name", app)).toBe("go");
   });
 
   test("a stored server counts until its entry changes; values of variables do not matter", async () => {
     const entry = folder.offering("shop", tool("go"));
     const known = async (more: object) => {
       folder.configure({ shop: { ...entry, ...more } });
-      await using toolbox = await folder.open();
-      return toolbox.catalog.find("shop") !== undefined;
+      await using app = await folder.open();
+      return app.catalog.find("shop") !== undefined;
     };
     folder.configure({ shop: { ...entry, env: { TOKEN: "a" } } });
     {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.list("shop");
+      await using app = await folder.open();
+      await app.catalog.list("shop");
     }
     expect(await known({ env: { TOKEN: "b" } })).toBe(true);
     expect(await known({ env: { TOKEN: "a" }, callTimeoutMs: 5 })).toBe(true);
@@ -258,13 +258,13 @@ describe("listing a server", () => {
     const entry = { url: `http://127.0.0.1:${server.port}/mcp`, headers: { "X-Token": "a" } };
     folder.configure({ far: entry });
     {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.list("far");
+      await using app = await folder.open();
+      await app.catalog.list("far");
     }
     const known = async (more: object) => {
       folder.configure({ far: { ...entry, ...more } });
-      await using toolbox = await folder.open();
-      return toolbox.catalog.find("far") !== undefined;
+      await using app = await folder.open();
+      return app.catalog.find("far") !== undefined;
     };
     expect(await known({ headers: { "X-Token": "b" } })).toBe(true);
     expect(await known({ startTimeoutMs: 5 })).toBe(true);
@@ -277,8 +277,8 @@ describe("listing a server", () => {
 test("a well-known server without a category in its entry has that of the server catalog", async () => {
   const entry = memory(join(folder.path, "memory.jsonl"));
   folder.configure({ notes: entry, own: { ...entry, category: "mine" }, shop: folder.offering("shop", tool("go")) });
-  await using toolbox = await folder.open();
-  const synced = await Promise.all(["notes", "own", "shop"].map((name) => toolbox.catalog.list(name)));
+  await using app = await folder.open();
+  const synced = await Promise.all(["notes", "own", "shop"].map((name) => app.catalog.list(name)));
   expect(synced.map(({ server }) => server)).toMatchObject([
     { category: "knowledge", folder: "knowledge/notes" },
     { category: "mine", folder: "mine/own" },

@@ -19,17 +19,17 @@ test("a new tool and changed arguments of a server are accepted, although the re
   await using first = await folder.open();
   await first.catalog.list("shop");
   folder.offering("shop", { one: two, two });
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   const source = "return [await shop.two({}), await shop.one({ b: 'x' })].map(({ name }) => name)";
-  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: ["two", "one"] });
+  expect(await execute({ source }, app)).toMatchObject({ ok: true, value: ["two", "one"] });
 });
 
 test("code that is wrong for the server's current tools is refused, and no tool is called", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
   await using first = await folder.open();
   await first.catalog.list("shop");
-  await using toolbox = await folder.open();
-  expect(await execute({ source: "await shop.one({ a: 'x' });\nawait shop.three({})" }, toolbox)).toMatchObject({
+  await using app = await folder.open();
+  expect(await execute({ source: "await shop.one({ a: 'x' });\nawait shop.three({})" }, app)).toMatchObject({
     ok: false,
     reason: "check",
     error: { name: "CheckError", code: "TOOL_NOT_FOUND", line: 2, message: 'shop has no tool "three". Its tools: one' },
@@ -39,8 +39,8 @@ test("code that is wrong for the server's current tools is refused, and no tool 
 
 test("the config can turn the check off", async () => {
   folder.write("claudikins.json", { mcpServers: { shop: folder.offering("shop", { one }) }, check: "off" });
-  await using toolbox = await folder.open();
-  expect(await execute({ source: "return (await shop.one({})).name" }, toolbox)).toMatchObject({
+  await using app = await folder.open();
+  expect(await execute({ source: "return (await shop.one({})).name" }, app)).toMatchObject({
     ok: true,
     value: "one",
   });
@@ -48,8 +48,8 @@ test("the config can turn the check off", async () => {
 
 test("computed arguments are compared with the schema before they are sent", async () => {
   folder.configure({ shop: folder.offering("shop", { one }) });
-  await using toolbox = await folder.open();
-  expect(await execute({ source: "const args: any = { a: 5 };\nawait shop.one(args);" }, toolbox)).toMatchObject({
+  await using app = await folder.open();
+  expect(await execute({ source: "const args: any = { a: 5 };\nawait shop.one(args);" }, app)).toMatchObject({
     ok: false,
     reason: "threw",
     error: {
@@ -67,7 +67,7 @@ test("computed arguments are compared with the server's current schema if the re
   await using first = await folder.open();
   await first.catalog.list("shop");
   folder.offering("shop", { one: two });
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   const source = "const args: any = { b: 'x' };\nreturn (await shop.one(args)).arguments";
-  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: { b: "x" } });
+  expect(await execute({ source }, app)).toMatchObject({ ok: true, value: { b: "x" } });
 });

@@ -37,9 +37,9 @@ describe("many servers", () => {
 
   test("are asked by gen a few at a time, and ended before gen ends", async () => {
     configureMany(count);
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     const running: number[] = [];
-    const { servers } = await generate(toolbox, {
+    const { servers } = await generate(app, {
       onServer: () => void running.push(processesWith(join(folder.path, "lists")).length),
     });
     expect(servers.filter(({ tools, problem }) => tools === 1 && !problem).length).toBe(count);
@@ -50,11 +50,11 @@ describe("many servers", () => {
 
   test("are all asked by the first search, and those above the limit are stopped", async () => {
     configureMany(count);
-    await using toolbox = await folder.open();
-    const { content } = await callSearchTools({ query: "tool-7" }, toolbox, never);
+    await using app = await folder.open();
+    const { content } = await callSearchTools({ query: "tool-7" }, app, never);
     expect(content).toMatchObject([{ text: expect.stringContaining("tool_7") }]);
-    expect(toolbox.catalog.missingServers()).toEqual([]);
-    const ready = [...toolbox.pool.states().values()].filter(({ state }) => state === "ready");
+    expect(app.catalog.missingServers()).toEqual([]);
+    const ready = [...app.pool.states().values()].filter(({ state }) => state === "ready");
     expect(ready.length).toBeWithin(1, listedAtOnce + 1);
     await using next = await folder.open();
     expect(next.catalog.missingServers()).toEqual([]);
@@ -67,11 +67,11 @@ describe("many servers", () => {
       Array.from({ length: listedAtOnce }, (_, index) => [`a${index}`, fixture("lists", "silent", folder.path)]),
     );
     folder.configure({ ...hanging, ...mcpServers });
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     const controller = new AbortController();
-    const searching = callSearchTools({ query: "tool" }, toolbox, controller.signal);
-    await eventually(() => toolbox.catalog.missingServers().length <= listedAtOnce);
-    expect(toolbox.catalog.missingServers()).toEqual(Object.keys(hanging));
+    const searching = callSearchTools({ query: "tool" }, app, controller.signal);
+    await eventually(() => app.catalog.missingServers().length <= listedAtOnce);
+    expect(app.catalog.missingServers()).toEqual(Object.keys(hanging));
     controller.abort();
     await searching;
   });
@@ -81,8 +81,8 @@ describe("a registry with many tools", () => {
   const kept = () => join(folder.registry, "search.json");
   const many = () => Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`tool-${index}`, {}]));
   const genned = async () => {
-    await using toolbox = await folder.open();
-    await generate(toolbox);
+    await using app = await folder.open();
+    await generate(app);
   };
 
   test("has a search index that gen writes and the next search reads", async () => {
@@ -93,8 +93,8 @@ describe("a registry with many tools", () => {
     await genned();
     expect(statSync(kept()).ino).not.toBe(made.ino);
     const { ino, mtimeMs } = statSync(kept());
-    await using toolbox = await folder.open();
-    expect(search("archive parcels", 1, toolbox.catalog).tools.map(({ id }) => id)).toEqual(["shop.archive_parcels"]);
+    await using app = await folder.open();
+    expect(search("archive parcels", 1, app.catalog).tools.map(({ id }) => id)).toEqual(["shop.archive_parcels"]);
     expect(statSync(kept())).toMatchObject({ ino, mtimeMs });
   });
 

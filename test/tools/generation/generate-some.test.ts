@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 async function gen(options?: GenerateOptions): Promise<GenerateReport> {
-  await using toolbox = await folder.open();
-  return await generate(toolbox, options);
+  await using app = await folder.open();
+  return await generate(app, options);
 }
 
 /** Leaves out the files that every server has beside its index, and the declarations for programs. */
@@ -26,8 +26,8 @@ const matters = (name: string) => !/\/(?:client|example)\.ts$|\.d\.ts$/.test(nam
 
 /** What gen would change, such as `stale other/shop/list.ts`. */
 async function differences(options?: GenerateOptions): Promise<string[]> {
-  await using toolbox = await folder.open();
-  const { servers, differences: others } = await checkRegistry(toolbox, options);
+  await using app = await folder.open();
+  const { servers, differences: others } = await checkRegistry(app, options);
   return [...servers.flatMap((server) => server.differences), ...others]
     .map(({ path, state }) => `${state} ${path.slice(folder.registry.length + 1)}`)
     .filter(matters);
@@ -50,8 +50,8 @@ const everything = () =>
 
 describe("chosenServers", () => {
   const chosen = async (servers: string[], categories: string[] = []) => {
-    await using toolbox = await folder.open();
-    return await chosenServers(toolbox.config, { servers, categories });
+    await using app = await folder.open();
+    return await chosenServers(app.config, { servers, categories });
   };
   beforeEach(() => {
     folder.configure({
@@ -237,8 +237,8 @@ describe("gen --check", () => {
     folder.configure({ shop: folder.offering("shop", { a: {} }) });
     await gen();
     rmSync(join(folder.path, "tools", "shop.json"));
-    await using toolbox = await folder.open();
-    expect(await checkRegistry(toolbox)).toMatchObject({
+    await using app = await folder.open();
+    expect(await checkRegistry(app)).toMatchObject({
       servers: [{ server: "shop", tools: 0, differences: [], problem: { code: "SERVER_UNAVAILABLE" } }],
       differences: [],
     });

@@ -18,8 +18,8 @@ afterEach(() => folder[Symbol.dispose]());
 
 /** Runs gen like a separate command; returns its report without times and without paths of this machine. */
 async function gen(): Promise<GenerateReport> {
-  await using toolbox = await folder.open();
-  const report = await generate(toolbox);
+  await using app = await folder.open();
+  const report = await generate(app);
   return JSON.parse(JSON.stringify(report).replaceAll(folder.path, "PROJECT"), (key, value) =>
     key === "durationMs" ? 0 : value,
   );
@@ -36,8 +36,8 @@ const inShop = (path: string, ...tools: string[]) =>
   ["client", "example", "index", ...tools].map((name) => `${path}/${name}.ts`);
 
 async function found(query: string): Promise<string[]> {
-  await using toolbox = await folder.open();
-  return search(query, 10, toolbox.catalog).tools.map(({ id }) => id);
+  await using app = await folder.open();
+  return search(query, 10, app.catalog).tools.map(({ id }) => id);
 }
 
 const nothing = { tools: 0, durationMs: 0, written: 0, removed: 0, collisions: [], kept: [] };

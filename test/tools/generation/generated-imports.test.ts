@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { fixture } from "../../support/servers.ts";
 import { type Project, project } from "./project.ts";
@@ -11,21 +11,21 @@ import { type Project, project } from "./project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeEach(async () => {
   folder = project();
   const seen = { ...fixture("seen", folder.path), category: "test" };
   folder.configure({ seen, "odd name": { ...seen, description: "another one" } });
-  toolbox = await folder.open();
-  await Promise.all(["seen", "odd name"].map((name) => toolbox.catalog.list(name)));
+  app = await folder.open();
+  await Promise.all(["seen", "odd name"].map((name) => app.catalog.list(name)));
 });
 afterEach(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function run(source: string) {
-  const outcome = await execute({ source }, toolbox);
+  const outcome = await execute({ source }, app);
   const { calls } = outcome.receipt;
   return outcome.ok ? { value: outcome.value, calls } : { error: outcome.error, calls };
 }
@@ -57,12 +57,12 @@ test("a generated file can be imported with any form of its path", async () => {
 });
 
 test("a generated file can be imported by the path that a program on disk uses, relative or absolute", async () => {
-  const { registry } = toolbox.config.folders;
+  const { registry } = app.config.folders;
   for (const base of ["./.claudikins/registry", "../../.claudikins/registry", registry, pathToFileURL(registry).href]) {
     const source = `import { wait } from "${base}/test/seen/index.ts";
       import { structured } from "${base}/test/seen/structured.ts";
       console.log(JSON.stringify([await wait({ ms: 1 }), await structured({})]));`;
-    const outcome = await execute({ source }, toolbox);
+    const outcome = await execute({ source }, app);
     expect([base, outcome.ok, outcome.logs]).toEqual([
       base,
       true,

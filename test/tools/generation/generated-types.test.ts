@@ -24,12 +24,12 @@ beforeAll(async () => {
     memory: memory(join(folder.path, "memory.json")),
     thinking: sequentialThinking(),
   });
-  await using toolbox = await folder.open();
-  const { servers } = await generate(toolbox);
+  await using app = await folder.open();
+  const { servers } = await generate(app);
   expect(servers.filter(({ problem, tools }) => problem || tools === 0)).toEqual([]);
   // Some results are observed, and get a type from that.
   const source = "await everything['get-sum']({ a: 1, b: 2 }); await files.list_allowed_directories(); 1";
-  expect(await execute({ source, limits: { timeoutMs: 60_000 } }, toolbox)).toMatchObject({ ok: true });
+  expect(await execute({ source, limits: { timeoutMs: 60_000 } }, app)).toMatchObject({ ok: true });
 });
 afterAll(() => folder[Symbol.dispose]());
 

@@ -66,8 +66,8 @@ beforeAll(async () => {
   folder = project();
   const odd = folder.offering("odd", oddTools);
   folder.configure({ demo: demo(), ...Object.fromEntries(oddNames.map((name) => [name, odd])) });
-  await using toolbox = await folder.open();
-  const { servers } = await generate(toolbox);
+  await using app = await folder.open();
+  const { servers } = await generate(app);
   expect(servers.filter(({ problem, tools }) => problem || tools === 0)).toEqual([]);
 });
 afterAll(() => folder[Symbol.dispose]());
@@ -194,13 +194,13 @@ test("wrong arguments, tools, results and servers are type errors, each in its l
 });
 
 test("TypeScript knows every global of the sandbox, and the members of our own ones", async () => {
-  await using toolbox = await folder.open();
+  await using app = await folder.open();
   const source = `
     const namesOf = (value) => Object.getOwnPropertyNames(value).filter((name) => !name.startsWith("__") || name.endsWith("name"));
     const servers = await tools.list();
     const own = namesOf(globalThis).filter((name) => typeof globalThis[name]?.list_resources !== "function");
     return [...own, ...Object.entries({ tools, console, process, servers: {} }).flatMap(([name, value]) => namesOf(value).map((key) => name + "." + key))]`;
-  const outcome = await execute({ source }, toolbox);
+  const outcome = await execute({ source }, app);
   if (!outcome.ok) throw new Error(outcome.error.message);
   const names = outcome.value as string[];
   expect(names.length).toBeGreaterThan(100);
@@ -259,13 +259,13 @@ describe("the files", () => {
 
   async function generateIn(of: Project, servers: Record<string, object>): Promise<void> {
     of.configure(servers);
-    await using toolbox = await of.open();
-    await generate(toolbox);
+    await using app = await of.open();
+    await generate(app);
   }
 
   async function differences(): Promise<string[]> {
-    await using toolbox = await own.open();
-    const { servers, differences: others } = await checkRegistry(toolbox);
+    await using app = await own.open();
+    const { servers, differences: others } = await checkRegistry(app);
     const all = [...servers.flatMap((server) => server.differences), ...others];
     return all.map(({ path, state }) => `${state} ${relative(own.registry, path)}`);
   }
@@ -287,17 +287,17 @@ describe("the files", () => {
 
   test("a changed list of tools changes the types, without a gen of the other servers", async () => {
     own.offering("shop", { one: {}, two: {} });
-    await using toolbox = await own.open();
-    await toolbox.catalog.list("shop");
+    await using app = await own.open();
+    await app.catalog.list("shop");
     expect(errorsIn("await shop.two({}); await old.x({});", [], own)).toEqual([]);
   });
 
   test("an observed result gets its type, and the rest of the file stays as it is", async () => {
     const before = readFileSync(join(shop(), "server-global.d.ts"), "utf8");
     {
-      await using toolbox = await own.open();
-      expect(await execute({ source: "return (await shop.one({})).name" }, toolbox)).toMatchObject({ ok: true });
-      await toolbox.catalog.observer.flush();
+      await using app = await own.open();
+      expect(await execute({ source: "return (await shop.one({})).name" }, app)).toMatchObject({ ok: true });
+      await app.catalog.observer.flush();
     }
     const after = readFileSync(join(shop(), "server-global.d.ts"), "utf8");
     expect(before).toContain("export type OneResult = any;");

@@ -1,6 +1,6 @@
-/** A project in a temporary folder, and toolboxes for it like those of a command. */
+/** A project in a temporary folder, and apps for it like those of a command. */
 import { join } from "node:path";
-import { Toolbox } from "../../../src/app/toolbox.ts";
+import { App } from "../../../src/app/app.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
@@ -12,8 +12,8 @@ export interface Project extends TemporaryFolder {
   registry: string;
   /** Writes the config with these servers, in this order. */
   configure(servers: Record<string, object>): void;
-  /** A toolbox with the current files, like that of the next command. */
-  open(): Promise<Toolbox>;
+  /** An app with the current files, like that of the next command. */
+  open(): Promise<App>;
   /** The entry of a server with these tools. Calling it again with the same name replaces the tools. */
   offering(name: string, tools: Record<string, object>): object;
 }
@@ -26,7 +26,7 @@ export function project(): Project {
     registry: join(folder.path, ".claudikins", "registry"),
     configure: (mcpServers) => void folder.write("claudikins.json", { mcpServers }),
     open: async () =>
-      new Toolbox(await loadConfig({ cwd: folder.path, env }), new Sandbox({ keptWorkers: 0 }), {
+      new App(await loadConfig({ cwd: folder.path, env }), new Sandbox({ keptWorkers: 0 }), {
         env,
         cwd: folder.path,
         log: silentLog,

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../../src/app/toolbox.ts";
+import type { App } from "../../../src/app/app.ts";
 import { execute } from "../../../src/programs/execute.ts";
 import { search } from "../../../src/tools/search/search.ts";
 import { type Project, project } from "../generation/project.ts";
@@ -10,19 +10,19 @@ import { type Project, project } from "../generation/project.ts";
 setDefaultTimeout(60_000);
 
 let folder: Project;
-let toolbox: Toolbox;
+let app: App;
 beforeEach(async () => {
   folder = project();
   folder.configure({ shop: folder.offering("shop", { "list-orders": { description: "Lists orders." } }) });
-  toolbox = await folder.open();
+  app = await folder.open();
 });
 afterEach(async () => {
-  await toolbox[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function value(source: string): Promise<unknown> {
-  const outcome = await execute({ source }, toolbox);
+  const outcome = await execute({ source }, app);
   return outcome.ok ? outcome.value : outcome.error;
 }
 
@@ -63,12 +63,12 @@ test("tools.list returns skills with their signatures, once there are some", asy
 });
 
 test("search finds skills beside tools, and its result can be used", async () => {
-  await toolbox.catalog.tools("shop");
-  expect(search("revenue by month", 5, toolbox.catalog).tools).toEqual([]);
+  await app.catalog.tools("shop");
+  expect(search("revenue by month", 5, app.catalog).tools).toEqual([]);
   await value(save);
-  const [found] = search("revenue by month", 5, toolbox.catalog).tools;
+  const [found] = search("revenue by month", 5, app.catalog).tools;
   expect(found).toMatchObject({ kind: "skill", id: "skills/revenue.revenueByMonth", server: "./skills/revenue" });
-  expect(search("orders", 5, toolbox.catalog).tools.map(({ kind }) => kind)).toContain("tool");
+  expect(search("orders", 5, app.catalog).tools.map(({ kind }) => kind)).toContain("tool");
   const code = `${found?.example};\nreturn revenueByMonth([{ created_at: "2025-03-01T00:00:00Z", total_cents: 5 }])`;
   expect(await value(code)).toEqual({ "2025-03": 5 });
 });
@@ -76,9 +76,9 @@ test("search finds skills beside tools, and its result can be used", async () =>
 test("changes to a skill's files take effect at once", async () => {
   await value(save);
   await value('await fs.writeFile("./workspace/skills/revenue.ts", "export function revenueOfDay(day: string) {}")');
-  expect(search("revenue", 5, toolbox.catalog).tools.map(({ name }) => name)).toEqual(["revenueOfDay"]);
+  expect(search("revenue", 5, app.catalog).tools.map(({ name }) => name)).toEqual(["revenueOfDay"]);
   await value('await fs.rm("./workspace/skills/revenue.ts")');
-  expect(search("revenue", 5, toolbox.catalog).tools).toEqual([]);
+  expect(search("revenue", 5, app.catalog).tools).toEqual([]);
 });
 
 test("a changed skill is imported in its new version, even in the same worker", async () => {
@@ -91,7 +91,7 @@ test("a changed skill is imported in its new version, even in the same worker", 
 });
 
 test("links to files outside the folder are not skills", async () => {
-  const { workspace } = toolbox.config.folders;
+  const { workspace } = app.config.folders;
   mkdirSync(join(workspace, "skills"), { recursive: true });
   folder.write("secret.ts", "/** A secret of the machine. */\nexport function secret() {}");
   symlinkSync(join(folder.path, "secret.ts"), join(workspace, "skills", "secret.ts"));

@@ -1,4 +1,4 @@
-/** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
+/** An app without servers, which answers the agent until the config is trusted, and then opens the real one. */
 
 import { ClaudikinsError } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
@@ -11,48 +11,48 @@ import { choiceForm, hasForms } from "../servers/responder.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
 import { maxTrustQuestionChars } from "./limits.ts";
-import { type OwnPoolOptions, Toolbox } from "./toolbox.ts";
+import { type OwnPoolOptions, App } from "./app.ts";
 
 export interface LockedOptions extends PoolOptions {
-  /** Opens the real toolbox. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
-  open: () => Promise<Toolbox>;
+  /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
+  open: () => Promise<App>;
   /** Whether the person at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
 }
 
 const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
 
-export class LockedToolbox extends Toolbox {
+export class LockedApp extends App {
   override readonly isLocked = true;
   readonly #options: LockedOptions;
   /** Limits questions to one at a time. */
   readonly #semaphore = new Semaphore(1);
-  /** The toolbox that a session shares, and the session. */
-  readonly #sharing: { toolbox: LockedToolbox; session: string | undefined } | undefined;
-  #opened: Toolbox | undefined;
+  /** The app that a session shares, and the session. */
+  readonly #sharing: { app: LockedApp; session: string | undefined } | undefined;
+  #opened: App | undefined;
   #saidNo = false;
 
   constructor(
     sandbox: Sandbox,
     options: LockedOptions,
-    sharing?: { toolbox: LockedToolbox; session: string | undefined },
+    sharing?: { app: LockedApp; session: string | undefined },
   ) {
     super(emptyConfig(options.env), sandbox, options);
     this.#options = options;
     this.#sharing = sharing;
   }
 
-  /** The session gets connections of its own once the toolbox is open. */
-  override withOwnPool({ session }: OwnPoolOptions = {}): LockedToolbox {
-    return new LockedToolbox(this.sandbox, this.#options, { toolbox: this, session });
+  /** The session gets connections of its own once the app is open. */
+  override withOwnPool({ session }: OwnPoolOptions = {}): LockedApp {
+    return new LockedApp(this.sandbox, this.#options, { app: this, session });
   }
 
-  /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
-  override async unlock(signal: AbortSignal): Promise<Toolbox> {
+  /** Tries to open the real app, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
+  override async unlock(signal: AbortSignal): Promise<App> {
     if ((await this.#semaphore.acquire(signal)) === false)
       throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
-      // The toolbox may have been opened while this call waited.
+      // The app may have been opened while this call waited.
       return this.#opened ?? this.#remember(await this.#open(signal));
     } finally {
       this.#semaphore.release();
@@ -61,21 +61,21 @@ export class LockedToolbox extends Toolbox {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened?.[Symbol.asyncDispose]();
-    // A toolbox that shares another one borrows its sandbox.
+    // An app that shares another one borrows its sandbox.
     if (!this.#sharing) await super[Symbol.asyncDispose]();
   }
 
-  #remember(opened: Toolbox): Toolbox {
+  #remember(opened: App): App {
     const { responder } = this.pool.host;
     if (responder) opened.pool.setHost({ responder });
     this.#opened = opened;
     return opened;
   }
 
-  async #open(signal: AbortSignal): Promise<Toolbox> {
+  async #open(signal: AbortSignal): Promise<App> {
     if (this.#sharing) {
-      const { toolbox, session } = this.#sharing;
-      return (await toolbox.unlock(signal)).withOwnPool({ session });
+      const { app, session } = this.#sharing;
+      return (await app.unlock(signal)).withOwnPool({ session });
     }
     try {
       return await this.#options.open();

@@ -1,7 +1,7 @@
 /** What code and search see of servers: working names, shared answers, and separate failures. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { Toolbox } from "../../src/app/toolbox.ts";
+import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { generate } from "../../src/tools/generate.ts";
 import { sandboxGlobals } from "../../src/tools/names.ts";
@@ -19,8 +19,8 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 /** The value of the code, or its error. */
-async function run(source: string, toolbox: Toolbox): Promise<unknown> {
-  const outcome = await execute({ source }, toolbox);
+async function run(source: string, app: App): Promise<unknown> {
+  const outcome = await execute({ source }, app);
   if (outcome.ok) return outcome.value;
   const { code, message, hint } = outcome.error;
   return { code, message, hint };
@@ -58,17 +58,17 @@ describe("names", () => {
     // Each of these servers would hide a global, has another server's name, or is not an identifier.
     const servers = ["fs", "console", "new", "my-shop", "my_shop", "memory", "a b", "Array"];
     folder.configure({ odd, ...Object.fromEntries(servers.map((name) => [name, one])) });
-    await using toolbox = await folder.open();
-    await generate(toolbox);
-    const { index } = toolbox.catalog;
+    await using app = await folder.open();
+    await generate(app);
+    const { index } = app.catalog;
     const ids = index.servers.flatMap(({ name, tools }) => tools.map((each) => `${name}.${each.name}`));
     expect(ids.length).toBe(12 + servers.length);
 
-    const examples = [...search("server:odd", 50, toolbox.catalog).tools, ...search("go", 50, toolbox.catalog).tools];
+    const examples = [...search("server:odd", 50, app.catalog).tools, ...search("go", 50, app.catalog).tools];
     const shown = Object.fromEntries(examples.map(({ id, example }) => [id, example]));
     expect(Object.keys(shown).sort()).toEqual(ids.sort());
     const code = Object.entries(shown).map(([id, example]) => `[${JSON.stringify(id)}]: ${example}`);
-    const values = (await run(`return { ${code.join(",\n")} }`, toolbox)) as Record<string, { name: string }>;
+    const values = (await run(`return { ${code.join(",\n")} }`, app)) as Record<string, { name: string }>;
     const called = Object.entries(values).map(([id, { name }]) => [id, name]);
     expect(called).toEqual(Object.keys(shown).map((id) => [id, id.slice(id.indexOf(".") + 1)]));
     expect(values["odd.keywords"]).toEqual({
@@ -103,8 +103,8 @@ describe("names", () => {
 
   test("do not hide any global of the sandbox", async () => {
     folder.configure({});
-    await using toolbox = await folder.open();
-    const globals = (await run("return Object.getOwnPropertyNames(globalThis)", toolbox)) as string[];
+    await using app = await folder.open();
+    const globals = (await run("return Object.getOwnPropertyNames(globalThis)", app)) as string[];
     expect(globals.length).toBeGreaterThan(50);
     // These globals only report that they are missing: a server of that name replaces them.
     const standIns = ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "Worker"];
@@ -115,13 +115,13 @@ describe("names", () => {
     const one = folder.offering("one", tool("go"));
     folder.configure({ "my-shop": one });
     {
-      await using toolbox = await folder.open();
-      await generate(toolbox);
-      expect(search("go", 5, toolbox.catalog).tools.map(({ example }) => example)).toEqual(["await my_shop.go()"]);
+      await using app = await folder.open();
+      await generate(app);
+      expect(search("go", 5, app.catalog).tools.map(({ example }) => example)).toEqual(["await my_shop.go()"]);
     }
     folder.configure({ "my-shop": one, my_shop: one });
-    await using toolbox = await folder.open();
-    expect(search("go", 5, toolbox.catalog)).toMatchObject({
+    await using app = await folder.open();
+    expect(search("go", 5, app.catalog)).toMatchObject({
       tools: [{ example: 'await servers["my-shop"].go()' }],
       notIndexed: ["my_shop"],
       outdated: ["my-shop"],
@@ -139,7 +139,7 @@ describe("failures in code", () => {
       needy: { command: "x", env: { A: `\${NOT_SET}` } },
       broken: fixture("crash-on-start"),
     });
-    await using toolbox = await folder.open();
+    await using app = await folder.open();
     const code = (call: string) =>
       `${call}.then((value) => value.name, ({ name, code, message, hint }) => [name, code, message, hint])`;
     const calls = [
@@ -154,7 +154,7 @@ describe("failures in code", () => {
     ];
     // The code computes these names, so the servers are asked by the call itself.
     const source = `return Promise.all([${calls.map(code).join(", ")}])`;
-    expect(await run(source, toolbox)).toMatchInlineSnapshot(`
+    expect(await run(source, app)).toMatchInlineSnapshot(`
       [
         "list_orders",
         [
@@ -212,8 +212,8 @@ describe("failures in code", () => {
     await using first = await folder.open();
     await first.catalog.list("shop");
     writeFileSync(`${folder.registry}/index.json`, "[]");
-    await using toolbox = await folder.open();
-    const outcome = await execute({ source: "return typeof shop.go" }, toolbox);
+    await using app = await folder.open();
+    const outcome = await execute({ source: "return typeof shop.go" }, app);
     expect(outcome).toMatchObject({ ok: true, value: "function" });
     // The tools that were listed for it repaired the index too.
     expect(JSON.parse(readFileSync(`${folder.registry}/index.json`, "utf8")).servers).toHaveLength(1);
@@ -236,16 +236,16 @@ describe("search", () => {
         other: { title: "Has only a title" },
       }),
     });
-    await using toolbox = await folder.open();
-    expect(search("refund", 5, toolbox.catalog)).toEqual({
+    await using app = await folder.open();
+    expect(search("refund", 5, app.catalog)).toEqual({
       query: "refund",
       tools: [],
       searched: 0,
       notIndexed: ["shop"],
       outdated: [],
     });
-    await generate(toolbox);
-    expect(search("refund", 5, toolbox.catalog)).toEqual({
+    await generate(app);
+    expect(search("refund", 5, app.catalog)).toEqual({
       query: "refund",
       tools: [
         {
@@ -263,7 +263,7 @@ describe("search", () => {
       notIndexed: [],
       outdated: [],
     });
-    expect(search("title", 5, toolbox.catalog).tools.map(({ description }) => description)).toEqual([
+    expect(search("title", 5, app.catalog).tools.map(({ description }) => description)).toEqual([
       "Has only a title",
     ]);
   });

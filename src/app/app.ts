@@ -24,10 +24,10 @@ import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
-export interface ToolboxOptions extends Omit<PoolOptions, "queue" | "stored"> {
+export interface AppOptions extends Omit<PoolOptions, "queue" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
   waitsForApprovals?: boolean;
-  /** Records executions for `claudikins trace`. It ends with the toolbox. */
+  /** Records executions for `claudikins trace`. It ends with the app. */
   recorder?: ExecutionRecorder | undefined;
   /** Follows changes of the config file. Without it, the config stays as it is. */
   reload?: ReloadOptions | undefined;
@@ -39,7 +39,7 @@ export interface ToolboxOptions extends Omit<PoolOptions, "queue" | "stored"> {
   otherBuilds?: OtherBuilds | undefined;
   /** Opens the channels of one session of an agent. Without it, a session starts all its servers itself. */
   sessionChannels?: ((session: string) => ChannelOpener) | undefined;
-  /** Ends with the toolbox, after its connections. */
+  /** Ends with the app, after its connections. */
   ownServers?: AsyncDisposable | undefined;
 }
 
@@ -48,8 +48,8 @@ export interface OwnPoolOptions extends Partial<Pick<PoolOptions, "cwd" | "openC
   session?: string | undefined;
 }
 
-export class Toolbox implements AsyncDisposable {
-  /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
+export class App implements AsyncDisposable {
+  /** Whether the config is not trusted yet: see `locked-app.ts`. */
   readonly isLocked: boolean = false;
   readonly config: Config;
   readonly pool: Pool;
@@ -62,11 +62,11 @@ export class Toolbox implements AsyncDisposable {
   readonly log: Log;
   /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
   readonly restTimer: RestTimer;
-  readonly #options: ToolboxOptions;
-  /** The toolbox whose sandbox, stored tools, ledger and timer this one borrows. */
-  readonly #lender: Toolbox | undefined;
-  /** Toolboxes with our config and connections of their own. */
-  readonly #borrowers = new Set<Toolbox>();
+  readonly #options: AppOptions;
+  /** The app whose sandbox, stored tools, ledger and timer this one borrows. */
+  readonly #lender: App | undefined;
+  /** Apps with our config and connections of their own. */
+  readonly #borrowers = new Set<App>();
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins trace`. */
   readonly recorder: ExecutionRecorder | undefined;
@@ -74,7 +74,7 @@ export class Toolbox implements AsyncDisposable {
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
 
-  constructor(config: Config, sandbox: Sandbox, options: ToolboxOptions, lender?: Toolbox) {
+  constructor(config: Config, sandbox: Sandbox, options: AppOptions, lender?: App) {
     this.config = config;
     this.sandbox = sandbox;
     this.log = options.log;
@@ -133,15 +133,15 @@ export class Toolbox implements AsyncDisposable {
     });
   }
 
-  /** The toolbox to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
-  async unlock(_signal: AbortSignal): Promise<Toolbox> {
+  /** The app to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
+  async unlock(_signal: AbortSignal): Promise<App> {
     return this;
   }
 
-  /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
-  withOwnPool({ session, ...options }: OwnPoolOptions = {}): Toolbox {
+  /** An app with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
+  withOwnPool({ session, ...options }: OwnPoolOptions = {}): App {
     const openChannel = session === undefined ? undefined : this.#options.sessionChannels?.(session);
-    return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
+    return new App(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
   }
 
   /**
@@ -177,7 +177,7 @@ export class Toolbox implements AsyncDisposable {
     for (const listener of this.#configListeners) listener();
   }
 
-  /** Called when the config has other servers, for as long as the toolbox is open. */
+  /** Called when the config has other servers, for as long as the app is open. */
   onConfig(listener: () => void): void {
     this.#configListeners.add(listener);
   }
@@ -215,7 +215,7 @@ export interface ReloadOptions {
 
 /** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
 export class ConfigReload implements Disposable {
-  readonly #toolbox: Toolbox;
+  readonly #app: App;
   readonly #options: ReloadOptions;
   /** Why the current config file is not in use. Undefined if it is. */
   problem: string | undefined;
@@ -223,8 +223,8 @@ export class ConfigReload implements Disposable {
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(toolbox: Toolbox, options: ReloadOptions) {
-    this.#toolbox = toolbox;
+  constructor(app: App, options: ReloadOptions) {
+    this.#app = app;
     this.#options = options;
     this.#mark = options.mark;
   }
@@ -252,18 +252,18 @@ export class ConfigReload implements Disposable {
     if (mark === this.#mark && this.problem === undefined) return;
     this.problem = await this.#problemOfTaking();
     this.#mark = mark;
-    if (this.problem !== undefined) this.#toolbox.log.warn(this.problem);
+    if (this.problem !== undefined) this.#app.log.warn(this.problem);
   }
 
   async #problemOfTaking(): Promise<string | undefined> {
-    const { config } = this.#toolbox;
+    const { config } = this.#app;
     try {
       const { choice, load } = this.#options;
       const now = fileOf(discoverConfig(choice));
       const before = fileOf(config.origin);
       if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
-      const changed = this.#toolbox.take(await load());
-      if (changed.length > 0) this.#toolbox.log.info(`the config has changed: ${changed.join(", ")}`);
+      const changed = this.#app.take(await load());
+      if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);
       return undefined;
     } catch (thrown) {
       const why = toClaudikinsError(thrown).text;
