@@ -10,8 +10,8 @@ import type { PoolOptions } from "../servers/pool.ts";
 import { choiceForm, hasForms } from "../servers/responder.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
+import { App, type OwnPoolOptions } from "./app.ts";
 import { maxTrustQuestionChars } from "./limits.ts";
-import { type OwnPoolOptions, App } from "./app.ts";
 
 export interface LockedOptions extends PoolOptions {
   /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
@@ -32,11 +32,7 @@ export class LockedApp extends App {
   #opened: App | undefined;
   #saidNo = false;
 
-  constructor(
-    sandbox: Sandbox,
-    options: LockedOptions,
-    sharing?: { app: LockedApp; session: string | undefined },
-  ) {
+  constructor(sandbox: Sandbox, options: LockedOptions, sharing?: { app: LockedApp; session: string | undefined }) {
     super(emptyConfig(options.env), sandbox, options);
     this.#options = options;
     this.#sharing = sharing;

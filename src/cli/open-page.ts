@@ -13,7 +13,7 @@ import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
 import { continuedInDaemon } from "./continued.ts";
 import type { Io } from "./io.ts";
-import { appOf } from "./session.ts";
+import { appOf } from "./open-app.ts";
 
 export interface PageOptions {
   /** The config file; undefined for the demo. */

@@ -321,11 +321,7 @@ class Daemon {
   /** Continues the executions that no process runs: these, and all that somebody wants. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
-      await (await this.#app.executions()).adopt(
-        this.#app,
-        (cwd) => this.#appFor(cwd, shellSession),
-        asked,
-      );
+      await (await this.#app.executions()).adopt(this.#app, (cwd) => this.#appFor(cwd, shellSession), asked);
     } catch (error) {
       this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
     }

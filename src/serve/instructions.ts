@@ -197,12 +197,7 @@ function withSignatures(
   return lines;
 }
 
-function entryOf(
-  name: string,
-  app: App,
-  usualDescription: string | undefined,
-  twin: string | undefined,
-): Entry {
+function entryOf(name: string, app: App, usualDescription: string | undefined, twin: string | undefined): Entry {
   const known = app.catalog.find(name);
   const fault = app.pool.fault(name);
   const isDown = isNow(fault);

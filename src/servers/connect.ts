@@ -15,13 +15,13 @@ import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { withParameterHeaders } from "./parameter-headers.ts";
+import { Readiness } from "./readiness.ts";
 import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
 import { type Beginning, type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
-import { Settling } from "./settling.ts";
 import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
 import type { Trace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
@@ -128,7 +128,7 @@ class Opening {
   readonly #transport: WatchedTransport;
   readonly #traced: Transport;
   readonly #progress = new ServerProgress();
-  readonly #settling: Settling | undefined;
+  readonly #readiness: Readiness | undefined;
   #client: ServerClient | undefined;
   #changes: ChangeStream | undefined;
   /** Why the connection is closed from here. */
@@ -137,11 +137,11 @@ class Opening {
   constructor(given: Given) {
     const { server, options, requests, channel } = given;
     this.#given = given;
-    this.#settling = settlingOf(() => this.#client, requests, server, options.log);
+    this.#readiness = readinessOf(() => this.#client, requests, server, options.log);
     this.#traced = options.trace?.over(channel.transport, server.name, this.#redact) ?? channel.transport;
     const watchers = [
       withoutLateAnswers(server.name, options.log),
-      ...(this.#settling ? [this.#settling] : []),
+      ...(this.#readiness ? [this.#readiness] : []),
       this.#progress,
     ];
     this.#transport = new (server.url === undefined ? WatchedProcess : WatchedTransport)(this.#traced, ...watchers);
@@ -219,11 +219,11 @@ class Opening {
       const { log, storedSchema } = options;
       return withParameterHeaders(older, { server: server.name, log, client, storedSchema });
     }
-    const settling = this.#settling;
-    if (!settling) return send;
-    await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, this.#what);
+    const readiness = this.#readiness;
+    if (!readiness) return send;
+    await unlessAborted(readiness.begin(pingsBeforeCalls(server)), signal, this.#what);
     return (request, requestOptions) => {
-      const waiting = settling.current;
+      const waiting = readiness.current;
       if (!waiting) return send(request, requestOptions);
       const { signal: whose, what } = requestOptions;
       return unlessAborted(waiting, whose, what).then(() => send(request, requestOptions));
@@ -247,7 +247,7 @@ class Opening {
       rootsChanged: () => {
         if (era === "2026" || !requests.capabilities.roots?.listChanged) return;
         void client.sendRootsListChanged().catch(() => {});
-        void this.#settling?.begin(pingsBeforeCalls(server));
+        void this.#readiness?.begin(pingsBeforeCalls(server));
       },
       close: (why = "claudikins is closing") => {
         this.#closedFor = why;
@@ -274,15 +274,15 @@ class Opening {
 }
 
 /** Undefined if the responder has no capabilities: then the server is ready at once. */
-function settlingOf(
+function readinessOf(
   client: () => ServerClient | undefined,
   requests: ServerRequests,
   { name }: ServerConfig,
   log: Log,
-): Settling | undefined {
+): Readiness | undefined {
   const { extensions: _, ...askable } = requests.capabilities;
   if (Object.keys(askable).length === 0) return undefined;
-  return new Settling({
+  return new Readiness({
     ping: async (timeout) => client()?.ping({ timeout }),
     isCalled: () => requests.isCalled,
     warn: (message) => log.warn(`${name}: ${message}`),

@@ -272,19 +272,19 @@ export const changeBurstMs = 60_000;
 export const changeGapMs = 10_000;
 
 /** Delay of calls until a server has processed what it asked for, whatever it requests. */
-export const maxSettlingMs = 10_000;
+export const maxReadinessMs = 10_000;
 
 /** Time for an answer to a ping, which MCP requires. */
-export const settlingPingMs = 3_000;
+export const readinessPingMs = 3_000;
 
 /** Time for a server to process an answer. No message says that it has: server-filesystem first looks at each root on the disk. */
-export const settlingDigestMs = 200;
+export const readinessDigestMs = 200;
 
 /** Answered pings that it gets at least besides this time. They take longer on a busy machine. */
-export const settlingDigestPings = 5;
+export const readinessDigestPings = 5;
 
 /** Pause between two of these pings. */
-export const settlingPauseMs = 20;
+export const readinessPauseMs = 20;
 
 // Output and logs
 

@@ -263,8 +263,6 @@ describe("search", () => {
       notIndexed: [],
       outdated: [],
     });
-    expect(search("title", 5, app.catalog).tools.map(({ description }) => description)).toEqual([
-      "Has only a title",
-    ]);
+    expect(search("title", 5, app.catalog).tools.map(({ description }) => description)).toEqual(["Has only a title"]);
   });
 });

@@ -174,7 +174,7 @@ describe("test titles", () => {
 
 /** Rooms whose comments have been rewritten. The others follow, and are added here. */
 const rewritten =
-  /^(?:agents|catalog|cli|config|daemon|demo|doctor|execution|generation|ledger|logs|navigator|policy|registry|sandbox\/(?:advice|ast|code|engine|guest|host)|search|server|settings|sign-in|app|trace)\/|^(?:sandbox\/[^/]+|[^/]+)$|^clients\/(?!auth\/(?:challenge|client|discovery)\.)/;
+  /^(?:agents|catalog|cli|config|daemon|demo|doctor|execution|generation|ledger|logs|task-runner|policy|registry|sandbox\/(?:advice|ast|code|engine|guest|host)|search|server|settings|sign-in|app|trace)\/|^(?:sandbox\/[^/]+|[^/]+)$|^clients\/(?!auth\/(?:challenge|client|discovery)\.)/;
 
 /** Comments of TypeScript, without their stars and slashes. */
 function comments(source: string): string[] {

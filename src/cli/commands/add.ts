@@ -19,10 +19,10 @@ import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape }
 import type { Io } from "../io.ts";
 import { firstStartMs } from "../limits.ts";
 import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
+import { appOf } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
-import { appOf } from "../session.ts";
 
 export default command({
   description:

@@ -26,10 +26,10 @@ import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultSignInMs, maxSignInMs } from "../limits.ts";
+import { openApp } from "../open-app.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openApp } from "../session.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
 import { type Cell, table } from "../table.ts";
 
@@ -60,8 +60,7 @@ export const login = command({
         : serverToSignInTo(args.server, app);
     if (!server) return { json: null };
     const browser = !args["no-browser"];
-    if (browser && !args.json)
-      await io.stderr.write(otherAccountText(server, app.config, openCredentials(io, args)));
+    if (browser && !args.json) await io.stderr.write(otherAccountText(server, app.config, openCredentials(io, args)));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });

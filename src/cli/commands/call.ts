@@ -106,7 +106,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
 
 /** Only calls that the daemon cannot make need these modules, which take long to load. */
 function modulesOfCalls() {
-  return Promise.all([import("../../programs/shell-call.ts"), import("../session.ts"), import("../at-terminal.ts")]);
+  return Promise.all([import("../../programs/shell-call.ts"), import("../open-app.ts"), import("../at-terminal.ts")]);
 }
 
 function waitingText({ target, tool }: ToolCall): string {

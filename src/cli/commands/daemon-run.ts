@@ -12,8 +12,8 @@ import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import { maxIdleMs } from "../limits.ts";
+import { appOf, logsOf } from "../open-app.ts";
 import { recorderOf } from "../recording.ts";
-import { logsOf, appOf } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
 export default command({

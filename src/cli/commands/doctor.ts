@@ -12,8 +12,8 @@ import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import { diagnose } from "../doctor/diagnose.ts";
 import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../doctor/finding.ts";
 import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
-import { openApp } from "../session.ts";
 import { cyan, green, red, yellow } from "../terminal-output.ts";
 
 export const findingsShape = list(findingShape);

@@ -69,7 +69,7 @@ export default command({
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
-    const [{ openApp }] = await Promise.all([import("../session.ts"), import("../../programs/executions.ts")]);
+    const [{ openApp }] = await Promise.all([import("../open-app.ts"), import("../../programs/executions.ts")]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using app = await openApp(io, args, {

@@ -14,12 +14,12 @@ import { configArgs, daemonArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
 import { ageText } from "../layout.ts";
 import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
+import { openApp } from "../open-app.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { openApp } from "../session.ts";
 import { table } from "../table.ts";
 
 const listed = {

@@ -19,10 +19,10 @@ import { isIdentifier } from "../../tools/names.ts";
 import { type Answer, command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { countingServers } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openApp } from "../session.ts";
 import { type Cell, type Column, table } from "../table.ts";
 
 const genShape = either(reportShape, checkShape);

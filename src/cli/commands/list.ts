@@ -26,10 +26,10 @@ import { type Answer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
+import { openApp } from "../open-app.ts";
 import { stateCell } from "../palette.ts";
 import { countingServers, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { openApp } from "../session.ts";
 import { table } from "../table.ts";
 import { foundText } from "./search.ts";
 

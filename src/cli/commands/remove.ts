@@ -13,10 +13,10 @@ import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { appOf } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import { appOf } from "../session.ts";
 import { openCredentials } from "./auth.ts";
 
 export default command({

@@ -7,6 +7,8 @@ import { shellWord } from "../../base/shell-word.ts";
 import type { Environment } from "../../config/environment.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
+import { argumentsOf } from "../../programs/call-arguments.ts";
+import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import {
   doneShape,
   type FilledForm,
@@ -17,9 +19,7 @@ import {
   type TaskPlanned,
   type TaskStep,
   taskReceiptText,
-} from "../../navigator/model.ts";
-import { argumentsOf } from "../../programs/call-arguments.ts";
-import type { OutputFolders } from "../../sandbox/host/outputs.ts";
+} from "../../task-runner/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { type Answer, command, flag, option, place, several } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
@@ -57,15 +57,15 @@ export default command({
   ],
   async run(args, io) {
     const task = await taskOf(args.task, io);
-    const { openApp } = await import("../session.ts");
+    const { openApp } = await import("../open-app.ts");
     await using app = await openApp(io, args, {
       sharing: "shell",
       person: personAtTerminal(() => activity, io),
     });
     const llm = chosenLlm(app.config.llm, args.model, io.env);
     const [{ openAiModel }, { runTask }] = await Promise.all([
-      import("../../navigator/openai-model.ts"),
-      import("../../navigator/run-task.ts"),
+      import("../../task-runner/openai-model.ts"),
+      import("../../task-runner/run-task.ts"),
     ]);
     const model = openAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
     const activity = new Activity(io.stderr);

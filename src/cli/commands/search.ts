@@ -31,10 +31,10 @@ import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { wrapped } from "../layout.ts";
 import { maxServersOfNothingFound } from "../limits.ts";
+import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { countMark } from "../recording.ts";
 import { valueText } from "../report.ts";
-import { openApp } from "../session.ts";
 import { bold, cyan, dim } from "../terminal-output.ts";
 
 const tools = list(

@@ -1,7 +1,7 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 
+import { type App, configMark } from "../../app/app.ts";
 import type { LockedOptions } from "../../app/locked-app.ts";
-import { configMark, type App } from "../../app/app.ts";
 import { durationText } from "../../base/duration.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
@@ -15,9 +15,9 @@ import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { recordArgs } from "../recording.ts";
-import { openApp } from "../session.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 
 export default command({

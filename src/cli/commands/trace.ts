@@ -171,7 +171,7 @@ interface Stored {
 async function storedExecutions({ config }: Args, io: Io): Promise<Stored> {
   if (!existsSync(storeFile(io.env))) return { open: [], note: "" };
   try {
-    const { openApp } = await import("../session.ts");
+    const { openApp } = await import("../open-app.ts");
     await using app = await openApp(io, { config }, { asks: false });
     const executions = await app.executions();
     const rows = await executions.stored.unfinished(app);

@@ -10,9 +10,9 @@ import { isTrustedFile } from "../../setup/trust/trust-config.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
 import { definitionText } from "../../tools/model.ts";
+import { appOf } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
-import { appOf } from "../session.ts";
 import { type Measured, type Row, rowsOf, type Sessions } from "./report.ts";
 import type { Setting } from "./setting.ts";
 

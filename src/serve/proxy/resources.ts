@@ -250,8 +250,7 @@ export class ProxiedResources {
       (name) => uris(name).includes(uri) || folders(name).some((folder) => uri.startsWith(folder)),
       (name) => fits(name),
       (name) => [...uris(name), ...patterns(name), ...folders(name)].some((each) => schemeOf(each) === scheme),
-      (name) =>
-        this.#app.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
+      (name) => this.#app.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
     ];
     const found = guesses.map((guess) => names.filter(guess)).find((each) => each.length > 0) ?? [];
     // The agent made the address from a template, and a server may have a template that fits those of others.
@@ -290,14 +289,9 @@ export async function observedRequest(
 ): Promise<JsonObject> {
   const { app } = options;
   const [group, name] = request.method.split("/") as [CallGroup, string];
-  const { result } = await singleCall(
-    { namespace: server, group, name, raw: true },
-    app,
-    options,
-    async (context) => ({
-      result: await app.pool.request(server, request, context),
-    }),
-  );
+  const { result } = await singleCall({ namespace: server, group, name, raw: true }, app, options, async (context) => ({
+    result: await app.pool.request(server, request, context),
+  }));
   return result;
 }
 

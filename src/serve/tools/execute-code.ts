@@ -65,10 +65,9 @@ export async function callExecuteCode(
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
-  const more = [
-    downAfter(outcome, app, context.told),
-    newTypes(outcome.receipt, startedAt, app.catalog),
-  ].filter(Boolean);
+  const more = [downAfter(outcome, app, context.told), newTypes(outcome.receipt, startedAt, app.catalog)].filter(
+    Boolean,
+  );
   return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
 }
 

@@ -5,8 +5,8 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { withoutMedia } from "../../base/media.ts";
 import type { Config } from "../../config/load.ts";
-import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
 import { hasForms, type Responder } from "../../servers/responder.ts";
+import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../task-runner/model.ts";
 import { fittingJson, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
 import type { CallContext } from "./call-context.ts";
@@ -40,8 +40,8 @@ export async function callExecuteTask(
   if (typeof dryRun !== "boolean") return textResult('"dry_run" must be true or false', true);
   const [model, { runTask }, { taskReceiptText }] = await Promise.all([
     modelFor(app),
-    import("../../navigator/run-task.ts"),
-    import("../../navigator/model.ts"),
+    import("../../task-runner/run-task.ts"),
+    import("../../task-runner/model.ts"),
   ]);
   const askForMissing = formsOf(app.pool.host.responder);
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, app);
@@ -79,13 +79,13 @@ function shown(outcome: TaskOutcome): object {
 /** Chooses the model. Throws NEEDS_VARIABLE. */
 async function modelFor({ config, pool, log }: App): Promise<Model> {
   if (config.llm) {
-    const { openAiModel } = await import("../../navigator/openai-model.ts");
+    const { openAiModel } = await import("../../task-runner/openai-model.ts");
     return openAiModel(config.llm, { log });
   }
   const { responder } = pool.host;
   if (!responder?.sample || !responder.capabilities.sampling)
     throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
-  const { samplingModel } = await import("../../navigator/sampling-model.ts");
+  const { samplingModel } = await import("../../task-runner/sampling-model.ts");
   return samplingModel(responder.sample.bind(responder));
 }
 

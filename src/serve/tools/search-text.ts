@@ -49,9 +49,7 @@ export function linesText(results: readonly Matches[], detail: Detail, unusable:
     const likely = within(maxChars * shareOfLikely, tools, (tool) => textOf(tool, detail).length);
     const unlikely = others.filter(({ id }) => !whole.has(id) && !called.has(id) && !companions.ids.has(id));
     for (const { id } of unlikely) called.add(id);
-    const calls = unlikely.map(
-      (tool) => `${briefCall(tool, app.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`,
-    );
+    const calls = unlikely.map((tool) => `${briefCall(tool, app.catalog)}${isDown.has(tool.server) ? " (down)" : ""}`);
     const shown = within(maxChars * (1 - shareOfLikely), calls, (call) => call.length);
     const none = noServerFor ? [`No tool of ${searched} matches: none is for ${noServerFor.join(" or ")}.`] : [];
     return { query, none, tools: likely.shown, calls: shown.shown, left: likely.left + shown.left };

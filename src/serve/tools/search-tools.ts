@@ -112,9 +112,7 @@ export async function callSearchTools(
   const problems = await app.catalog.listMissing(signal, { only: concerned.servers });
   await prepareSearch(app.catalog);
   const { filters } = concerned;
-  const results = needs.map((need) =>
-    filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters),
-  );
+  const results = needs.map((need) => (filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters)));
   const isEmpty = toolsIn(results).length === 0;
   const asked = [...needs, ...servers].join(" ");
   const unusable = unusableServers(app, { asked, concerned, isEmpty, problems, told });

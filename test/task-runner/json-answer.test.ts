@@ -1,6 +1,6 @@
 /** Reads JSON from the answers of models, which often surround or misspell it. */
 import { describe, expect, test } from "bun:test";
-import { choiceIn, objectIn } from "../../src/navigator/json-answer.ts";
+import { choiceIn, objectIn } from "../../src/task-runner/json-answer.ts";
 
 describe("objectIn", () => {
   test.each<[string, string, object | undefined]>([

@@ -1,4 +1,4 @@
-/** The limits of the navigator: what a small model is given to read, and how often it and a server are tried. */
+/** The limits of the task runner: what a small model is given to read, and how often it and a server are tried. */
 
 // Prompts. Beyond a budget, each part gets fewer words or none.
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
-import type { FilledForm, ModelRequest, TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
-import { runTask } from "../../src/navigator/run-task.ts";
+import type { FilledForm, ModelRequest, TaskOptions, TaskOutcome } from "../../src/task-runner/model.ts";
+import { runTask } from "../../src/task-runner/run-task.ts";
 import { Recorded } from "../policy/recorded.ts";
 import { type Answer, ScriptedModel } from "./scripted-model.ts";
 

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
-import type { TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
-import { runTask } from "../../src/navigator/run-task.ts";
+import type { TaskOptions, TaskOutcome } from "../../src/task-runner/model.ts";
+import { runTask } from "../../src/task-runner/run-task.ts";
 import { Person, Recorded } from "../policy/recorded.ts";
 import { fixture } from "../support/servers.ts";
 import { ledgerOf } from "../support/session.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
-import { samplingModel } from "../../src/navigator/sampling-model.ts";
 import type { Responder } from "../../src/servers/responder.ts";
+import { samplingModel } from "../../src/task-runner/sampling-model.ts";
 
 type Sample = NonNullable<Responder["sample"]>;
 

@@ -5,10 +5,16 @@
 
 import { type JSONRPCMessage, ProtocolError, type RequestId } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
-import { maxSettlingMs, settlingDigestMs, settlingDigestPings, settlingPauseMs, settlingPingMs } from "./limits.ts";
+import {
+  maxReadinessMs,
+  readinessDigestMs,
+  readinessDigestPings,
+  readinessPauseMs,
+  readinessPingMs,
+} from "./limits.ts";
 import type { Watcher } from "./watched-transport.ts";
 
-export interface SettlingOptions {
+export interface ReadinessOptions {
   /** Rejects with ProtocolError if the answer is an error. Ends at the latest after `timeoutMs`. */
   ping: (timeoutMs: number) => Promise<unknown>;
   /** Whether a call is running: then the server's requests belong to it. */
@@ -16,8 +22,8 @@ export interface SettlingOptions {
   warn: (message: string) => void;
 }
 
-export class Settling implements Watcher {
-  readonly #options: SettlingOptions;
+export class Readiness implements Watcher {
+  readonly #options: ReadinessOptions;
   /** The server's open requests. */
   readonly #open = new Set<RequestId>();
   #hasAsked = false;
@@ -27,7 +33,7 @@ export class Settling implements Watcher {
   /** Called when nothing may be left to wait for. */
   #wake = () => {};
 
-  constructor(options: SettlingOptions) {
+  constructor(options: ReadinessOptions) {
     this.#options = options;
   }
 
@@ -79,7 +85,7 @@ export class Settling implements Watcher {
   }
 
   async #settle(pings: number): Promise<void> {
-    const deadline = performance.now() + maxSettlingMs;
+    const deadline = performance.now() + maxReadinessMs;
     for (let left = pings; left > 0 && !this.#hasAsked; left--) if (!(await this.#ping(deadline))) return;
     while (this.#hasAsked && !this.#isClosed) {
       this.#hasAsked = false;
@@ -87,7 +93,7 @@ export class Settling implements Watcher {
       if (this.#open.size > 0 && !this.#isClosed) {
         this.#open.clear();
         this.#options.warn(
-          `its request was not answered within ${durationText(maxSettlingMs)}; calls continue without an answer`,
+          `its request was not answered within ${durationText(maxReadinessMs)}; calls continue without an answer`,
         );
         return;
       }
@@ -107,16 +113,16 @@ export class Settling implements Watcher {
 
   /** Ends early if the server sends another request. */
   async #digest(deadline: number): Promise<void> {
-    const until = performance.now() + settlingDigestMs;
-    for (let pings = 0; pings < settlingDigestPings || performance.now() < until; pings++) {
-      await Bun.sleep(settlingPauseMs);
+    const until = performance.now() + readinessDigestMs;
+    for (let pings = 0; pings < readinessDigestPings || performance.now() < until; pings++) {
+      await Bun.sleep(readinessPauseMs);
       if (this.#hasAsked || !(await this.#ping(deadline))) return;
     }
   }
 
   /** False if there is no answer. An error is an answer. */
   async #ping(deadline: number): Promise<boolean> {
-    const restMs = Math.min(deadline - performance.now(), settlingPingMs);
+    const restMs = Math.min(deadline - performance.now(), readinessPingMs);
     if (this.#isClosed || restMs <= 0) return false;
     try {
       await this.#options.ping(restMs);

@@ -1,8 +1,8 @@
 /** How often the walk finds a right tool, and how often search ranks one first, for the same requests. */
 
 import type { App } from "../../src/app/app.ts";
-import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
-import { runTask } from "../../src/navigator/run-task.ts";
+import type { Model, TaskReceipt } from "../../src/task-runner/model.ts";
+import { runTask } from "../../src/task-runner/run-task.ts";
 import { search } from "../../src/tools/search/search.ts";
 
 export interface Request {

@@ -48,16 +48,7 @@ export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "tra
 export async function openApp(
   io: Io,
   flags: ConfigFlags & DaemonFlags,
-  {
-    sandbox,
-    registry,
-    sharing = "running",
-    asks,
-    isForMany = false,
-    recording,
-    whenLeft,
-    ...more
-  }: AppOptions = {},
+  { sandbox, registry, sharing = "running", asks, isForMany = false, recording, whenLeft, ...more }: AppOptions = {},
 ): Promise<App> {
   const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import type { App } from "../../src/app/app.ts";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
-import type { ModelRequest, TaskOutcome } from "../../src/navigator/model.ts";
-import { runTask } from "../../src/navigator/run-task.ts";
+import type { ModelRequest, TaskOutcome } from "../../src/task-runner/model.ts";
+import { runTask } from "../../src/task-runner/run-task.ts";
 import { fixture, tiny } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";

@@ -5,7 +5,7 @@
 
 import type { App } from "../../src/app/app.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
-import type { Model, ModelRequest } from "../../src/navigator/model.ts";
+import type { Model, ModelRequest } from "../../src/task-runner/model.ts";
 import type { RegistryServer } from "../../src/tools/model.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { serverOf } from "../tools/search-corpus.ts";

@@ -3,8 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
-import type { ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
-import { openAiModel } from "../../src/navigator/openai-model.ts";
+import type { ModelAnswer, ModelRequest } from "../../src/task-runner/model.ts";
+import { openAiModel } from "../../src/task-runner/openai-model.ts";
 import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";
 import { failureOf } from "../support/pool.ts";
 

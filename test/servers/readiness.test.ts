@@ -4,8 +4,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Readiness } from "../../src/servers/readiness.ts";
 import type { Responder } from "../../src/servers/responder.ts";
-import { Settling } from "../../src/servers/settling.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
 import { ownFolder } from "../support/own-folder.ts";
@@ -129,18 +129,18 @@ test("calls that wait for these answers can be cancelled, and the pool can be cl
 
 test("the wait ends with the answer to the last of several requests, and not with an earlier one", async () => {
   const pinged = Promise.withResolvers<void>();
-  const settling = new Settling({ ping: () => pinged.promise, isCalled: () => false, warn: () => {} });
+  const readiness = new Readiness({ ping: () => pinged.promise, isCalled: () => false, warn: () => {} });
   const startedAt = performance.now();
-  const settled = settling.begin(1);
-  for (const id of [1, 2]) settling.received({ jsonrpc: "2.0", id, method: "roots/list" });
+  const settled = readiness.begin(1);
+  for (const id of [1, 2]) readiness.received({ jsonrpc: "2.0", id, method: "roots/list" });
   pinged.resolve();
   await Bun.sleep(0);
-  settling.written({ jsonrpc: "2.0", id: 1, result: {} });
+  readiness.written({ jsonrpc: "2.0", id: 1, result: {} });
   // Longer than it takes once all are answered.
   expect(await Promise.race([settled, Bun.sleep(1_000).then(() => "waits")])).toBe("waits");
-  settling.written({ jsonrpc: "2.0", id: 2, result: {} });
+  readiness.written({ jsonrpc: "2.0", id: 2, result: {} });
   await settled;
   // The longest wait for an answer is 10 s.
   expect(performance.now() - startedAt).toBeLessThan(9_000);
-  expect(settling.current).toBeUndefined();
+  expect(readiness.current).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /** A model that gives its answers in order, and keeps the requests. */
-import type { Model, ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
+import type { Model, ModelAnswer, ModelRequest } from "../../src/task-runner/model.ts";
 
 /** Text is used as it is, objects become JSON, and errors are thrown; a function computes one of them from the request. */
 export type Answer = string | object | Error | ((request: ModelRequest, signal: AbortSignal) => unknown);
