@@ -65,6 +65,8 @@ export interface CheckpointerOptions {
   turns: CopyTurns;
   /** Whether the execution is kept from its start. */
   fromStart: boolean;
+  /** Records the execution for `claudikins trace`. What it has is stored with the program. */
+  recording?: TimelineSource | undefined;
   /** Set if the execution was taken over. */
   taken?: Taken | undefined;
 }
@@ -104,8 +106,6 @@ export class ExecutionCheckpointer implements Checkpointer {
   #recorded = 0;
   readonly #budget = new WriteBudget();
   #hasTold = false;
-  /** What was recorded so far. Set it before the program runs. */
-  timeline: TimelineSource | undefined;
 
   constructor(options: CheckpointerOptions) {
     const { taken } = options;
@@ -189,11 +189,11 @@ export class ExecutionCheckpointer implements Checkpointer {
       image,
       wakeAt,
       bytes: image.batches.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
-      head: headOf(saved, this.timeline?.timeline),
+      head: headOf(saved, this.#options.recording?.timeline),
       firstRecord: isWhole ? 0 : this.#records,
       recorded: recorded.slice(isWhole ? 0 : this.#recorded),
       recordedCount: recorded.length,
-      calls: this.timeline?.changes(isWhole),
+      calls: this.#options.recording?.changes(isWhole),
       records: 0,
     };
   }

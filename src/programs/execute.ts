@@ -31,6 +31,8 @@ export interface ExecuteRequest {
   checkpointer?: ExecutionCheckpointer | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
+  /** Records the execution for `claudikins trace`. */
+  recording?: Recording | undefined;
   /** A digest of what an agent must know to follow the execution as a task, stored with it. */
   claim?: string | undefined;
   /** The agent that sent the program, for the record. */
@@ -52,16 +54,14 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const { id = newId(Date.now()), source, isForAgent, host, checkpointer } = request;
-  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
-  if (checkpointer && recording) checkpointer.timeline = recording;
-  const outcome = await runOrAskAgain({ ...request, id }, parts, recording);
-  recordEnd(outcome, recording, checkpointer);
+  const { id = newId(Date.now()) } = request;
+  const outcome = await runOrAskAgain({ ...request, id }, parts);
+  recordEnd(outcome, request);
   return outcome;
 }
 
 /** A program that was given up here has not ended: the process that continues it writes its record. */
-function recordEnd(outcome: Outcome, recording: Recording | undefined, checkpointer?: ExecutionCheckpointer): void {
+function recordEnd(outcome: Outcome, { recording, checkpointer }: ExecuteRequest): void {
   if (checkpointer?.isReleased !== true) recording?.ended(outcome);
 }
 
@@ -79,26 +79,23 @@ export async function continueExecution(
   { program, open, limits }: SavedRun,
   parts: ExecutionParts,
 ): Promise<Outcome> {
-  const { id, source, isForAgent, host, checkpointer } = request;
-  const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program.timeline });
-  if (checkpointer && recording) checkpointer.timeline = recording;
-  const options = await optionsOf(request, limits, parts, recording);
-  const outcome = await parts.sandbox.execute(source, options, { execution: program.execution, open });
-  recordEnd(outcome, recording, checkpointer);
+  const options = await optionsOf(request, limits, parts);
+  const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
+  recordEnd(outcome, request);
   return outcome;
 }
 
-async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
-  const first = await run(request, parts, recording);
+async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+  const first = await run(request, parts);
   // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
   if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
-  return (await askAgain(request.source, parts, request.signal)) ? run(request, parts, recording) : first;
+  return (await askAgain(request.source, parts, request.signal)) ? run(request, parts) : first;
 }
 
-async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
+async function run(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
   const limits = limitsOf(request, parts);
-  const options = await optionsOf(request, limits, parts, recording);
-  recording?.start();
+  const options = await optionsOf(request, limits, parts);
+  request.recording?.start();
   return parts.sandbox.execute(request.source, options);
 }
 
@@ -106,9 +103,8 @@ async function optionsOf(
   request: ExecuteRequest,
   limits: SandboxLimits,
   parts: ExecutionParts,
-  recording: Recording | undefined,
 ): Promise<ExecuteOptions> {
-  const { id, source, check, signal, origin = signal, checkpointer, onProgress, isForAgent } = request;
+  const { id, source, check, signal, origin = signal, checkpointer, recording, onProgress, isForAgent } = request;
   const { config } = parts;
   const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
   const wantsProgress = onProgress !== undefined;

@@ -10,7 +10,7 @@ import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../store/executions.ts";
 import { type Asker, mayAsk } from "./asker.ts";
-import { ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
+import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
 import { executionLookMs, lastAnswersMs } from "./limits.ts";
@@ -64,10 +64,15 @@ export class Executions implements AsyncDisposable {
     const { cwd } = parts;
     const asked = request.limits;
     const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, claim, starter, cwd };
-    const checkpointer = this.#checkpointer({ id, startedAt, request: JSON.stringify(stored) }, parts, isBackground);
+    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
+    const told = { id, startedAt, request: JSON.stringify(stored), recording };
+    const checkpointer = this.#checkpointer(told, parts, isBackground);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
       if (isBackground) await checkpointer.begun;
-      return execute({ ...request, id, signal, origin: request.origin ?? request.signal, checkpointer }, parts);
+      return execute(
+        { ...request, id, signal, origin: request.origin ?? request.signal, checkpointer, recording },
+        parts,
+      );
     });
     if (isBackground) void running.handOut();
     return running;
@@ -265,9 +270,10 @@ export class Executions implements AsyncDisposable {
     const recordedCount = program?.execution.recorded.length ?? 0;
     const calls = open.map(({ message }) => message.call);
     const taken = { access, calls, sent, program: head && { head, recordedCount } };
-    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request }, parts, true, taken);
+    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program?.timeline });
+    const checkpointer = this.#checkpointer({ id, startedAt, request: row.request, recording }, parts, true, taken);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
-      const request = { id, source, check, isForAgent, host, signal, checkpointer };
+      const request = { id, source, check, isForAgent, host, signal, checkpointer, recording };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
       return continueExecution(request, { program, open, limits }, parts);
@@ -277,7 +283,7 @@ export class Executions implements AsyncDisposable {
   }
 
   #checkpointer(
-    told: { id: string; startedAt: number; request: string },
+    told: Pick<CheckpointerOptions, "id" | "startedAt" | "request" | "recording">,
     parts: ExecutionParts,
     fromStart: boolean,
     taken?: Taken,
