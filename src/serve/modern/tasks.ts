@@ -89,7 +89,7 @@ class Task {
       lastUpdatedAt: new Date(this.#changedAt).toISOString(),
       // As long as it works, it may take any time.
       ttlMs: this.#end ? this.#changedAt - this.#createdAt + this.#keepMs : null,
-      taskPollMs,
+      pollIntervalMs: taskPollMs,
     };
   }
 
