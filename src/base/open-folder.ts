@@ -160,7 +160,7 @@ export function makeBelow(base: string, path: string): void {
 }
 
 /** An entry of an open folder. It need not exist. */
-export class Place implements Disposable {
+export class FolderEntry implements Disposable {
   readonly folder: Folder;
   readonly name: string;
 

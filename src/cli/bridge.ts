@@ -15,7 +15,7 @@ import { visibleText } from "../base/visible-text.ts";
 import { configFileName, programsOnPath, userDataFolder } from "../config/locations.ts";
 import { startDaemon } from "../daemon/launch.ts";
 import { daemonStartMs } from "../daemon/limits.ts";
-import { isNobody, notListening, type Place, placeOf, refuseForeign } from "../daemon/place.ts";
+import { type DaemonPaths, isNobody, notListening, placeOf, refuseForeign } from "../daemon/place.ts";
 import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
 import { request } from "../daemon/transport/exchange.ts";
@@ -139,7 +139,12 @@ async function answerTo(body: string): Promise<Answer> {
 }
 
 /** Sends one request; undefined if nobody listens. */
-async function ask({ socket }: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
+async function ask(
+  { socket }: DaemonPaths,
+  route: string,
+  body: string,
+  version?: string,
+): Promise<Answer | undefined> {
   refuseSockets(socket);
   try {
     const answer = await request(await connectInNode(addressOf(socket)), route, { body, version });
@@ -164,7 +169,7 @@ function refuseSockets(socket: string): void {
 }
 
 interface WantedDaemon {
-  place: Place;
+  place: DaemonPaths;
   /** Undefined for the demo. */
   config: string | undefined;
   /** The command of the claudikins that wrote the registry, and its version. */

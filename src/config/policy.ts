@@ -68,14 +68,14 @@ export function policyOf(
   if (given.every((keys) => policyKeys.every((key) => keys?.[key] === undefined))) return undefined;
   const all = [...servers.keys()];
   const ofServer = (pattern: string) => commonPatterns(name, pattern, all);
-  const places: Place[] = [
+  const places: RuleSource[] = [
     { keys: own, path: ["mcpServers", name], of: (pattern) => ownPatterns(name, pattern) },
     { keys: common ?? {}, path: ["policy"], of: ofServer },
   ];
   const policy: ServerPolicy = { allow: [], deny: [], confirm: [], own: own.confirm };
   for (const place of places) addPlace(policy, place, policy.confirm);
   const userConfirm: ConfirmLine[] = [];
-  const userPlaces: Place[] = [
+  const userPlaces: RuleSource[] = [
     { keys: user.entry ?? {}, path: ["mcpServers", name], file: userFile, of: (pattern) => ownPatterns(name, pattern) },
     { keys: user.common ?? {}, path: ["policy"], file: userFile, of: ofServer },
   ];
@@ -87,7 +87,7 @@ export function policyOf(
 /** Errors are shown to sandboxed code, so they do not contain the path. */
 const userFile = " in the user's claudikins.json";
 
-interface Place {
+interface RuleSource {
   keys: PolicyKeys;
   path: string[];
   /** Added after the path if the rule is not in the loaded file. */
@@ -96,7 +96,7 @@ interface Place {
   of: (pattern: string) => string[];
 }
 
-function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: Place, confirmLines: ConfirmLine[]): void {
+function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSource, confirmLines: ConfirmLine[]): void {
   const { allow, deny = [], confirm } = keys;
   const at = (...more: (string | number)[]) => `${pathText([...path, ...more])}${file}`;
   if (allow) policy.allow.push({ patterns: allow.flatMap(of), line: at("allow") });

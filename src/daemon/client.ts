@@ -5,7 +5,7 @@ import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
 import { daemonSilenceMs, daemonStartMs } from "./limits.ts";
-import { isNobody, notListening, type Place, placeOf, refuseForeign } from "./place.ts";
+import { type DaemonPaths, isNobody, notListening, placeOf, refuseForeign } from "./place.ts";
 import { isLeaving, type ProblemCode } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
@@ -16,7 +16,7 @@ export interface Problem {
 }
 
 export class DaemonClient {
-  readonly place: Place;
+  readonly place: DaemonPaths;
   readonly #config: string | undefined;
   readonly #env: Environment;
   readonly #isAnsweredFor: boolean;

@@ -33,13 +33,13 @@ import {
 } from "./messages.ts";
 import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
-import { besides, makePrivate, type Place, refuseForeign } from "./place.ts";
+import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
 import { type DaemonRequest, Listener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
 
 interface DaemonOptions {
-  place: Place;
+  place: DaemonPaths;
   held: HeldServers;
   /** The environment of servers that the daemon starts now for a caller. */
   environment: CallerEnvironment;
@@ -102,7 +102,7 @@ export async function runDaemon(app: App, options: DaemonOptions): Promise<"ende
 /** The guarded thing, as errors name it. */
 const guarded = "the daemon";
 
-async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
+async function takeOver({ socket, lock }: DaemonPaths): Promise<Lock | undefined> {
   const running = await statusOf(socket);
   if (!running || !isOlder(running.version, version)) return undefined;
   await askToStop(socket, false);
@@ -127,7 +127,7 @@ class Daemon {
   readonly #others = new Map<string, App>();
   #executions: Executions | undefined;
   /** Where the daemon listens after it has left its place, while its page is open. */
-  #aside: Place | undefined;
+  #aside: DaemonPaths | undefined;
   #running = 0;
   #done = 0;
   #lastCallAt = performance.now();

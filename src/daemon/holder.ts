@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { readIfThere } from "../base/files.ts";
 import { parsedJson } from "../base/json-object.ts";
-import type { Place } from "./place.ts";
+import type { DaemonPaths } from "./place.ts";
 
 export interface Holder {
   pid: number;
@@ -11,7 +11,7 @@ export interface Holder {
 }
 
 /** Call this with the lock of the place. A note that cannot be written is left out. */
-export function noteHolder({ holder }: Place, { pid, config }: Holder): void {
+export function noteHolder({ holder }: DaemonPaths, { pid, config }: Holder): void {
   try {
     writeFileSync(holder, JSON.stringify({ pid, config }), { mode: 0o600 });
   } catch {
@@ -20,7 +20,7 @@ export function noteHolder({ holder }: Place, { pid, config }: Holder): void {
 }
 
 /** The last process that has noted itself. Whether it still holds the place, only the lock tells. */
-export function holderOf({ holder }: Place): Holder | undefined {
+export function holderOf({ holder }: DaemonPaths): Holder | undefined {
   try {
     const { pid, config } = (parsedJson(readIfThere(holder) ?? "") ?? {}) as Partial<Holder>;
     return Number.isSafeInteger(pid) && pid! > 1 ? { pid: pid!, config: config ?? null } : undefined;

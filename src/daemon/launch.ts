@@ -6,11 +6,11 @@ import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { daemonStartMs, otherDaemonStartMs } from "./limits.ts";
-import { doWithout, makePrivate, notListening, type Place } from "./place.ts";
+import { type DaemonPaths, doWithout, makePrivate, notListening } from "./place.ts";
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
 interface DaemonStart {
-  place: Place;
+  place: DaemonPaths;
   /** The config file; undefined for the demo. */
   config: string | undefined;
   env: Environment;

@@ -5,12 +5,12 @@ import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./holder.ts";
 import { adoptMs, peerAnswerMs, peerBeginsMs } from "./limits.ts";
-import { allPlaces, type Place, refuseForeign } from "./place.ts";
+import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
 export interface Peer {
-  place: Place;
+  place: DaemonPaths;
   status: Status;
 }
 
@@ -22,7 +22,7 @@ export async function findPeers(env: Environment): Promise<Peer[]> {
 
 /** A daemon that holds its place and does not answer: it was stopped, or hangs. */
 export interface SilentDaemon {
-  place: Place;
+  place: DaemonPaths;
   holder: Holder | undefined;
 }
 

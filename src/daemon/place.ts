@@ -29,7 +29,7 @@ function runFolder(env: Environment): string {
     : `/tmp/claudikins-${process.getuid?.()}`;
 }
 
-export interface Place {
+export interface DaemonPaths {
   /** The path of the socket; on Windows, of the file with the name of the pipe: see `transport/address.ts`. */
   socket: string;
   /** The lock that a daemon must hold to listen. */
@@ -41,12 +41,12 @@ export interface Place {
 }
 
 /** `config` is the config file, undefined for the demo. Throws errors of reading it. */
-export function placeOf(config: string | undefined, env: Environment): Place {
+export function placeOf(config: string | undefined, env: Environment): DaemonPaths {
   return placeNamed(keyOf(config, env), env);
 }
 
 /** The place of a daemon whose socket the user has chosen. */
-export function placeAt(socket: string): Place {
+export function placeAt(socket: string): DaemonPaths {
   const name = basename(socket, ".sock").replace(/^claudikins-/, "");
   const folder = dirname(resolve(socket));
   const file = (ending: string) => join(folder, `${name}${ending}`);
@@ -54,19 +54,19 @@ export function placeAt(socket: string): Place {
 }
 
 /** The place of a daemon beside the usual one: one that has left its place to another and has not ended yet, or one of an earlier build. */
-export function besides({ socket, lock, log, holder }: Place, name: number | string): Place {
+export function besides({ socket, lock, log, holder }: DaemonPaths, name: number | string): DaemonPaths {
   const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${name}${ending}`;
   return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log, holder: named(holder, ".json") };
 }
 
 /** All sockets on which a daemon ever listened. */
-export function allPlaces(env: Environment): Place[] {
+export function allPlaces(env: Environment): DaemonPaths[] {
   return namesIn(runFolder(env))
     .filter((file) => file.endsWith(".lock"))
     .map((file) => placeNamed(file.slice(0, -".lock".length), env));
 }
 
-function placeNamed(name: string, env: Environment): Place {
+function placeNamed(name: string, env: Environment): DaemonPaths {
   return placeAt(join(runFolder(env), `${name}.sock`));
 }
 
@@ -137,7 +137,7 @@ function foundAt(path: string): Stats | undefined {
 }
 
 /** The error for a daemon that does not listen in time. */
-export function notListening({ log }: Place): ClaudikinsError {
+export function notListening({ log }: DaemonPaths): ClaudikinsError {
   return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${durationText(daemonStartMs)}`, {
     hint: `Read ${log}. ${doWithout}`,
   });

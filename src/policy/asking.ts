@@ -34,7 +34,7 @@ export interface CallContext {
 export type Permission = { allowed: ToolDefinition } | { changed: string[] };
 
 /** A question about a call, and everything that belongs to it. */
-export interface Asked {
+export interface PendingQuestion {
   question: Question;
   /** The definition that the person is asked about. */
   definition: ToolDefinition;
@@ -86,7 +86,11 @@ const refusalWords: Record<Refusal, string> = {
 };
 
 /** The error for a call that a person has refused, or that nobody has allowed. */
-export function refused({ question, hint }: Asked, how: Refusal, why = `was not called: ${refusalWords[how]}`) {
+export function refused(
+  { question, hint }: PendingQuestion,
+  how: Refusal,
+  why = `was not called: ${refusalWords[how]}`,
+) {
   return denied(question, why, wayOut(how, hint));
 }
 

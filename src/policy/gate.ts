@@ -6,7 +6,6 @@ import type { ServerPolicy } from "../config/policy.ts";
 import { type ApprovalQueue, boundTo } from "./approval-queue.ts";
 import { excessOf, turnFor } from "./argument-size.ts";
 import {
-  type Asked,
   type Asker,
   answerOf,
   type CallContext,
@@ -14,6 +13,7 @@ import {
   denied,
   isYes,
   keyOf,
+  type PendingQuestion,
   type Permission,
   refused,
   saidBy,
@@ -210,7 +210,7 @@ export class Gate {
    * Asks when it is the question's turn. Returns undefined if another answer may have settled the question: `grant` is the permission
    * that does not suffice.
    */
-  async #settled(asked: Asked, grant: Grant | undefined): Promise<Permission | undefined> {
+  async #settled(asked: PendingQuestion, grant: Grant | undefined): Promise<Permission | undefined> {
     const { question, context } = asked;
     const { signal, clock, made } = context;
     const { queue } = this.#options;
@@ -234,7 +234,7 @@ export class Gate {
   }
 
   /** The tool may have changed while the person decided, and the answer counts only for what they saw. */
-  async #allowed(scope: "once" | "session", { question, definition, context }: Asked): Promise<Permission> {
+  async #allowed(scope: "once" | "session", { question, definition, context }: PendingQuestion): Promise<Permission> {
     const after = await this.#definition(question, context, true);
     const differences = changedParts(definition.digests, after.digests);
     if (differences.length > 0) return { changed: differences };
@@ -243,7 +243,7 @@ export class Gate {
   }
 
   /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
-  async #ask(queue: ApprovalQueue | undefined, asked: Asked): Promise<"once" | "session"> {
+  async #ask(queue: ApprovalQueue | undefined, asked: PendingQuestion): Promise<"once" | "session"> {
     const { question, definition, context, hint } = asked;
     const { signal, origin = signal, made } = context;
     const key = keyOf(question);

@@ -13,13 +13,13 @@ import {
 } from "./approval-queue.ts";
 import { turnFor } from "./argument-size.ts";
 import {
-  type Asked,
   type Asker,
   answerOf,
   cancelled,
   isNo,
   isYes,
   keyOf,
+  type PendingQuestion,
   type Permission,
   refused,
   saidBy,
@@ -67,7 +67,7 @@ export class QueuedQuestions {
   async ask(
     queue: ApprovalQueue,
     made: MadeCall,
-    asked: Asked,
+    asked: PendingQuestion,
     allow: (scope: "once" | "session") => Promise<Permission>,
   ): Promise<Permission> {
     const { refusals } = this.#options;
@@ -101,7 +101,7 @@ export class QueuedQuestions {
   }
 
   /** Waits until the question leaves the queue. */
-  async #decided(waiting: Waiting, asked: Asked): Promise<"once" | "session"> {
+  async #decided(waiting: Waiting, asked: PendingQuestion): Promise<"once" | "session"> {
     const { queued } = waiting;
     const { signal } = asked.context;
     const ended = new AbortController();
@@ -127,7 +127,7 @@ export class QueuedQuestions {
   }
 
   /** Asks a person who can be reached now, and records the answer. Rejects if it cannot be recorded. */
-  async #askMeanwhile(waiting: Waiting, asked: Asked, ended: AbortSignal): Promise<void> {
+  async #askMeanwhile(waiting: Waiting, asked: PendingQuestion, ended: AbortSignal): Promise<void> {
     const { queued } = waiting;
     if (!queued.isOpen) return;
     const { turns, asker: whom, refusals } = this.#options;
@@ -156,7 +156,7 @@ export class QueuedQuestions {
 
   #refusalOf(
     verdict: Exclude<Verdict, { state: "approved" }>,
-    asked: Asked,
+    asked: PendingQuestion,
     { isRefusedHere }: Waiting,
   ): ClaudikinsError {
     const { refusals } = this.#options;

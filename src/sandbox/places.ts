@@ -4,7 +4,7 @@ import type { Clock } from "../base/time-limit.ts";
 import { maxProgramsWithoutPlace } from "./limits.ts";
 
 /** The place of one program. It is held while the program waits for a person. */
-export interface Place extends Clock {
+export interface ProgramPlace extends Clock {
   /** Parks the program after a while, if it still waits. */
   parkLater(): void;
   end(): void;
@@ -36,7 +36,7 @@ export class Places {
   }
 
   /** The place of a program that has its turn. `park` is called when it has waited for a while. Call `end` when it has ended. */
-  place(park: () => void): Place {
+  place(park: () => void): ProgramPlace {
     let holds = 0;
     let hasLeft = false;
     let hasEnded = false;

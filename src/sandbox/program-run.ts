@@ -26,7 +26,7 @@ import {
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
-import type { Place, Places } from "./places.ts";
+import type { Places, ProgramPlace } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
 import type { Recorder } from "./recorder.ts";
@@ -79,7 +79,7 @@ export class ProgramRun {
   /** What the worker and this thread tell each other at once: see `stopReason` and `phase`. */
   readonly #state = new Int32Array(new SharedArrayBuffer(8));
   readonly #limit: TimeLimit;
-  readonly #place: Place;
+  readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */
   readonly #clock: Clock = { hold: () => this.#hold(), release: () => this.#release() };
   readonly #end = Promise.withResolvers<End>();

@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/core";
 import type { RequestId, RequestOptions, Server } from "@modelcontextprotocol/server";
 import { maxTimerMs } from "../base/time-limit.ts";
-import type { Asked, Responder } from "../servers/responder.ts";
+import type { QuestionContext, Responder } from "../servers/responder.ts";
 
 /** The caller limits the time. */
 const timeout = maxTimerMs;
@@ -16,7 +16,7 @@ export function hostOf(server: Server): Responder {
   // Agents built with the SDK do not notice that a request with the id 0 is cancelled, so a ping takes this id.
   let pinged = false;
   /** Over HTTP, sends it on the stream of an open request of the agent: not every agent listens to another stream. */
-  const optionsOf = ({ server: name, signal }: Asked): RequestOptions => {
+  const optionsOf = ({ server: name, signal }: QuestionContext): RequestOptions => {
     const relatedRequestId = hostRequestsOf(server).latestOf(name);
     return { signal, timeout, ...(relatedRequestId === undefined ? {} : { relatedRequestId }) };
   };

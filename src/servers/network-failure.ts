@@ -77,7 +77,7 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
 
 const plainScheme = (url: URL) => (url.protocol === "wss:" ? "ws://" : "http://");
 
-interface Asked {
+interface SentRequest {
   /** Whether credentials were sent. */
   hasToken: boolean;
   /** Whether the request belonged to a session. */
@@ -87,7 +87,7 @@ interface Asked {
 }
 
 /** The response has an error status. */
-export function refusal(status: number, { hasToken, hasSession = false, retryAfterMs }: Asked): NetworkFailure {
+export function refusal(status: number, { hasToken, hasSession = false, retryAfterMs }: SentRequest): NetworkFailure {
   const failed = (message: string, hint: string, more: Partial<FailureDetails> = {}) =>
     new NetworkFailure(`${message} (${status})`, { hint, status, ...more });
   if (status === 401 || status === 403) {

@@ -10,7 +10,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { Answer, Asker } from "../policy/asking.ts";
 
-export interface Asked {
+export interface QuestionContext {
   /** The name of the server that asks, as in the config. */
   server: string;
   /** Aborted when nobody waits for the answer any more. */
@@ -28,11 +28,11 @@ export interface Responder {
   /** The server's name is in `_meta`, under `serverKey`. */
   sample?(
     params: CreateMessageRequest["params"],
-    asked: Asked,
+    asked: QuestionContext,
   ): Promise<CreateMessageResult | CreateMessageResultWithTools>;
   /** The message begins with the server's name. */
-  elicit?(params: ElicitRequest["params"], asked: Asked): Promise<ElicitResult>;
-  listRoots?(asked: Asked): Promise<ListRootsResult>;
+  elicit?(params: ElicitRequest["params"], asked: QuestionContext): Promise<ElicitResult>;
+  listRoots?(asked: QuestionContext): Promise<ListRootsResult>;
   /** A URL elicitation is complete. The id is that of the request. */
   elicited?(elicitationId: string): void;
 }

@@ -31,7 +31,7 @@ import {
 } from "./limits.ts";
 import { isWithin } from "./list-bounds.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
-import { type Asked, hasForms, pageIdOf, type Responder, serverKey } from "./responder.ts";
+import { hasForms, pageIdOf, type QuestionContext, type Responder, serverKey } from "./responder.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Maximum characters of all keys and texts of a request. Sampling may contain images; nobody reads a form that long. */
@@ -43,7 +43,7 @@ const maxChars: ReadonlyMap<string, number> = new Map([
 type Params = Record<string, unknown>;
 
 /** The end of the wait for an answer, and the requests of the agent that wait. */
-type Waiting = Omit<Asked, "server">;
+type Waiting = Omit<QuestionContext, "server">;
 
 /** One running call. */
 interface Call {
@@ -232,7 +232,7 @@ export class ServerRequests {
     return { ...params, _meta: { ...Object.fromEntries(meta), [serverKey]: this.#server } };
   }
 
-  async #ask<T>(waiting: Waiting, ask: (asked: Asked) => Promise<T>): Promise<T> {
+  async #ask<T>(waiting: Waiting, ask: (asked: QuestionContext) => Promise<T>): Promise<T> {
     try {
       return await ask({ server: this.#server, ...waiting });
     } catch (error) {

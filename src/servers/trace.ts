@@ -23,7 +23,7 @@ export interface TraceEntry {
 type Target = (entry: TraceEntry) => void;
 
 /** A request: its method, time, sender and id. */
-type Asked = Map<string, { method: string; at: number }>;
+type PendingRequests = Map<string, { method: string; at: number }>;
 
 export class Trace {
   readonly #target: Target;
@@ -38,7 +38,7 @@ export class Trace {
 
   /** The same transport, traced. Call this before it is started. */
   over(transport: Transport, server: string, redact: Redact): Transport {
-    const asked: Asked = new Map();
+    const asked: PendingRequests = new Map();
     return new WatchedTransport(transport, {
       sent: (message) => this.#saw("sent", message, server, redact, asked),
       received: (message) => this.#saw("received", message, server, redact, asked),
@@ -51,7 +51,7 @@ export class Trace {
     for (const entry of this.#unshown.splice(0)) this.#target(entry());
   }
 
-  #saw(direction: Direction, message: JSONRPCMessage, server: string, redact: Redact, asked: Asked): void {
+  #saw(direction: Direction, message: JSONRPCMessage, server: string, redact: Redact, asked: PendingRequests): void {
     const at = performance.now() - this.#startedAt;
     const about = aboutMessage(direction, message, at, asked);
     // Slow work is done after the message was delivered.
@@ -73,7 +73,7 @@ function shown(message: JSONRPCMessage, redact: Redact): Pick<TraceEntry, "bytes
 
 type Direction = TraceEntry["direction"];
 
-function aboutMessage(direction: Direction, message: JSONRPCMessage, at: number, asked: Asked) {
+function aboutMessage(direction: Direction, message: JSONRPCMessage, at: number, asked: PendingRequests) {
   const id = "id" in message ? message.id : undefined;
   if ("method" in message) {
     const { method } = message;

@@ -1,6 +1,6 @@
 /** A place is freed for a newcomer when all are taken, so that connections alone keep nobody out, whatever names clients choose. */
 import { describe, expect, test } from "bun:test";
-import { type Place, placeToFree } from "../../src/serve/http/eviction.ts";
+import { type ClientPlace, placeToFree } from "../../src/serve/http/eviction.ts";
 
 interface Use {
   isWorking?: boolean;
@@ -8,7 +8,7 @@ interface Use {
 }
 
 /** A place of a client at an address, which is this machine unless the name has one: `name@address`. */
-function place(client: string, usedAt: number, { isWorking = false, isInUse = isWorking }: Use = {}): Place {
+function place(client: string, usedAt: number, { isWorking = false, isInUse = isWorking }: Use = {}): ClientPlace {
   const [, address = "local"] = client.split("@");
   return { client, address, usedAt, isWorking, isInUse };
 }

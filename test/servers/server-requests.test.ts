@@ -1,11 +1,11 @@
 /** What a server chooses in its requests (ids, names, metadata) means nothing but its own requests. */
 import { describe, expect, test } from "bun:test";
 import { silentLog } from "../../src/base/log.ts";
-import { type Asked, pageIdOf, type Responder } from "../../src/servers/responder.ts";
+import { pageIdOf, type QuestionContext, type Responder } from "../../src/servers/responder.ts";
 import type { ServerClient } from "../../src/servers/server-client.ts";
 import { ServerRequests } from "../../src/servers/server-requests.ts";
 
-interface Waiting extends Asked {
+interface Waiting extends QuestionContext {
   params: Record<string, unknown>;
   answer: () => void;
 }

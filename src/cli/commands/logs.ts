@@ -149,15 +149,20 @@ function configOf(args: Args, io: Io): Promise<Config | undefined> {
 }
 
 /** The logs of one config, including those of removed servers. */
-interface Place {
+interface LogsOfConfig {
   folder: string;
   config: string | null;
 }
 
-const logsOf = ({ folder, config }: Place) => findLogs(folder).filter((log) => log.config === config);
+const logsOf = ({ folder, config }: LogsOfConfig) => findLogs(folder).filter((log) => log.config === config);
 
 /** Returns the path of a server's log, and why it may have no lines. Throws SERVER_NOT_FOUND. */
-async function logOf(server: string, place: Place, args: Args, io: Io): Promise<{ path: string; whyEmpty: string }> {
+async function logOf(
+  server: string,
+  place: LogsOfConfig,
+  args: Args,
+  io: Io,
+): Promise<{ path: string; whyEmpty: string }> {
   const path = logFile(place.folder, { server, config: place.config });
   const names = logsOf(place).map((log) => log.server);
   if (names.includes(server)) {
@@ -174,7 +179,7 @@ async function logOf(server: string, place: Place, args: Args, io: Io): Promise<
   });
 }
 
-async function listed(place: Place, args: Args, io: Io): Promise<Answer> {
+async function listed(place: LogsOfConfig, args: Args, io: Io): Promise<Answer> {
   const configured = (await configOf(args, io))?.servers;
   const every = args.all ? findLogs(place.folder) : logsOf(place);
   // A server that could not be added, or was removed, has left its log behind.
@@ -202,7 +207,7 @@ async function listed(place: Place, args: Args, io: Io): Promise<Answer> {
 }
 
 /** Throws FILE_NOT_WRITABLE. */
-async function clear(place: Place, server?: string): Promise<Answer> {
+async function clear(place: LogsOfConfig, server?: string): Promise<Answer> {
   const found = logsOf(place).filter((log) => server === undefined || log.server === server);
   const paths = found.map(({ path }) => path);
   await removeLogs(place.folder, paths);

@@ -24,7 +24,7 @@ export interface Candidate {
   isOpen?: boolean;
 }
 
-export interface Place {
+export interface CompletionContext {
   /** The word that is being typed. For `--flag=value`, only the value. */
   current: string;
   /** The arguments before it. */
@@ -38,7 +38,7 @@ type Surroundings = Pick<Io, "env" | "cwd">;
 /** Returns the names of one kind. Throws what loading the config and the registry throws. */
 export async function namesOf(
   kind: Exclude<Completion, "file" | "folder">,
-  place: Place,
+  place: CompletionContext,
   surroundings: Surroundings,
 ): Promise<Candidate[]> {
   switch (kind) {
@@ -88,12 +88,12 @@ export async function namesOf(
   }
 }
 
-function configOf({ flags }: Place, { env, cwd }: Surroundings) {
+function configOf({ flags }: CompletionContext, { env, cwd }: Surroundings) {
   return loadConfig({ flag: flags.get("config"), cwd, env });
 }
 
 /** The configured servers in the registry, without denied tools. */
-async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
+async function known(place: CompletionContext, surroundings: Surroundings): Promise<RegistryServer[]> {
   const config = await configOf(place, surroundings);
   const { servers } = config;
   return storedServers(config)
@@ -144,7 +144,10 @@ function tools(servers: RegistryServer[], current: string): Candidate[] {
 }
 
 /** `key=`, or `key=value` if the values are known. After a server's name alone, the names of its tools. */
-async function parameters(servers: RegistryServer[], { positionals, current }: Place): Promise<Candidate[]> {
+async function parameters(
+  servers: RegistryServer[],
+  { positionals, current }: CompletionContext,
+): Promise<Candidate[]> {
   const [first = "", second = ""] = positionals;
   const all = servers.flatMap((server) => server.tools.map((tool) => ({ tool, id: toolId(server.name, tool.name) })));
   const found = all.find(({ id }) => id === first) ?? all.find(({ id }) => id === toolId(first, second));

@@ -2,7 +2,7 @@
 import type { Arg, Args, Command, CommandTable } from "../command.ts";
 import { placesOf, readCommandLine, readWords } from "../command-line.ts";
 import type { Io } from "../io.ts";
-import { type Candidate, namesOf, type Place } from "./names.ts";
+import { type Candidate, type CompletionContext, namesOf } from "./names.ts";
 
 export interface Offer {
   candidates: Candidate[];
@@ -69,7 +69,7 @@ function flagsOf(args: Args, given: ReadonlyMap<string, string>): Candidate[] {
   return [...flags, helpFlag];
 }
 
-async function valuesOf(arg: Arg, place: Place, surroundings: Surroundings): Promise<Offer> {
+async function valuesOf(arg: Arg, place: CompletionContext, surroundings: Surroundings): Promise<Offer> {
   const { choices = [], complete } = arg;
   const candidates: Candidate[] = choices.map((value) => ({ value }));
   if (complete === undefined) return { candidates };

@@ -6,7 +6,7 @@ import { inShell, shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
 import { holderOf } from "../../daemon/holder.ts";
 import { statusOf } from "../../daemon/peers.ts";
-import { allPlaces, type Place, placeOf } from "../../daemon/place.ts";
+import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
 import { isOlder, type Status } from "../../daemon/protocol.ts";
 import { type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -36,7 +36,7 @@ function folderFindings(folder: string): Finding[] {
   return [warning("daemon.folder", text, `chmod 700 ${shellWord(folder)}`)];
 }
 
-async function placeFindings(place: Place): Promise<Finding[]> {
+async function placeFindings(place: DaemonPaths): Promise<Finding[]> {
   const { socket, lock, log } = place;
   const status = await statusOf(socket);
   if (status) return [running(status)];

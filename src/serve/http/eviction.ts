@@ -4,7 +4,7 @@
  */
 
 /** A place that a client has: a session, or in the revision without sessions, the client itself. */
-export interface Place {
+export interface ClientPlace {
   /** The remote address. */
   address: string;
   /** The address and the name that the client gives itself. */
@@ -22,9 +22,9 @@ export interface Place {
  * Unused places come before those that listen, and the longest unused ones come first. A place that works is never chosen, and no
  * address loses a place that listens to an address with more of them. Undefined if no place can be given up.
  */
-export function placeToFree<T extends Place>(
+export function placeToFree<T extends ClientPlace>(
   places: readonly T[],
-  newcomer: Pick<Place, "address" | "client">,
+  newcomer: Pick<ClientPlace, "address" | "client">,
 ): T | undefined {
   const byAddress = Map.groupBy(places, ({ address }) => address);
   const byClient = Map.groupBy(places, ({ client }) => client);

@@ -34,7 +34,7 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { Listener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
-import { type Place, placeToFree } from "./eviction.ts";
+import { type ClientPlace, placeToFree } from "./eviction.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
 import { clientKey, hasPrivateServers } from "./sessions.ts";
@@ -203,7 +203,7 @@ function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
 }
 
 /** One program that sends requests, as far as it can be told from others. */
-class Client implements ModernClient, Place {
+class Client implements ModernClient, ClientPlace {
   readonly parked: ParkedRequests;
   readonly tasks: Tasks;
   readonly address: string;
@@ -220,7 +220,7 @@ class Client implements ModernClient, Place {
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 
-  constructor(shared: Shared, tasks: Tasks, about: Pick<Place, "address" | "client"> & Pick<Asker, "isOpen">) {
+  constructor(shared: Shared, tasks: Tasks, about: Pick<ClientPlace, "address" | "client"> & Pick<Asker, "isOpen">) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;

@@ -15,7 +15,7 @@ import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
-import { type Place, placeToFree } from "./eviction.ts";
+import { type ClientPlace, placeToFree } from "./eviction.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -25,13 +25,13 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
   idleMs: number;
 }
 
-class Session implements Place {
+class Session implements ClientPlace {
   readonly transport: SessionTransport;
   readonly address: string;
   readonly client: string;
   usedAt = performance.now();
 
-  constructor(transport: SessionTransport, { address, client }: Pick<Place, "address" | "client">) {
+  constructor(transport: SessionTransport, { address, client }: Pick<ClientPlace, "address" | "client">) {
     this.transport = transport;
     this.address = address;
     this.client = client;

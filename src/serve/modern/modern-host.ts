@@ -1,6 +1,6 @@
 /** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
-import { type Asked, type Responder, showsForms } from "../../servers/responder.ts";
+import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
 import { HostRequests } from "../host.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 
@@ -20,22 +20,22 @@ export class ModernHost implements Responder {
     return this.#requests.begin(request, server);
   }
 
-  sample(params: Parameters<NonNullable<Responder["sample"]>>[0], asked: Asked): Answered<"sample"> {
+  sample(params: Parameters<NonNullable<Responder["sample"]>>[0], asked: QuestionContext): Answered<"sample"> {
     return this.#ask({ method: "sampling/createMessage", params }, asked) as Answered<"sample">;
   }
 
-  elicit(params: Parameters<NonNullable<Responder["elicit"]>>[0], asked: Asked): Answered<"elicit"> {
+  elicit(params: Parameters<NonNullable<Responder["elicit"]>>[0], asked: QuestionContext): Answered<"elicit"> {
     // A server of the older era names the visit of a page; this era has no notification that could use the name.
     const { elicitationId: _, ...rest } = params as typeof params & { elicitationId?: string };
     return this.#ask({ method: "elicitation/create", params: rest } as InputRequest, asked) as Answered<"elicit">;
   }
 
-  listRoots(asked: Asked): Answered<"listRoots"> {
+  listRoots(asked: QuestionContext): Answered<"listRoots"> {
     return this.#ask({ method: "roots/list" }, asked) as Answered<"listRoots">;
   }
 
   /** If the request ends before the host has answered, another open request asks the host. */
-  async #ask(question: InputRequest, { server, signal, name, origins = [] }: Asked): Promise<unknown> {
+  async #ask(question: InputRequest, { server, signal, name, origins = [] }: QuestionContext): Promise<unknown> {
     for (;;) {
       const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
       const meant = able.filter(({ signal: origin }) => origin === signal || origins.includes(origin));

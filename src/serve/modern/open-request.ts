@@ -12,7 +12,7 @@ import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 
 /** A request as the handlers of the SDK get it: without the metadata of the revision, which is in the context. */
-export interface Asked {
+export interface ModernRequest {
   method: string;
   params?: JsonObject | undefined;
 }
@@ -46,7 +46,7 @@ export class OpenRequest {
   execution: FollowedExecution | undefined;
   /** What the work does now. */
   statusMessage: string | undefined;
-  readonly #asked: Asked;
+  readonly #asked: ModernRequest;
   readonly #cancelled = new AbortController();
   readonly #asking = new Map<string, Question>();
   readonly #long = Promise.withResolvers<"long">();
@@ -61,7 +61,7 @@ export class OpenRequest {
   #hasEnded = false;
 
   constructor(
-    asked: Asked,
+    asked: ModernRequest,
     context: ServerContext,
     work: (open: OpenRequest) => Promise<object>,
     closing: AbortSignal,
@@ -100,7 +100,7 @@ export class OpenRequest {
     this.#context = undefined;
   }
 
-  isFor({ method, params }: Asked): boolean {
+  isFor({ method, params }: ModernRequest): boolean {
     return method === this.#asked.method && Bun.deepEquals(withoutMeta(params), this.#asked.params);
   }
 

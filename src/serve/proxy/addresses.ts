@@ -10,7 +10,7 @@ const beginnings = [
   { ours: "claudikins://", own: "" },
 ] as const;
 
-export interface Place {
+export interface OwnAddress {
   server: string;
   uri: string;
 }
@@ -24,7 +24,7 @@ export function withServer(server: string, uri: string): string {
 const nameIn = (server: string) => encodeURIComponent(server.toWellFormed());
 
 /** The server and URI that such an address means; undefined for other addresses. */
-export function placeOf(uri: string, servers: Iterable<string>): Place | undefined {
+export function placeOf(uri: string, servers: Iterable<string>): OwnAddress | undefined {
   const beginning = beginnings.find(({ ours }) => uri.startsWith(ours));
   if (!beginning) return undefined;
   for (const server of servers) {

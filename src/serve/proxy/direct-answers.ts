@@ -18,7 +18,7 @@ import { type AskOptions, ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
 
 /** One request of the agent. */
-export interface Asked {
+export interface DirectRequest {
   method: string;
   params: JsonObject;
   /** For the servers: whose connections are used, the agent's signal, and where progress goes. */
@@ -64,7 +64,7 @@ export class DirectAnswers {
   }
 
   /** Throws a HostError, whose fields are those of a JSON-RPC error. */
-  async answer(asked: Asked): Promise<JsonObject> {
+  async answer(asked: DirectRequest): Promise<JsonObject> {
     using _ = this.#app.restTimer.running();
     await this.#app.reload?.refresh();
     const answer = this.#answers.get(asked.method);
@@ -140,7 +140,7 @@ export class DirectAnswers {
     this.#changes.changed("resources");
   }
 
-  readonly #answers = new Map<string, (asked: Asked) => Promise<JsonObject>>([
+  readonly #answers = new Map<string, (asked: DirectRequest) => Promise<JsonObject>>([
     ["tools/list", (asked) => this.#listTools(asked)],
     ["tools/call", (asked) => this.#callTool(asked)],
     ["prompts/list", (asked) => this.#listPrompts(asked)],
@@ -157,7 +157,7 @@ export class DirectAnswers {
   ]);
 
   /** All pages of a list show the moment of the first request. `key` is the field of the list in the answer. */
-  async #page(key: string, { method, params }: Asked, list: () => Promise<JsonObject[]>): Promise<JsonObject> {
+  async #page(key: string, { method, params }: DirectRequest, list: () => Promise<JsonObject[]>): Promise<JsonObject> {
     const { cursor } = params;
     if (cursor === undefined) this.#listed.set(method, await list());
     const all = this.#listed.get(method) ?? [];
@@ -169,7 +169,7 @@ export class DirectAnswers {
     return { [key]: all.slice(from, to), ...(to < all.length ? { nextCursor: `from ${to}` } : {}) };
   }
 
-  async #listTools(asked: Asked): Promise<JsonObject> {
+  async #listTools(asked: DirectRequest): Promise<JsonObject> {
     const page = await this.#page("tools", asked, () => this.#tools.list(asked.options.signal));
     const definitions = this.#tools.definitions();
     this.#count.listed(definitions);
@@ -178,14 +178,14 @@ export class DirectAnswers {
     return page;
   }
 
-  async #listPrompts(asked: Asked): Promise<JsonObject> {
+  async #listPrompts(asked: DirectRequest): Promise<JsonObject> {
     const page = await this.#page("prompts", asked, () => this.#prompts.list(asked.options.signal));
     this.#changes.shown("prompts");
     asked.log.nameProblems("prompts", this.#prompts.lists.problems);
     return page;
   }
 
-  async #listResources(key: "resources" | "resourceTemplates", asked: Asked): Promise<JsonObject> {
+  async #listResources(key: "resources" | "resourceTemplates", asked: DirectRequest): Promise<JsonObject> {
     const page = await this.#page(key, asked, () => this.#resources.list(key, asked.options.signal));
     this.#changes.shown("resources");
     asked.log.nameProblems("resources", this.#resources.resources.problems);
@@ -193,19 +193,19 @@ export class DirectAnswers {
   }
 
   /** Changed skills are announced as changed resources. */
-  async #listSkills(asked: Asked): Promise<JsonObject> {
+  async #listSkills(asked: DirectRequest): Promise<JsonObject> {
     const page = await this.#page("skills", asked, () => this.#resources.listSkills(asked.options.signal));
     this.#changes.shown("resources");
     asked.log.nameProblems("skills", this.#resources.skills.problems);
     return { ...uncached, ...page };
   }
 
-  async #getSkill({ params, options }: Asked): Promise<JsonObject> {
+  async #getSkill({ params, options }: DirectRequest): Promise<JsonObject> {
     const result = await this.#resources.getSkill(textOf(params, "uri"), withoutMeta(params), options);
     return { ...uncached, ...result };
   }
 
-  async #callTool({ params, options, begin }: Asked): Promise<JsonObject> {
+  async #callTool({ params, options, begin }: DirectRequest): Promise<JsonObject> {
     const original = await this.#tools.find(textOf(params, "name"), options.signal);
     const { server } = original;
     using _ = begin(server);
@@ -225,7 +225,7 @@ export class DirectAnswers {
     }
   }
 
-  async #getPrompt({ params, options, begin }: Asked): Promise<JsonObject> {
+  async #getPrompt({ params, options, begin }: DirectRequest): Promise<JsonObject> {
     const original = await this.#prompts.find(textOf(params, "name"), options.signal);
     const { server } = original;
     using _ = begin(server);
@@ -240,24 +240,24 @@ export class DirectAnswers {
     }
   }
 
-  async #readResource({ params, options, begin }: Asked): Promise<JsonObject> {
+  async #readResource({ params, options, begin }: DirectRequest): Promise<JsonObject> {
     using _ = begin();
     return this.#resources.read(textOf(params, "uri"), withoutMeta(params), options);
   }
 
-  async #subscribe({ params, options }: Asked): Promise<JsonObject> {
+  async #subscribe({ params, options }: DirectRequest): Promise<JsonObject> {
     const tell = (uri: string) => this.#listener.resourceUpdated(uri);
     await this.#resources.subscribe(textOf(params, "uri"), tell, options);
     return {};
   }
 
-  async #unsubscribe({ params }: Asked): Promise<JsonObject> {
+  async #unsubscribe({ params }: DirectRequest): Promise<JsonObject> {
     this.#resources.unsubscribe(textOf(params, "uri"));
     return {};
   }
 
   /** A server without completions has no values. We declare completions because some server may have them. */
-  async #complete({ params, options }: Asked): Promise<JsonObject> {
+  async #complete({ params, options }: DirectRequest): Promise<JsonObject> {
     const { ref, ...rest } = withoutMeta(params);
     const meant = isObject(ref) ? await this.#referenced(ref, options.signal) : undefined;
     if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
@@ -284,7 +284,7 @@ export class DirectAnswers {
     return place && { server: place.server, ref: { ...ref, uri: place.uri } };
   }
 
-  async #setLevel({ params, options, log }: Asked): Promise<JsonObject> {
+  async #setLevel({ params, options, log }: DirectRequest): Promise<JsonObject> {
     const { success, data: level } = LoggingLevelSchema.safeParse(params["level"]);
     if (!success) throw invalidParams(`level must be one of ${LoggingLevelSchema.options.join(", ")}`);
     log.level = level;

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { singleCall } from "../../programs/call.ts";
 import type { CallGroup } from "../../sandbox/contract.ts";
 import type { CallOptions } from "../../servers/pool.ts";
-import { isOurs, mayBeOf, type Place, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
+import { isOurs, mayBeOf, type OwnAddress, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
 import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
@@ -122,7 +122,7 @@ export class ProxiedResources {
   }
 
   /** Finds the server and the template that the agent names. */
-  async findTemplate(template: string, signal: AbortSignal): Promise<Place | undefined> {
+  async findTemplate(template: string, signal: AbortSignal): Promise<OwnAddress | undefined> {
     const servers = this.#app.config.servers.keys();
     const place = placeOf(template, servers);
     if (place) return place;
@@ -153,7 +153,7 @@ export class ProxiedResources {
   }
 
   /** Gives the contents the URIs by which the agent knows them. */
-  #withShownContents(result: JsonObject, { server, uri: own }: Place, shown: string): JsonObject {
+  #withShownContents(result: JsonObject, { server, uri: own }: OwnAddress, shown: string): JsonObject {
     const { contents } = result;
     if (!Array.isArray(contents)) return result;
     const addressOf = (uri: unknown) => {
@@ -169,15 +169,15 @@ export class ProxiedResources {
   }
 
   /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
-  async #askOwner<T>(uri: string, options: AskOptions, ask: (place: Place) => Promise<T>): Promise<T> {
+  async #askOwner<T>(uri: string, options: AskOptions, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
     return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
   }
 
   async #askFirst<T>(
-    places: readonly Place[],
+    places: readonly OwnAddress[],
     nowhere: Error,
     options: AskOptions,
-    ask: (place: Place) => Promise<T>,
+    ask: (place: OwnAddress) => Promise<T>,
   ): Promise<T> {
     let first: unknown;
     for (const place of places) {
@@ -191,7 +191,7 @@ export class ProxiedResources {
     throw first ?? nowhere;
   }
 
-  #placesOfSkill(uri: string): Place[] {
+  #placesOfSkill(uri: string): OwnAddress[] {
     const names = [...this.#app.config.servers.keys()];
     const certain = placeOf(uri, names);
     if (certain) return [certain];
@@ -201,7 +201,7 @@ export class ProxiedResources {
     return likely.map((server) => ({ server, uri }));
   }
 
-  async #places(uri: string, signal: AbortSignal): Promise<Place[]> {
+  async #places(uri: string, signal: AbortSignal): Promise<OwnAddress[]> {
     const { config } = this.#app;
     const certain = placeOf(uri, config.servers.keys());
     if (certain) return [certain];

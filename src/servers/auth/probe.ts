@@ -15,7 +15,7 @@ import { noAnswer } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { cancelled, unavailable } from "./words.ts";
 
-interface Asked {
+interface ProbeOptions {
   server: NetworkServer;
   endpoint: Endpoint;
   signal: AbortSignal;
@@ -32,7 +32,7 @@ interface Answer {
  * The server's response to an unauthorized request. Some servers answer `initialize` without a sign-in, so they are asked for their
  * tools as well. Throws NetworkFailure.
  */
-export async function probe(asked: Asked, url: URL): Promise<Pick<Answer, "status" | "challenge">> {
+export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<Answer, "status" | "challenge">> {
   const { transport } = asked.server;
   if (transport !== "auto" && transport !== "http") return send(asked, url);
   const first = await send(asked, url, message("initialize", { ...handshake, clientInfo, capabilities: {} }));
@@ -72,7 +72,11 @@ const modernList = message(
   { "mcp-method": "tools/list", "mcp-protocol-version": modernVersion },
 );
 
-async function send({ endpoint, signal }: Asked, url: URL, { body, headers: own = {} }: Message = {}): Promise<Answer> {
+async function send(
+  { endpoint, signal }: ProbeOptions,
+  url: URL,
+  { body, headers: own = {} }: Message = {},
+): Promise<Answer> {
   const limit = AbortSignal.timeout(authProbeMs);
   const headers = new Headers({ ...endpoint.headers, accept: "application/json, text/event-stream", ...own });
   try {

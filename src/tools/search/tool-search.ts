@@ -225,7 +225,7 @@ export class ToolSearch {
 
   #matches(found: number[], scores: Float64Array, limit: number, query: string): Match[] {
     const matches: Match[] = [];
-    const asked: Asked = { words: wordsOf(query).map(stemOf), telling: new Set(tellingWords(query)) };
+    const asked: QueryWords = { words: wordsOf(query).map(stemOf), telling: new Set(tellingWords(query)) };
     const taken = new Set<number>();
     for (const index of found) {
       if (taken.has(index)) continue;
@@ -253,7 +253,7 @@ export class ToolSearch {
    * A server that the query names comes first, then the one whose words appear in it most often. Other servers keep the
    * order of the config, whatever is searched for.
    */
-  #byServer(a: number, b: number, { words, telling }: Asked): number {
+  #byServer(a: number, b: number, { words, telling }: QueryWords): number {
     const [one, other] = [this.#entries[a]!, this.#entries[b]!];
     return (
       namedAt(words, one.of.name) - namedAt(words, other.of.name) ||
@@ -272,7 +272,7 @@ export class ToolSearch {
 }
 
 /** The stems of a query: all of them in order, and those that carry meaning. */
-interface Asked {
+interface QueryWords {
   words: readonly string[];
   telling: ReadonlySet<string>;
 }

@@ -27,7 +27,7 @@ export function declareType(schema: unknown, name: string, taken: Set<string>, r
   return `export type ${name} = ${typeText(schema, role)};\n`;
 }
 
-class Declarations extends Printer<Place> {
+class Declarations extends Printer<DeclarationState> {
   #taken = new Set<string>();
   /** Names of definitions, and the definitions that are not written yet. */
   readonly #names = new Map<object, string>();
@@ -84,11 +84,11 @@ class Declarations extends Printer<Place> {
     return this.#soleObject(target) === undefined && this.#isCircular(target, schema, seen);
   }
 
-  protected unionText(options: TypeNode[], place: Place): string {
+  protected unionText(options: TypeNode[], place: DeclarationState): string {
     return joinedByOr(options.map((option) => this.text(option, place)));
   }
 
-  protected intersectionText(nodes: TypeNode[], place: Place): string {
+  protected intersectionText(nodes: TypeNode[], place: DeclarationState): string {
     const parts = mergeObjects(nodes.map((part) => this.#soleObject(part) ?? part));
     return joinedByAnd(parts.map((part) => this.text(part, place)));
   }
@@ -104,14 +104,14 @@ class Declarations extends Printer<Place> {
   }
 
   /** With only one kind of keys, an index signature or, for simple types, a `Record`, in which a type cannot refer to itself. */
-  protected objectText(node: ObjectNode, place: Place, textOf: TextOf): string {
+  protected objectText(node: ObjectNode, place: DeclarationState, textOf: TextOf): string {
     const text = recordText(node, textOf);
     if (text === undefined) return this.#membersText(node, place);
     const [only] = node.others;
     return only && /[A-Z{]/.test(textOf(only.type)) ? `{ [key: ${only.key}]: ${textOf(only.type)} }` : text;
   }
 
-  #membersText({ members, others }: ObjectNode, { left, indent }: Place): string {
+  #membersText({ members, others }: ObjectNode, { left, indent }: DeclarationState): string {
     const inner = { left: left - 1, indent: `${indent}  ` };
     const named = members.map(({ name, isOptional, type, schema }) => {
       const doc = type.kind === "reference" && !hasOwnWords(schema) ? "" : docComment(schema, inner.indent);
@@ -123,7 +123,7 @@ class Declarations extends Printer<Place> {
   }
 }
 
-interface Place {
+interface DeclarationState {
   left: number;
   indent: string;
 }

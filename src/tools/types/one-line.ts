@@ -21,13 +21,13 @@ export function typeText(schema: unknown, role: Role = "results"): string {
   return "unknown";
 }
 
-interface Place {
+interface LineState {
   left: number;
   /** The schemas around it. */
   within: readonly object[];
 }
 
-class OneLine extends Printer<Place> {
+class OneLine extends Printer<LineState> {
   readonly #role: Role;
 
   constructor(schema: unknown, role: Role) {
@@ -41,7 +41,7 @@ class OneLine extends Printer<Place> {
     return this.attempt(maxLength, () => this.text(this.reader.typeOf(schema), { left: depth, within }));
   }
 
-  protected objectText(node: ObjectNode, _: Place, textOf: TextOf): string {
+  protected objectText(node: ObjectNode, _: LineState, textOf: TextOf): string {
     const record = recordText(node, textOf);
     if (record !== undefined) return record;
     const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
@@ -56,7 +56,7 @@ class OneLine extends Printer<Place> {
   }
 
   /** Shows some of many values, with a mark for the others. */
-  protected unionText(options: TypeNode[], place: Place): string {
+  protected unionText(options: TypeNode[], place: LineState): string {
     const literals = options.filter(({ kind }) => kind === "literal");
     const hidden = new Set(literals.slice(maxEnumValues));
     const kinds = [...hidden].map((node) => typeof (node as { value: unknown }).value);
@@ -64,18 +64,18 @@ class OneLine extends Printer<Place> {
     return joinedByOr([...shown, ...kinds]);
   }
 
-  protected intersectionText(parts: TypeNode[], place: Place): string {
+  protected intersectionText(parts: TypeNode[], place: LineState): string {
     return joinedByAnd(this.#resolved(parts, place).map(([part, where]) => this.text(part, where)));
   }
 
-  protected referenceText(node: ReferenceNode, place: Place): string {
+  protected referenceText(node: ReferenceNode, place: LineState): string {
     const [[target, where] = []] = this.#resolved([node], place);
     return target && where ? this.text(target, where) : "unknown";
   }
 
   /** Follows references, except those that are being written already, and merges objects. */
-  #resolved(nodes: TypeNode[], place: Place): [TypeNode, Place][] {
-    const found = nodes.flatMap((node): [TypeNode, Place][] => {
+  #resolved(nodes: TypeNode[], place: LineState): [TypeNode, LineState][] {
+    const found = nodes.flatMap((node): [TypeNode, LineState][] => {
       if (node.kind !== "reference") return [[node, place]];
       this.step();
       if (place.within.length > maxReferenceDepth || place.within.includes(node.schema)) return [];

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
-import { noFollow, type Place } from "../../../base/open-folder.ts";
+import { type FolderEntry, noFollow } from "../../../base/open-folder.ts";
 import { Fault, linkFault } from "./fault.ts";
 import { temporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";
@@ -24,7 +24,7 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDONLY, O_WRONLY } = 
 const careful = noFollow | O_NONBLOCK | O_NOCTTY;
 
 /** Reads the whole file. Throws EFBIG above `maxBytes`, ENOENT, EISDIR, and EACCES for links and special files. */
-export function readBytes(place: Place, maxBytes: number): Buffer {
+export function readBytes(place: FolderEntry, maxBytes: number): Buffer {
   const found = place.find();
   if (!found) throw new Fault("ENOENT");
   using file = openChecked(place, O_RDONLY);
@@ -43,7 +43,7 @@ export function readBytes(place: Place, maxBytes: number): Buffer {
 }
 
 /** Replaces or creates a file atomically: other processes see the old contents or the new ones. */
-export function replaceFile(place: Place, bytes: Uint8Array): void {
+export function replaceFile(place: FolderEntry, bytes: Uint8Array): void {
   const found = place.find();
   if (found) checkFile(found, true);
   const path = place.folder.at(temporaryName());
@@ -64,7 +64,7 @@ export function replaceFile(place: Place, bytes: Uint8Array): void {
 }
 
 /** Creates a file atomically. If several processes try, one succeeds. Throws EEXIST. */
-export function createFile(place: Place, bytes: Uint8Array): void {
+export function createFile(place: FolderEntry, bytes: Uint8Array): void {
   // An empty file reserves the name first. A rename alone would not detect that another process created the file.
   closeSync(openSync(place.path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666));
   try {
@@ -76,7 +76,7 @@ export function createFile(place: Place, bytes: Uint8Array): void {
 }
 
 /** Appends in a single write, so that the data of concurrent writers is not mixed. */
-export function appendBytes(place: Place, bytes: Uint8Array): void {
+export function appendBytes(place: FolderEntry, bytes: Uint8Array): void {
   using file = openChecked(place, O_WRONLY | O_APPEND | O_CREAT);
   if (bytes.length > 0 && writeSync(file.fd, bytes) < bytes.length) throw new Fault("ENOSPC");
 }
@@ -99,7 +99,7 @@ export function megabytes(bytes: number): string {
   return bytes < 1_048_576 ? `${bytes} bytes` : `${Math.floor(bytes / 104_857.6) / 10} MB`;
 }
 
-function openChecked(place: Place, flags: number): { fd: number; stats: Stats } & Disposable {
+function openChecked(place: FolderEntry, flags: number): { fd: number; stats: Stats } & Disposable {
   // Checked before opening, because opening a device can already have effects.
   const before = place.find();
   if (before) checkFile(before);

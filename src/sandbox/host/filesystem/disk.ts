@@ -1,6 +1,6 @@
 /** The file system of a program: the operations on both mounts, with the paths that the program uses. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
-import type { Place } from "../../../base/open-folder.ts";
+import type { FolderEntry } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile, tooBig } from "./content.ts";
 import { Fault, linkFault } from "./fault.ts";
@@ -156,7 +156,7 @@ export class Disk {
   }
 
   /** Returns the place of an entry, which need not exist. Returns undefined for `/` and for a mount, which are always folders. */
-  #entry({ mount, names }: GuestPath): Place | undefined {
+  #entry({ mount, names }: GuestPath): FolderEntry | undefined {
     return mount && isNames(names) ? this.#mount(mount).place(names) : undefined;
   }
 

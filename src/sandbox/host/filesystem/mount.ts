@@ -1,7 +1,7 @@
 /** A folder of this machine that programs see as `./workspace` or `./registry`. */
 import { mkdirSync, realpathSync } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
-import { Folder, LinkRefused, namesBelow, Place } from "../../../base/open-folder.ts";
+import { Folder, FolderEntry, LinkRefused, namesBelow } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { Fault } from "./fault.ts";
 import type { MountName, Names } from "./path.ts";
@@ -44,8 +44,8 @@ export class Mount {
   }
 
   /** Returns the place of an entry in its folder. With `create`, the mount is created, but no folder below it. */
-  place(names: Readonly<Names>, create = false): Place {
-    return new Place(this.enter(names.slice(0, -1), create), names.at(-1) ?? "");
+  place(names: Readonly<Names>, create = false): FolderEntry {
+    return new FolderEntry(this.enter(names.slice(0, -1), create), names.at(-1) ?? "");
   }
 
   /** The base is resolved only once, so that a link that is put there later has no effect. */

@@ -1,6 +1,6 @@
 /** Lists, measures and removes folders with their contents. Links are entries, and are never followed. */
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
-import { type Folder, Place } from "../../../base/open-folder.ts";
+import { type Folder, FolderEntry } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { abandonedFileAfterMs, maxWalkedDepth } from "../../limits.ts";
 import { Fault } from "./fault.ts";
@@ -28,7 +28,7 @@ export function list(folder: Folder, recursive: boolean, parent = "", depth = 0)
   const entries: Entry[] = [];
   for (const name of readdirSync(folder.path).sort()) {
     if (isTemporaryName(name)) continue;
-    const found = new Place(folder, name).find();
+    const found = new FolderEntry(folder, name).find();
     if (!found) continue;
     const kind = kindOf(found);
     entries.push({ name, parent, kind });
@@ -42,7 +42,7 @@ export function list(folder: Folder, recursive: boolean, parent = "", depth = 0)
 /** Adds the entries and bytes in a folder to an amount, and stops above `enough`. Removes abandoned temporary files. */
 export function measure(folder: Folder, enough: Amount, amount = nothing(), depth = 0): Amount {
   for (const name of readdirSync(folder.path)) {
-    const place = new Place(folder, name);
+    const place = new FolderEntry(folder, name);
     const found = place.find();
     if (!found) continue;
     if (isTemporaryName(name)) {
@@ -65,13 +65,13 @@ export function measure(folder: Folder, enough: Amount, amount = nothing(), dept
 }
 
 /** Removes an entry with its contents, and adds what was removed to an amount. A link is removed without its target. */
-export function removeAll(place: Place, amount = nothing(), depth = 0): Amount {
+export function removeAll(place: FolderEntry, amount = nothing(), depth = 0): Amount {
   const found = place.find();
   if (!found) throw new Fault("ENOENT");
   if (found.isDirectory()) {
     {
       using inner = enter(place.folder, place.name, depth);
-      for (const name of readdirSync(inner.path)) removeAll(new Place(inner, name), amount, depth + 1);
+      for (const name of readdirSync(inner.path)) removeAll(new FolderEntry(inner, name), amount, depth + 1);
     }
     rmdirSync(place.path);
   } else {
