@@ -13,7 +13,7 @@ import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
-import type { ExecutionRecorder } from "../programs/recording.ts";
+import type { TraceRecorder } from "../programs/recording.ts";
 import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
@@ -28,7 +28,7 @@ export interface AppOptions extends Omit<PoolOptions, "queue" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins trace`. It ends with the app. */
-  recorder?: ExecutionRecorder | undefined;
+  recorder?: TraceRecorder | undefined;
   /** Follows changes of the config file. Without it, the config stays as it is. */
   reload?: ReloadOptions | undefined;
   /** Called at the end with the ids of executions that another process can continue. */
@@ -69,7 +69,7 @@ export class App implements AsyncDisposable {
   readonly #borrowers = new Set<App>();
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins trace`. */
-  readonly recorder: ExecutionRecorder | undefined;
+  readonly recorder: TraceRecorder | undefined;
   /** Looks whether the config file has changed. Undefined if the config stays as it is. */
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;

@@ -18,7 +18,7 @@ import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
-import { recorderOf } from "./recording.ts";
+import { recorderOf } from "./trace-recorder.ts";
 
 /**
  * The servers that a command works with. `shell`: the daemon's servers, with the state that earlier commands left; the daemon is

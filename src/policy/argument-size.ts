@@ -1,7 +1,7 @@
 /** Limits the arguments of a call that a person is asked about: nobody reads millions of characters. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 
-interface Limits {
+interface ArgumentLimits {
   /** Characters of the arguments as indented JSON, which is what a person reads. */
   characters: number;
   /** Texts, numbers, objects and so on. */
@@ -10,10 +10,10 @@ interface Limits {
 }
 
 /** A person is asked about arguments within these limits. */
-export const readable: Limits = { characters: 4_000_000, values: 20_000, levels: 500 };
+export const readable: ArgumentLimits = { characters: 4_000_000, values: 20_000, levels: 500 };
 
 /** Arguments beyond these limits are handled in a turn of their own, so that many such calls do not block the thread together. */
-const small: Limits = { characters: 20_000, values: 500, levels: 100 };
+const small: ArgumentLimits = { characters: 20_000, values: 500, levels: 100 };
 
 /** Undefined if work with the arguments may be done at once, otherwise a promise that resolves when it is their turn. */
 export function turnFor(args: object): Promise<void> | undefined {
@@ -21,7 +21,7 @@ export function turnFor(args: object): Promise<void> | undefined {
 }
 
 /** The number that is too large, such as `20,000 values`. Undefined if the arguments are within the limits. Stops at the first excess. */
-export function excessOf(args: object, limits: Limits = readable): string | undefined {
+export function excessOf(args: object, limits: ArgumentLimits = readable): string | undefined {
   let characters = 0;
   let values = 0;
   const waiting = [{ node: args, depth: 1 }];

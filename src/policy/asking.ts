@@ -19,7 +19,7 @@ export interface Asker {
   ask(text: string, question: Question, signal: AbortSignal, origin?: AbortSignal): Promise<Answer>;
 }
 
-export interface CallContext {
+export interface PermissionContext {
   /** Shared by all calls of one execution. */
   signal?: AbortSignal | undefined;
   /** Paused while a person is asked. */
@@ -38,7 +38,7 @@ export interface PendingQuestion {
   question: Question;
   /** The definition that the person is asked about. */
   definition: ToolDefinition;
-  context: CallContext;
+  context: PermissionContext;
   /** How the config could allow the call. */
   hint: string;
 }
@@ -47,7 +47,7 @@ export interface PendingQuestion {
 export async function answerOf<T>(
   asker: Asker,
   question: Question,
-  { signal, origin }: CallContext,
+  { signal, origin }: PermissionContext,
   unreachable: (why: string) => T,
 ): Promise<Answer | "late" | T> {
   const late = new AbortController();

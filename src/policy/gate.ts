@@ -8,13 +8,13 @@ import { excessOf, turnFor } from "./argument-size.ts";
 import {
   type Asker,
   answerOf,
-  type CallContext,
   cancelled,
   denied,
   isYes,
   keyOf,
   type PendingQuestion,
   type Permission,
+  type PermissionContext,
   refused,
   saidBy,
 } from "./asking.ts";
@@ -99,7 +99,7 @@ export class Gate {
    * Undefined if the call may be made at once, otherwise a promise of what it may be made with. A call over another connection
    * needs another permission. Throws POLICY_DENIED, and CANCELLED if the signal is aborted.
    */
-  permit(call: ToolCall, context: CallContext): Promise<Permit> | undefined {
+  permit(call: ToolCall, context: PermissionContext): Promise<Permit> | undefined {
     const policy = this.#options.policyOf(call.server);
     if (!policy) return undefined;
     this.refuseDenied(call);
@@ -111,7 +111,7 @@ export class Gate {
     call: ToolCall,
     confirmation: Confirmation,
     policy: ServerPolicy,
-    context: CallContext,
+    context: PermissionContext,
   ): Promise<Permit> {
     const turn = turnFor(call.args);
     if (turn) await turn;
@@ -165,7 +165,7 @@ export class Gate {
     call: ToolCall,
     confirmation: Confirmation,
     policy: ServerPolicy,
-    context: CallContext,
+    context: PermissionContext,
     excess: string | undefined,
   ): Promise<ToolDefinition> {
     const key = keyOf(call);
@@ -202,7 +202,7 @@ export class Gate {
     throw denied(call, "was not called: its definition kept changing while the person was asked");
   }
 
-  #definition({ server, tool }: Omit<ToolCall, "args">, { signal }: CallContext, isFresh: boolean) {
+  #definition({ server, tool }: Omit<ToolCall, "args">, { signal }: PermissionContext, isFresh: boolean) {
     return this.#options.definition(server, tool, { signal, isFresh });
   }
 

@@ -5,13 +5,13 @@ import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import { callCounter } from "./ledger/call-counter.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
-import type { Recording } from "./recording.ts";
+import type { TraceRecording } from "./recording.ts";
 
 interface Observers {
   parts: Parts;
   /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
   isForAgent?: boolean | undefined;
-  recording?: Recording | undefined;
+  recording?: TraceRecording | undefined;
   checkpointer?: ExecutionCheckpointer | undefined;
   tell?: Tell | undefined;
 }

@@ -11,7 +11,7 @@ import { askAgain, bindingsFor } from "./bindings.ts";
 import { observersOf } from "./call-observers.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
-import type { ExecutionRecorder, Recording } from "./recording.ts";
+import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
@@ -32,7 +32,7 @@ export interface ExecuteRequest {
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
   /** Records the execution for `claudikins trace`. */
-  recording?: Recording | undefined;
+  recording?: TraceRecording | undefined;
   /** A digest of what an agent must know to follow the execution as a task, stored with it. */
   claim?: string | undefined;
   /** The agent that sent the program, for the record. */
@@ -47,7 +47,7 @@ export interface ExecuteRequest {
 export interface ExecutionParts extends Parts {
   sandbox: Sandbox;
   /** Undefined if executions are not recorded. */
-  recorder: ExecutionRecorder | undefined;
+  recorder: TraceRecorder | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
 }

@@ -35,7 +35,7 @@ import {
 } from "./trace/record.ts";
 import { writeRecord } from "./trace/store.ts";
 
-export interface RecordingOptions {
+export interface TraceRecorderOptions {
   folder: string;
   mode: RecordMode;
   /** The config file; null for the demo. */
@@ -43,21 +43,21 @@ export interface RecordingOptions {
   log: Log;
 }
 
-export class ExecutionRecorder {
-  readonly options: RecordingOptions;
+export class TraceRecorder {
+  readonly options: TraceRecorderOptions;
   /** The id of the execution that began last. */
   lastId: string | undefined;
   readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: RecordingOptions) {
+  constructor(options: TraceRecorderOptions) {
     this.options = options;
   }
 
-  begin(recorded: Recorded): Recording {
+  begin(recorded: Recorded): TraceRecording {
     this.lastId = recorded.id;
-    return new Recording(recorded, this);
+    return new TraceRecording(recorded, this);
   }
 
   /** Makes and writes the record later. */
@@ -134,7 +134,7 @@ export interface CallChanges {
   calls: [place: number, noted: Noted][];
 }
 
-export class Recording {
+export class TraceRecording {
   readonly id: string;
   /** In milliseconds since 1970. */
   readonly #at: number;
@@ -142,7 +142,7 @@ export class Recording {
   readonly #source: string;
   readonly #door: Door;
   readonly #parts: Parts;
-  readonly #recorder: ExecutionRecorder;
+  readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
   #startedAt: number;
   #noted: Noted[];
@@ -154,7 +154,7 @@ export class Recording {
   #isRenumbered = true;
   #made: number;
 
-  constructor({ id, source, parts, isForAgent = false, host, timeline }: Recorded, recorder: ExecutionRecorder) {
+  constructor({ id, source, parts, isForAgent = false, host, timeline }: Recorded, recorder: TraceRecorder) {
     this.id = id;
     this.#source = source;
     this.#door = doorOf(isForAgent);

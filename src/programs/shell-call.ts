@@ -14,7 +14,7 @@ import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
 
-export interface ToolCall {
+export interface ShellCall {
   /** `server.tool`, or the server alone if `tool` is given. */
   target: string;
   tool?: string | undefined;
@@ -32,14 +32,14 @@ export interface Called {
   result: ToolResult;
 }
 
-export interface CallOptions {
+export interface ShellCallOptions {
   signal: AbortSignal;
   /** Called with a line when the server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
 
 /** Calls a tool. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
-export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress }: CallOptions): Promise<Called> {
+export async function call(wanted: ShellCall, parts: Parts, { signal, onProgress }: ShellCallOptions): Promise<Called> {
   const { timeoutMs, via = "" } = wanted;
   const hook = hookIn(via);
   if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));
@@ -81,7 +81,7 @@ function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
 
 /** Finds the tool that would be called, to ask a person for its arguments. A server that is not known is listed. */
 export async function describe(
-  wanted: Pick<ToolCall, "target" | "tool">,
+  wanted: Pick<ShellCall, "target" | "tool">,
   parts: Parts,
   signal: AbortSignal,
 ): Promise<{ server: RegistryServer; tool: RegistryTool }> {

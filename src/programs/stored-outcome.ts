@@ -1,7 +1,7 @@
 /** The stored form of an outcome. A large value stays text: it is parsed when somebody reads it. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import { largeSuccess } from "../sandbox/recorder.ts";
+import { largeSuccess } from "../sandbox/outcome-recorder.ts";
 import { storedLinesAtOnce } from "./limits.ts";
 
 /** JSON of an outcome without its value, and of its value. Other events are handled between the parts. */

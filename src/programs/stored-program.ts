@@ -4,7 +4,7 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { RestoredExecution, SavedExecution } from "../sandbox/checkpointer.ts";
 import type { PageBatch, ProgramImage } from "../sandbox/image.ts";
 import type { LogPart } from "../sandbox/messages.ts";
-import type { Recorded, RecorderState } from "../sandbox/recorder.ts";
+import type { Recorded, RecorderState } from "../sandbox/outcome-recorder.ts";
 import { storedRecordChars } from "./limits.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
 

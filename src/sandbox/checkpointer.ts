@@ -1,7 +1,7 @@
 /** Saves executions outside of the process that runs them, so that another process can continue them. */
 import type { Manifest, ProgramImage } from "./image.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
-import type { Recorded, RecorderState } from "./recorder.ts";
+import type { Recorded, RecorderState } from "./outcome-recorder.ts";
 
 /** An execution that waits. */
 export interface SavedExecution {

@@ -165,7 +165,7 @@ export interface BindingCall {
 }
 
 /** The place of a call in its execution. */
-export interface MadeCall {
+export interface CallPosition {
   /** The id of the execution. */
   execution: string;
   /** Calls of an execution count from 1, in the order in which it made them. */
@@ -183,12 +183,12 @@ export interface CallRequest extends Omit<BindingCall, "args" | "argsJson"> {
 }
 
 /** The surroundings of a call. */
-export interface CallContext {
+export interface BindingContext {
   /** Aborted when the execution ends. */
   signal: AbortSignal;
   /** The time limit of the execution. Paused while a person is asked. */
   clock?: Clock | undefined;
-  made?: MadeCall | undefined;
+  made?: CallPosition | undefined;
 }
 
 /**
@@ -199,5 +199,5 @@ export interface Bindings {
   namespaces: Namespace[];
   /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
-  call(call: BindingCall, context: CallContext): Promise<BindingValue>;
+  call(call: BindingCall, context: BindingContext): Promise<BindingValue>;
 }

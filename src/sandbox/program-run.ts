@@ -26,10 +26,10 @@ import {
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
+import type { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { Places, ProgramPlace } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
-import type { Recorder } from "./recorder.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface ExecuteOptions {
@@ -72,7 +72,7 @@ interface End {
 export class ProgramRun {
   readonly #options: ExecuteOptions;
   readonly #saved: Saved | undefined;
-  readonly #recorder: Recorder;
+  readonly #recorder: OutcomeRecorder;
   readonly #shared: Shared;
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
@@ -101,7 +101,7 @@ export class ProgramRun {
   constructor(
     source: string,
     { id, ...options }: ExecuteOptions & { id: string },
-    recorder: Recorder,
+    recorder: OutcomeRecorder,
     shared: Shared,
     saved?: Saved,
   ) {

@@ -4,9 +4,9 @@ import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
 import { maxParkedBytes } from "./limits.ts";
+import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { Places } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type Shared } from "./program-run.ts";
-import { Recorder } from "./recorder.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 const guest: string = guestScript();
@@ -40,7 +40,7 @@ export class Sandbox implements Disposable {
   async execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
     const { id = randomBytes(6).toString("hex"), limits, signal } = options;
     const isKept = options.checkpointer !== undefined;
-    const recorder = new Recorder({ id, saved: saved?.execution, isKept });
+    const recorder = new OutcomeRecorder({ id, saved: saved?.execution, isKept });
     const run = () => {
       const program = new ProgramRun(source, { ...options, id }, recorder, this.#shared, saved);
       this.#running.set(id, program);

@@ -14,7 +14,7 @@ import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
 import { type Surface, toolsFor } from "./surface.ts";
-import type { CallContext, HostIdentity } from "./tools/call-context.ts";
+import type { HostIdentity, ToolCallContext } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -23,7 +23,7 @@ type Handler = (
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  context?: CallContext,
+  context?: ToolCallContext,
 ) => Promise<CallToolResult>;
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
@@ -40,7 +40,7 @@ interface CodeCall {
   /** Where the call finds its servers. It may be locked. */
   app: App;
   signal: AbortSignal;
-  task?: Pick<CallContext, "isTask" | "claim" | "onExecution"> | undefined;
+  task?: Pick<ToolCallContext, "isTask" | "claim" | "onExecution"> | undefined;
   /** Sends one notification of progress. Undefined if the agent wants none. */
   sendProgress: ((progress: number, message: string) => void) | undefined;
 }

@@ -106,23 +106,23 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   return { input, initializeId, listed };
 }
 
-interface Request {
+interface FirstRequest {
   id?: string | number;
   method: string;
   params: Record<string, unknown>;
 }
 
 /** Undefined if the line is not one plain request or notification. */
-function requestIn(line: Buffer): Request | undefined {
+function requestIn(line: Buffer): FirstRequest | undefined {
   const message = parsedJson(line.toString("utf8"));
   if (!isObject(message) || message["jsonrpc"] !== "2.0" || "result" in message || "error" in message) return undefined;
   const { id, method, params = {} } = message;
   const isId = id === undefined || typeof id === "string" || Number.isSafeInteger(id);
-  return isId && typeof method === "string" && isObject(params) ? ({ id, method, params } as Request) : undefined;
+  return isId && typeof method === "string" && isObject(params) ? ({ id, method, params } as FirstRequest) : undefined;
 }
 
 /** `host` has the agent's capabilities once it is initialized. */
-function resultOf({ method, params }: Request, known: Known, host: object | undefined): object | undefined {
+function resultOf({ method, params }: FirstRequest, known: Known, host: object | undefined): object | undefined {
   if (method === "initialize") {
     const { protocolVersion: asked, capabilities: theirs, clientInfo } = params;
     if (host || typeof asked !== "string" || !isObject(theirs) || !isClient(clientInfo)) return undefined;
@@ -139,7 +139,7 @@ function resultOf({ method, params }: Request, known: Known, host: object | unde
 }
 
 /** The host's capabilities in a request of revision 2026-07-28. Undefined if the request says anything else. */
-function modernHost({ _meta: meta, ...rest }: Request["params"]): object | undefined {
+function modernHost({ _meta: meta, ...rest }: FirstRequest["params"]): object | undefined {
   if (!isObject(meta) || Object.keys(rest).length > 0) return undefined;
   const {
     "io.modelcontextprotocol/protocolVersion": version,

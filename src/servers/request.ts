@@ -43,7 +43,7 @@ export interface RequestOptions {
 export type Send = (request: Request, options: RequestOptions) => Promise<Record<string, unknown>>;
 
 /** A connected server, and the state of its requests. */
-interface Peer {
+interface ConnectedServer {
   server: ServerConfig;
   client: ServerClient;
   channel: Channel;
@@ -54,7 +54,7 @@ interface Peer {
 
 /** See `Connection.request`. */
 export async function sendRequest(
-  peer: Peer,
+  peer: ConnectedServer,
   request: Request,
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
@@ -118,7 +118,7 @@ function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOption
 }
 
 function requestError(
-  { server, channel }: Peer,
+  { server, channel }: ConnectedServer,
   { method }: Request,
   what: string,
   cause: unknown,

@@ -44,14 +44,14 @@ export interface ServerIdentity {
   version?: string;
 }
 
-interface Request {
+interface ClientRequest {
   method: string;
   params?: Record<string, unknown> | undefined;
 }
 
 /** Answers a question that came inside a result, under `key`. `origin` is the request that the result belongs to. */
 type Answerer = (
-  question: Request,
+  question: ClientRequest,
   asked: { id: RequestId; key: string; signal: AbortSignal; origin: AbortSignal | undefined },
 ) => Promise<Result>;
 
@@ -123,7 +123,7 @@ export class ServerClient extends Client {
    * answered here, and the request is sent again with the answer. The SDK would not say which request a question belongs to.
    * A task is followed until it has ended.
    */
-  async ask(request: Request, { origin, onTask, ...options }: AskOptions) {
+  async ask(request: ClientRequest, { origin, onTask, ...options }: AskOptions) {
     let asked = request;
     for (let round = 1; ; round++) {
       const result = await this.#once(asked, options);
@@ -140,7 +140,7 @@ export class ServerClient extends Client {
     }
   }
 
-  #send(request: Request, options: RequestOptions & { allowInputRequired: true }) {
+  #send(request: ClientRequest, options: RequestOptions & { allowInputRequired: true }) {
     const { method, params = {} } = request;
     const name = String(params["name"]);
     const inputSchema = method === "tools/call" ? this.markedTools.get(name) : undefined;
@@ -149,7 +149,7 @@ export class ServerClient extends Client {
     return this.callTool({ ...params, name }, { ...options, toolDefinition });
   }
 
-  async #once(request: Request, options: RequestOptions) {
+  async #once(request: ClientRequest, options: RequestOptions) {
     try {
       const result = await this.#send(request, { ...options, allowInputRequired: true });
       const { held } = result;
@@ -171,14 +171,14 @@ export class ServerClient extends Client {
         const result = await this.#once({ method, params }, { signal, ...(timeout === undefined ? {} : { timeout }) });
         return result instanceof CreatedTask ? {} : result;
       },
-      answer: (key, question, signal) => this.#answer(question as unknown as Request, { key, signal, origin }),
+      answer: (key, question, signal) => this.#answer(question as unknown as ClientRequest, { key, signal, origin }),
       onState: (message) => onTask?.(message),
     };
     return await resultOfTask(task, server, signal);
   }
 
   /** Rejects with ProtocolError if nobody can answer: the connection is as good as before. */
-  async #answer(question: Request, asked: Omit<Parameters<Answerer>[1], "id">): Promise<Result> {
+  async #answer(question: ClientRequest, asked: Omit<Parameters<Answerer>[1], "id">): Promise<Result> {
     try {
       if (!this.answerer) throw new Error("nobody answers questions");
       return await this.answerer(question, { ...asked, id: randomUUID() });
@@ -203,10 +203,10 @@ export class ServerClient extends Client {
     }
     const failed = new AbortController();
     const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-    const answer = async (key: string, question: Request) =>
+    const answer = async (key: string, question: ClientRequest) =>
       [key, await this.#answer(question, { key, signal: over, origin })] as const;
     try {
-      const answers = await Promise.all(questions.map(([key, each]) => answer(key, each as Request)));
+      const answers = await Promise.all(questions.map(([key, each]) => answer(key, each as ClientRequest)));
       return { ...state, inputResponses: Object.fromEntries(answers) };
     } catch (error) {
       failed.abort();

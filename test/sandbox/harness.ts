@@ -4,9 +4,9 @@ import type { CallListener } from "../../src/sandbox/call-events.ts";
 import type { Checkpointer } from "../../src/sandbox/checkpointer.ts";
 import type {
   BindingCall,
+  BindingContext,
   Bindings,
   BindingValue,
-  CallContext,
   CheckMode,
   Limits,
   Outcome,
@@ -25,7 +25,7 @@ export interface HarnessOptions extends Partial<Limits> {
 }
 
 /** Tools of the server `test`: `echo` returns its arguments, `fail` throws, `slow` takes `ms`, `text` returns text. */
-export async function answer({ name, args }: BindingCall, { signal }: CallContext): Promise<BindingValue> {
+export async function answer({ name, args }: BindingCall, { signal }: BindingContext): Promise<BindingValue> {
   switch (name) {
     case "echo":
       return { json: JSON.stringify(args) };

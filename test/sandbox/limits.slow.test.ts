@@ -1,6 +1,6 @@
 /** Every limit of an execution has its own outcome with the next step, and does not affect the next execution. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { BindingCall, CallContext, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
 import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
 
 setDefaultTimeout(120_000);
@@ -113,7 +113,7 @@ describe("tool calls", () => {
 
   test("are dropped with the execution if they wait", async () => {
     let made = 0;
-    const call = async (_: BindingCall, { signal }: CallContext): Promise<never> => {
+    const call = async (_: BindingCall, { signal }: BindingContext): Promise<never> => {
       made += 1;
       return new Promise((_resolve, reject) =>
         signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true }),
@@ -228,7 +228,7 @@ describe("concurrent executions", () => {
     using narrow = new Harness({ atOnce: 1 });
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
-    const call = async (_: BindingCall, { clock }: CallContext) => {
+    const call = async (_: BindingCall, { clock }: BindingContext) => {
       clock?.hold();
       asked.resolve();
       await answered.promise;
@@ -249,7 +249,7 @@ describe("concurrent executions", () => {
     using narrow = new Harness({ atOnce: 1 });
     for (let count = 0; count < 3; count++) {
       const cancel = new AbortController();
-      const call = async (_: BindingCall, { signal, clock }: CallContext) => {
+      const call = async (_: BindingCall, { signal, clock }: BindingContext) => {
         clock?.hold();
         setTimeout(() => cancel.abort());
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -317,7 +317,7 @@ describe("cancelling ends", () => {
     const controller = new AbortController();
     const called = Promise.withResolvers<void>();
     const { promise: cancelled, resolve } = Promise.withResolvers<string>();
-    const call = async ({ name }: BindingCall, { signal }: CallContext): Promise<never> => {
+    const call = async ({ name }: BindingCall, { signal }: BindingContext): Promise<never> => {
       called.resolve();
       return new Promise((_resolve, reject) =>
         signal.addEventListener("abort", () => {

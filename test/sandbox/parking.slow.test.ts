@@ -1,6 +1,6 @@
 /** Random programs have the same outcome whether they are parked with every call or not. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { BindingCall, CallContext, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
 import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
 import { isTrueWithin } from "../support/eventually.ts";
 import { answer, Harness } from "./harness.ts";
@@ -24,7 +24,7 @@ test("random programs that are parked with every call have the outcome of those 
   using plain = new Harness();
   using parking = new Harness({ parkAfterMs: 0 });
   let parks = 0;
-  const asking = async (call: BindingCall, { signal, clock }: CallContext) => {
+  const asking = async (call: BindingCall, { signal, clock }: BindingContext) => {
     clock?.hold();
     await isTrueWithin(200, () => parking.sandbox.parkedPrograms > 0);
     parks += parking.sandbox.parkedPrograms;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
-import type { BindingCall, CallContext, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
 import type { ProgramImage } from "../../src/sandbox/image.ts";
 import { eventually } from "../support/eventually.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => harness[Symbol.dispose]());
 
 /** Each call waits for a person who answers once the program has left its worker. */
-async function asking(call: BindingCall, { signal, clock }: CallContext) {
+async function asking(call: BindingCall, { signal, clock }: BindingContext) {
   clock?.hold();
   await parked(harness);
   clock?.release();
@@ -143,7 +143,7 @@ describe("a program that is parked with every call", () => {
 });
 
 describe("a parked program", () => {
-  const forever = (_: BindingCall, { signal, clock }: CallContext) => {
+  const forever = (_: BindingCall, { signal, clock }: BindingContext) => {
     clock?.hold();
     return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
   };
@@ -173,7 +173,7 @@ describe("a parked program", () => {
 
   test("also leaves its worker while a call takes long, if it is kept", async () => {
     const checkpointer = inMemory();
-    const call = async (made: BindingCall, { signal }: CallContext) => {
+    const call = async (made: BindingCall, { signal }: BindingContext) => {
       await parked(harness);
       return answer(made, { signal });
     };
@@ -184,7 +184,7 @@ describe("a parked program", () => {
 
   test("stays in its worker, and later in memory, if it cannot be saved", async () => {
     const checkpointer = inMemory(() => checkpointer.saves > 1);
-    const call = async (made: BindingCall, { signal }: CallContext) => {
+    const call = async (made: BindingCall, { signal }: BindingContext) => {
       if (made.name === "echo") await parked(harness);
       return answer(made, { signal });
     };
@@ -197,7 +197,7 @@ describe("a parked program", () => {
   /** The outcome of a program that waits for an answer until its timer makes another call. */
   function untilTimer(sandbox: Harness, timerMs: number): Promise<unknown> {
     const answered = Promise.withResolvers<void>();
-    const call = async (of: BindingCall, { signal, clock }: CallContext) => {
+    const call = async (of: BindingCall, { signal, clock }: BindingContext) => {
       if (of.name === "text") answered.resolve();
       else {
         clock?.hold();

@@ -4,7 +4,7 @@ import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
-import type { Called, ToolCall } from "../../programs/shell-call.ts";
+import type { Called, ShellCall } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
@@ -59,7 +59,7 @@ export default command({
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
-    const wanted: ToolCall = { ...words, timeoutMs: args.timeout };
+    const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
     // Only this process can show a person the progress of the call, or ask what the server wants to know.
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
@@ -76,7 +76,7 @@ function isWatched(flags: Flags, { env }: Io): boolean {
 }
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
-async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
+async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<Called> {
   const { client, caller } = await daemonOf(flags, io);
   try {
     const body: WrittenCall = { ...wanted, ...caller };
@@ -90,7 +90,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 }
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
-async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
+async function callHere(wanted: ShellCall, flags: Flags, io: Io): Promise<Called> {
   const [{ call }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
   await using app = await openApp(io, flags, {
@@ -109,12 +109,12 @@ function modulesOfCalls() {
   return Promise.all([import("../../programs/shell-call.ts"), import("../open-app.ts"), import("../at-terminal.ts")]);
 }
 
-function waitingText({ target, tool }: ToolCall): string {
+function waitingText({ target, tool }: ShellCall): string {
   return `${[target, tool].filter(Boolean).join(" ")}: waiting for an answer`;
 }
 
 /** The given arguments and the person's answers. */
-async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<ToolCall["given"]> {
+async function withAnswers(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCall["given"]> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("USAGE", "--interactive needs a terminal", {
       hint: "Pass the arguments on the command line: claudikins call --help",

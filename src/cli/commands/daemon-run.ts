@@ -13,8 +13,8 @@ import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import { maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
-import { recorderOf } from "../recording.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
+import { recorderOf } from "../trace-recorder.ts";
 
 export default command({
   description:

@@ -19,10 +19,10 @@ import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
-import { countMark, recordArgs } from "../recording.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { dim } from "../terminal-output.ts";
+import { countMark, recordArgs } from "../trace-recorder.ts";
 import { besideWire, openWire, wireArgs } from "../wire-flags.ts";
 
 export default command({

@@ -33,9 +33,9 @@ import { wrapped } from "../layout.ts";
 import { maxServersOfNothingFound } from "../limits.ts";
 import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
-import { countMark } from "../recording.ts";
 import { valueText } from "../report.ts";
 import { bold, cyan, dim } from "../terminal-output.ts";
+import { countMark } from "../trace-recorder.ts";
 
 const tools = list(
   either(

@@ -17,8 +17,8 @@ import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
-import { recordArgs } from "../recording.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
+import { recordArgs } from "../trace-recorder.ts";
 
 export default command({
   description:

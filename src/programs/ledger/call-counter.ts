@@ -13,9 +13,9 @@ import { findTool } from "../../tools/model.ts";
 import type { CallValue, ToolCallListener } from "../call-events.ts";
 import type { Parts } from "../parts.ts";
 import { isKnownFunction } from "../server-functions.ts";
-import { type ToolUse, unknownTool } from "./counts.ts";
+import { type CountedUse, unknownTool } from "./counts.ts";
 
-type Chars = Pick<ToolUse, "resultChars" | "takenChars" | "argumentChars">;
+type Chars = Pick<CountedUse, "resultChars" | "takenChars" | "argumentChars">;
 
 const noChars: Chars = { resultChars: 0, takenChars: 0, argumentChars: 0 };
 
@@ -53,7 +53,7 @@ export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener
   };
 }
 
-function count(parts: Parts, request: CallRequest, use: ToolUse): void {
+function count(parts: Parts, request: CallRequest, use: CountedUse): void {
   const used = usedNames(request, parts);
   const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
   parts.ledger.called({ ...used, entry: config && entryKeyOf(parts.config, config) }, use);

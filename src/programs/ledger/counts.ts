@@ -38,10 +38,10 @@ const useNames = [
   "argumentChars",
 ] as const;
 
-export type ToolUse = Record<(typeof useNames)[number], number>;
+export type CountedUse = Record<(typeof useNames)[number], number>;
 
 /** The part from which an agent's surface is made. */
-export type EntryUse = Pick<ToolUse, "calls" | "failures">;
+export type EntryUse = Pick<CountedUse, "calls" | "failures">;
 
 /** Stands for tools that do not exist. */
 export const unknownTool = "(unknown)";
@@ -54,7 +54,7 @@ export class Counts {
   /** First uses of the registry in a session, by the text that led there. */
   readonly hooks = new Map<string, number>();
   /** By server and tool. */
-  readonly tools = new Map<string, Map<string, ToolUse>>();
+  readonly tools = new Map<string, Map<string, CountedUse>>();
   /** By the key of the server's entry and by tool. Counts of earlier versions have none. */
   readonly entries = new Map<string, Map<string, EntryUse>>();
 
@@ -66,7 +66,7 @@ export class Counts {
     for (const [hook, count] of hooks) counts.addHook(text(hook), number(count));
     for (const [server, tool, ...values] of tools) {
       const use = Object.fromEntries(useNames.map((name, place) => [name, number(values[place] ?? 0)]));
-      counts.addUse(text(server), text(tool), use as unknown as ToolUse);
+      counts.addUse(text(server), text(tool), use as unknown as CountedUse);
     }
     for (const [entry, tool, calls, failures] of entries) {
       counts.addEntryUse(text(entry), text(tool), { calls: number(calls), failures: number(failures) });
@@ -102,9 +102,9 @@ export class Counts {
   }
 
   /** Sorted by server and tool. */
-  uses(): [server: string, tool: string, use: ToolUse][] {
+  uses(): [server: string, tool: string, use: CountedUse][] {
     const all = [...this.tools].flatMap(([server, tools]) =>
-      [...tools].map(([tool, use]): [string, string, ToolUse] => [server, tool, use]),
+      [...tools].map(([tool, use]): [string, string, CountedUse] => [server, tool, use]),
     );
     return all.sort(([a, b], [c, d]) => (a < c || (a === c && b < d) ? -1 : 1));
   }
@@ -124,8 +124,8 @@ export class Counts {
     this.hooks.set(hook, (this.hooks.get(hook) ?? 0) + count);
   }
 
-  addUse(server: string, tool: string, use: ToolUse): void {
-    const tools = this.tools.get(server) ?? new Map<string, ToolUse>();
+  addUse(server: string, tool: string, use: CountedUse): void {
+    const tools = this.tools.get(server) ?? new Map<string, CountedUse>();
     this.tools.set(server, tools);
     const known = tools.get(tool);
     if (!known) tools.set(tool, { ...use });

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { countsAfterMs } from "../limits.ts";
-import { Counts, type Sums, type ToolUse } from "./counts.ts";
+import { type CountedUse, Counts, type Sums } from "./counts.ts";
 import { appendCounts, foldLedger, readCounts, utcDayOf } from "./store.ts";
 import { toolWeights } from "./tool-weights.ts";
 
@@ -40,7 +40,7 @@ export class Ledger {
   }
 
   /** Counts a call. `entry` is the key of the server's entry, if it is a tool of a server in the config. */
-  called({ server, tool, entry }: CalledTool, use: ToolUse): void {
+  called({ server, tool, entry }: CalledTool, use: CountedUse): void {
     const counts = this.#counts();
     counts?.addUse(server, tool, use);
     if (entry !== undefined) counts?.addEntryUse(entry, tool, use);

@@ -1,7 +1,7 @@
 /** Turns the ledger into figures: what contexts would have held without claudikins, and what they held. */
 import { about, list, named, number, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { doors, hookKey, hooks } from "../../tools/registry/hooks.ts";
-import { Counts, type ToolUse } from "./counts.ts";
+import { type CountedUse, Counts } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
 
 /** Texts are not kept, so their tokens are estimated. */
@@ -129,7 +129,7 @@ function ofServer({ tools }: Counts, server: string): Counts {
 function figuresOf(counts: Counts): Figures {
   const { sums } = counts;
   const uses = counts.uses().map(([, , use]) => use);
-  const sum = (pick: (use: ToolUse) => number) => uses.reduce((total, use) => total + pick(use), 0);
+  const sum = (pick: (use: CountedUse) => number) => uses.reduce((total, use) => total + pick(use), 0);
   const parts = {
     definitions: { without: ofDefinitions(sums.definitionChars), with: ofDefinitions(sums.surfaceChars) },
     code: { without: estimated(sum((use) => use.argumentChars)), with: estimated(sums.codeChars) },

@@ -9,7 +9,7 @@ import { maxAgentNameChars } from "../limits.ts";
 
 export type HostIdentity = NonNullable<ExecuteRequest["host"]>;
 
-export interface CallContext {
+export interface ToolCallContext {
   onProgress?: ((line: string) => void) | undefined;
   /** Unusable servers that the model has been told about. */
   told?: Set<string>;

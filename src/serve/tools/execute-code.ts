@@ -27,7 +27,7 @@ import {
   patientResumeMs,
   usualAnswerMs,
 } from "../limits.ts";
-import type { CallContext } from "./call-context.ts";
+import type { ToolCallContext } from "./call-context.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -50,7 +50,7 @@ export async function callExecuteCode(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  context: CallContext = {},
+  context: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const { resume } = args;
   const startedAt = performance.now();
@@ -76,7 +76,7 @@ async function started(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress, host, claim, asker = agentOfUser }: CallContext,
+  { onProgress, host, claim, asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -98,7 +98,7 @@ async function resumed(
   id: unknown,
   code: unknown,
   app: App,
-  { asker = agentOfUser }: CallContext,
+  { asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
   if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
@@ -114,7 +114,7 @@ async function outcomeInTime(
   { background, resume }: Record<string, unknown>,
   { config, approvals, pool }: App,
   signal: AbortSignal,
-  { host, isTask = false, onProgress }: CallContext,
+  { host, isTask = false, onProgress }: ToolCallContext,
 ): Promise<Outcome | undefined> {
   const patient = resume === undefined ? false : patientResumeMs;
   const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;

@@ -9,7 +9,7 @@ import { hasForms, type Responder } from "../../servers/responder.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../task-runner/model.ts";
 import { fittingJson, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
-import type { CallContext } from "./call-context.ts";
+import type { ToolCallContext } from "./call-context.ts";
 
 export const executeTask: Tool = {
   name: "execute_task",
@@ -32,7 +32,7 @@ export async function callExecuteTask(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress }: CallContext = {},
+  { onProgress }: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const { task, dry_run: dryRun = false } = args;
   if (typeof task !== "string" || task.trim() === "")

@@ -17,7 +17,7 @@ import {
   maxSignatureListChars,
   maxToolsWithSignatures,
 } from "../limits.ts";
-import type { CallContext } from "./call-context.ts";
+import type { ToolCallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
 import { concernedBy, unusableServers } from "./told-down.ts";
 
@@ -40,7 +40,7 @@ export const searchTools: Tool = {
 };
 
 /** What an agent asks for, checked. */
-interface Request {
+interface SearchRequest {
   needs: string[];
   /** Whether the only need has no words: all tools of the servers are listed. */
   isList: boolean;
@@ -51,7 +51,7 @@ interface Request {
 }
 
 /** The request, or what is wrong with the arguments. */
-function requestOf(args: Record<string, unknown>): Request | string {
+function requestOf(args: Record<string, unknown>): SearchRequest | string {
   const { query, queries = [], server, limit, detail: wanted } = args;
   const asked = [query, ...(Array.isArray(queries) ? queries : [queries])].filter((each) => each !== undefined);
   const needs = [...new Set(asked.filter((each) => typeof each === "string").map((each) => each.trim()))].filter(
@@ -102,7 +102,7 @@ export async function callSearchTools(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { told = new Set() }: CallContext = {},
+  { told = new Set() }: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
@@ -153,7 +153,7 @@ function isShort(results: readonly SearchResult[]): boolean {
 }
 
 /** How many tools the limit leaves out of a list, and how to see them. */
-function unlistedText({ needs, servers, limit }: Request, results: readonly SearchResult[], app: App): string {
+function unlistedText({ needs, servers, limit }: SearchRequest, results: readonly SearchResult[], app: App): string {
   const count = countFound(needs[0]!, app.catalog, servers) - toolsIn(results).length;
   if (count <= 0) return "";
   return `${count} more: ${limit < maxListedTools ? 'raise "limit"' : "add a query"}`;

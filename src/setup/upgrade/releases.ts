@@ -21,7 +21,7 @@ import {
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
-export interface Limits {
+export interface DownloadLimits {
   /** Time without any bytes. */
   silenceMs: number;
   /** Time for a whole download. */
@@ -29,7 +29,7 @@ export interface Limits {
   archiveBytes: number;
 }
 
-export const usualLimits: Limits = { silenceMs: 30_000, wholeMs: 900_000, archiveBytes: 400 * megabyte };
+export const usualLimits: DownloadLimits = { silenceMs: 30_000, wholeMs: 900_000, archiveBytes: 400 * megabyte };
 
 const unchanged = "Nothing was changed.";
 
@@ -103,7 +103,7 @@ async function small(address: string, signal: AbortSignal): Promise<string | und
 async function get(
   address: string,
   maxBytes: number,
-  { silenceMs, wholeMs }: Pick<Limits, "silenceMs" | "wholeMs">,
+  { silenceMs, wholeMs }: Pick<DownloadLimits, "silenceMs" | "wholeMs">,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
   const silence = new AbortController();

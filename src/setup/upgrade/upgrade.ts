@@ -15,7 +15,7 @@ import { keepExecutable, keptExecutable } from "./kept-executables.ts";
 import { findPackage, installedCommand, installPackage } from "./packages.ts";
 import { ownPlatform } from "./platforms.ts";
 import { prove, type SelfCheck } from "./proof.ts";
-import { downloadFile, executableIn, findRelease, type Limits, usualLimits, verifyOrigin } from "./releases.ts";
+import { type DownloadLimits, downloadFile, executableIn, findRelease, usualLimits, verifyOrigin } from "./releases.ts";
 import { checkWritable, discard, removeLeftOvers, type Staged, stage, swap } from "./swap.ts";
 
 /** An installation that this process can replace. */
@@ -27,7 +27,7 @@ export interface Upgrade {
   to: string;
   env: Environment;
   signal: AbortSignal;
-  limits?: Limits;
+  limits?: DownloadLimits;
   /** Called with what is done next, for people. */
   onStep(text: string): void;
 }

@@ -31,7 +31,7 @@ const graceMs = 10_000;
 
 /** Names of the host's own files and functions in its stacks. */
 const hostFrames =
-  /(?:worker|sandbox|execution|engine|recorder|reusable-context|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
+  /(?:worker|sandbox|execution|engine|outcome-recorder|reusable-context|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
 
 /** One line per broken rule: `the problem: details`. Empty if there are none. */
 export function brokenPromises(execution: Execution, secrets: readonly string[]): string[] {

@@ -1,9 +1,9 @@
 /** Counts add up, can be stored as JSON, and are bounded. */
 import { describe, expect, test } from "bun:test";
 import { charsOfBlocks } from "../../../src/base/context-characters.ts";
-import { Counts, type ToolUse } from "../../../src/programs/ledger/counts.ts";
+import { type CountedUse, Counts } from "../../../src/programs/ledger/counts.ts";
 
-const use = (more: Partial<ToolUse> = {}): ToolUse => ({
+const use = (more: Partial<CountedUse> = {}): CountedUse => ({
   calls: 1,
   failures: 0,
   durationMs: 2.4,

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type DownloadLimits,
   downloadFile,
   executableIn,
   findRelease,
-  type Limits,
   usualLimits,
 } from "../../../src/setup/upgrade/releases.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
@@ -36,7 +36,7 @@ const endless = (chunk: Uint8Array | undefined) => () =>
     }),
   );
 
-const download = (limits: Partial<Limits> = {}) =>
+const download = (limits: Partial<DownloadLimits> = {}) =>
   downloadFile({ version: "0.2.0", base: server.url }, archiveName, signal, { ...usualLimits, ...limits });
 
 describe("a download", () => {

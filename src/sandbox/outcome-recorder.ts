@@ -54,7 +54,7 @@ interface RecorderOptions {
   isKept?: boolean;
 }
 
-export class Recorder {
+export class OutcomeRecorder {
   readonly #id: string;
   readonly #startedAt: number;
   readonly #logs = new LogLines();

@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
 import type { Config } from "../config/load.ts";
 import { executionsFolder } from "../config/locations.ts";
-import type { ExecutionRecorder } from "../programs/recording.ts";
+import type { TraceRecorder } from "../programs/recording.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { type Args, flag } from "./command.ts";
@@ -19,12 +19,12 @@ export async function recorderOf(
   { record, origin }: Config,
   args: { record?: boolean | undefined },
   { env }: Io,
-): Promise<ExecutionRecorder | undefined> {
+): Promise<TraceRecorder | undefined> {
   const mode = args.record ? "contents" : record;
   if (mode === false) return undefined;
-  const { ExecutionRecorder } = await import("../programs/recording.ts");
+  const { TraceRecorder } = await import("../programs/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return new ExecutionRecorder({ folder: executionsFolder(env), mode, config: configOwner(origin), log });
+  return new TraceRecorder({ folder: executionsFolder(env), mode, config: configOwner(origin), log });
 }
 
 /** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */
