@@ -31,7 +31,7 @@ const digestOf = (...parts: (string | Uint8Array)[]) => {
   return hash.digest("hex").slice(0, 16);
 };
 
-/** The sources that write memory and read it back. Comments and spaces do not count. */
+/** The sources that write memory and read it back. Comments, spaces and imports do not count. */
 const writers = [
   "sandbox/image.ts",
   "sandbox/reusable-context.ts",
@@ -42,6 +42,7 @@ const writers = [
 const codeOf = (file: string) =>
   readFileSync(join(root, "src", file), "utf8")
     .replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "")
+    .replace(/^import [^;]*;$/gm, "")
     .replace(/\s+/g, " ");
 
 test("the engine, the fresh memory and the way in which memory is written are those of the format", async () => {
@@ -56,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "5935a2dd4675a783",
     fresh: "c05ad302171db0d9",
-    writers: "f42fedd747630223",
+    writers: "f14eb25315b8886f",
   });
 });
 
