@@ -48,10 +48,10 @@ export const maxWhyChars = 300;
 /** Characters of one line of the arguments. */
 export const maxArgumentLineChars = 200;
 
-/** What is shown of the beginning of long arguments. */
+/** A question shows this much of the beginning of long arguments. */
 export const firstArgumentLines = { lines: 10, characters: 800 };
 
-/** What is shown of their end. */
+/** A question shows this much of the end of long arguments. */
 export const lastArgumentLines = { lines: 5, characters: 400 };
 
 /** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */

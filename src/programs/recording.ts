@@ -5,18 +5,15 @@
 
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { withoutBase64 } from "../base/media.ts";
 import type { RecordMode } from "../config/defaults.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
-import { type Redact, redactorOf } from "../servers/secrets.ts";
 import type { ToolCallEvent } from "./call-events.ts";
 import { usedNames } from "./ledger/call-counter.ts";
 import {
   maxMaskedSecretChars,
   maxRecordedArgumentChars,
   maxRecordedCalls,
-  maxRecordedChars,
   maxRecordedCodeChars,
   maxRecordedLogChars,
   maxRecordedResultChars,
@@ -24,10 +21,10 @@ import {
   recordAfterMs,
 } from "./limits.ts";
 import type { Parts } from "./parts.ts";
+import { Excerpts } from "./trace/excerpts.ts";
 import {
   type Door,
   doorOf,
-  type Excerpt,
   type ExecutionRecord,
   type HostIdentity,
   type RecordedCall,
@@ -268,7 +265,7 @@ export class TraceRecording {
   async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
     const { config, mode } = this.#recorder.options;
     const { receipt, logs, ok } = outcome;
-    const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
+    const contents = mode === "contents" ? await Excerpts.of(this.#parts) : undefined;
     const source = this.#source;
     const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
@@ -318,7 +315,7 @@ export class TraceRecording {
     return Object.fromEntries(known);
   }
 
-  #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
+  #call(noted: Noted, durationMs: number, contents: Excerpts | undefined): RecordedCall {
     const { call, startMs, argumentChars, resultChars = 0, end = { outcome: "cancelled" } } = noted;
     return {
       ...usedNames(call, this.#parts),
@@ -338,7 +335,7 @@ export class TraceRecording {
   }
 }
 
-function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Contents | undefined): RecordedError {
+function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Excerpts | undefined): RecordedError {
   return {
     code: code?.slice(0, 100),
     line,
@@ -346,45 +343,6 @@ function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Co
     message: contents?.text(message, maxRecordedLogChars).text,
     hint: hint === undefined ? undefined : contents?.text(hint, maxRecordedLogChars).text,
   };
-}
-
-/** Excerpts without secrets and base64, until the limit of an execution is reached. */
-class Contents {
-  readonly #masked: (value: unknown) => unknown;
-  #room = maxRecordedChars;
-
-  private constructor(masked: (value: unknown) => unknown) {
-    this.#masked = masked;
-  }
-
-  static async of({ config }: Parts): Promise<Contents> {
-    const { masked } = await import("../servers/secrets.ts");
-    const redactors: Redact[] = [...config.servers.values()].map(redactorOf);
-    const redact: Redact = (text) => redactors.reduce((known, each) => each(known), text);
-    return new Contents((value) => masked(value, redact));
-  }
-
-  text(whole: string, max: number): Excerpt {
-    const isCut = whole.length > max;
-    const masked = String(this.#masked(whole.slice(0, max + maxMaskedSecretChars)));
-    const most = isCut ? Math.min(max, Math.max(0, masked.length - maxMaskedSecretChars)) : masked.length;
-    const all = withoutBase64(masked.slice(0, most), isCut);
-    const text = all.slice(0, this.#room);
-    this.#room -= text.length;
-    return { text, isWhole: !isCut && text.length === all.length };
-  }
-
-  /** Short JSON is parsed, so that secrets are also found by the names of their keys. */
-  json(json: string, max: number, key: string): Excerpt {
-    if (json.length > max) return this.text(json, max);
-    try {
-      const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
-      return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
-    } catch {
-      // The text is not JSON, or nested deeper than our stack.
-      return this.text(json, max);
-    }
-  }
 }
 
 /** The time of `performance.now()` at that time, in milliseconds since 1970. */

@@ -72,7 +72,7 @@ export const collectedBodyBytes = 32 * megabyte;
 /** Chunks of a line are joined in blocks of this size, so that no step takes long. */
 export const joinedBlockBytes = megabyte;
 
-// What is kept of a server's lists, results and texts
+// A server's lists, results and texts
 
 /** Pages of one list. */
 export const maxListPages = 1_000;

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
-import { callOnce } from "../programs/call.ts";
+import { callOnce, isRepeatable } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
@@ -44,13 +44,12 @@ export async function makeCall(
 }
 
 /** One try if the tool may have run and is neither read-only nor idempotent by its annotations. */
-function triesAfter(error: unknown, isStarted: boolean, { annotations }: RegistryTool): number {
+function triesAfter(error: unknown, isStarted: boolean, tool: RegistryTool): number {
   if (!(error instanceof ClaudikinsError)) return 1;
   const tries =
     error.code === "SERVER_UNAVAILABLE" ? maxCallTries : error.code === "CALL_TIMEOUT" ? maxCallTimeouts : 1;
   const isUnsent = !isStarted || (error instanceof ConnectionLost && !error.sent);
-  const isRepeatable = annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
-  return isUnsent || isRepeatable ? tries : 1;
+  return isUnsent || isRepeatable(tool) ? tries : 1;
 }
 
 /** How long to wait; undefined if the server stays unavailable for too long or for good. */

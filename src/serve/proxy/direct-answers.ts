@@ -12,9 +12,10 @@ import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { messageWith } from "./links.ts";
 import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
+import type { AskOptions } from "./observed-request.ts";
 import { withoutOwnMeta } from "./own-meta.ts";
 import { ProxiedPrompts } from "./prompts.ts";
-import { type AskOptions, ProxiedResources } from "./resources.ts";
+import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
 
 /** One request of the agent. */

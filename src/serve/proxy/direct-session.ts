@@ -18,8 +18,8 @@ import { HostError, resourceNotFound } from "./answers.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { HostLog, listenerWith } from "./notices.ts";
+import type { AskOptions } from "./observed-request.ts";
 import { withoutOwnMeta } from "./own-meta.ts";
-import type { AskOptions } from "./resources.ts";
 import { Unsent } from "./unsent.ts";
 
 /** The servers have not answered when the agent asks, so all capabilities are declared. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import { type AskOptions, observedRequest } from "./resources.ts";
+import { type AskOptions, observedRequest } from "./observed-request.ts";
 
 export class ProxiedPrompts {
   readonly #names: ExposedNames;

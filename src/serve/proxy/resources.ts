@@ -3,9 +3,6 @@
 import type { App } from "../../app/app.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { singleCall } from "../../programs/call.ts";
-import type { CallGroup } from "../../sandbox/contract.ts";
-import type { CallOptions } from "../../servers/pool.ts";
 import { isOurs, mayBeOf, type OwnAddress, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
 import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
 import { pageIn, withPage } from "./apps.ts";
@@ -13,6 +10,7 @@ import { usableResource, usableTemplate } from "./definitions.ts";
 import { KnownAddresses } from "./known-addresses.ts";
 import { KnownLists } from "./known-lists.ts";
 import { blocksWith, type Others, othersThan } from "./links.ts";
+import { type AskOptions, observedRequest } from "./observed-request.ts";
 import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
 
 export class ProxiedResources {
@@ -273,26 +271,6 @@ const templateOf = ({ uriTemplate }: JsonObject) => String(uriTemplate);
 function noneWhereUnknown(error: unknown): JsonObject[] {
   if (toClaudikinsError(error).code === "PROTOCOL_ERROR") return [];
   throw error;
-}
-
-export interface AskOptions extends CallOptions {
-  signal: AbortSignal;
-  /** The app whose connections are used. */
-  app: App;
-}
-
-/** Makes a request of the agent at its server. Observers see `resources/read` as the function `resources.read`. */
-export async function observedRequest(
-  server: string,
-  request: { method: string; params: JsonObject },
-  options: AskOptions,
-): Promise<JsonObject> {
-  const { app } = options;
-  const [group, name] = request.method.split("/") as [CallGroup, string];
-  const { result } = await singleCall({ namespace: server, group, name, raw: true }, app, options, async (context) => ({
-    result: await app.pool.request(server, request, context),
-  }));
-  return result;
 }
 
 function severalHave(uri: string, servers: readonly string[]): Error {

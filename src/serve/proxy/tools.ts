@@ -8,7 +8,7 @@ import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import type { AskOptions } from "./resources.ts";
+import type { AskOptions } from "./observed-request.ts";
 
 export class ProxiedTools {
   readonly #app: App;

@@ -1,5 +1,5 @@
 /**
- * What is stored of the tools of the configured servers, and whether it still counts.
+ * The stored tools of the configured servers, and whether they still count.
  *
  * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on
  * disk, where the next process finds it. A stored entry counts only if it was made from the entry that the config has now.

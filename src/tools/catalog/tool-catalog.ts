@@ -254,7 +254,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     }
   }
 
-  /** What is known of a server that has answered, although the registry cannot be written. Throws every other error. */
+  /** Returns the tools of a server that has answered if only the registry could not be written. Throws every other error. */
   #storedDespite(error: unknown, name: string): Listing {
     const isUnwritten = error instanceof ClaudikinsError && unwritten.includes(error.code);
     const stored = isUnwritten ? this.#stored(name) : undefined;
@@ -262,7 +262,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     return stored;
   }
 
-  /** What is known of a server, as an answer that changes nothing. */
+  /** The tools of a server that are known already, as a listing that changes nothing. */
   #stored(name: string): Listing | undefined {
     const [server, whole] = [this.find(name), this.findWithDenied(name)];
     return server && whole && { server, whole, before: server, collisions: [], files: noFiles };

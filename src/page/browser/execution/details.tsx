@@ -1,4 +1,4 @@
-/** What is said of a chosen call: the script of the page takes it from a template and shows it beside the rows. */
+/** The details of each call. The script of the page takes them from a template and shows them beside the rows. */
 
 /** @jsxImportSource preact */
 import { Fragment } from "preact";
