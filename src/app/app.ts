@@ -214,7 +214,7 @@ export interface ReloadOptions {
 }
 
 /** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
-export class ConfigReload implements Disposable {
+class ConfigReload implements Disposable {
   readonly #app: App;
   readonly #options: ReloadOptions;
   /** Why the current config file is not in use. Undefined if it is. */

@@ -51,16 +51,7 @@ export function writeWhenChanged(
   }
 }
 
-/** Writes the bytes and replaces an existing file. Throws FILE_NOT_WRITABLE. */
-export function writeBytes(path: string, bytes: Uint8Array): void {
-  try {
-    replace(path, bytes, 0o666);
-  } catch (cause) {
-    throw notWritable("write", path, cause);
-  }
-}
-
-function replace(path: string, content: string | Uint8Array, mode: number): void {
+function replace(path: string, content: string, mode: number): void {
   using folder = folderOf(path, true);
   const target = folder.at(basename(path));
   const temporary = `${target}.${process.pid}.${++written}.tmp`;

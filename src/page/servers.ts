@@ -120,7 +120,7 @@ export class ToolViews {
 }
 
 /** The tools as they were listed last, even if the policy has changed since. Undefined if they were never listed. */
-export function knownTools(server: string, catalog: App["catalog"]): RegistryTool[] | undefined {
+function knownTools(server: string, catalog: App["catalog"]): RegistryTool[] | undefined {
   const known = catalog.findWithDenied(server) ?? catalog.visibleServers.find(({ name }) => name === server);
   return known?.tools;
 }

@@ -37,7 +37,7 @@ const functions: Record<string, ServerFunction> = {
     pool.getPrompt(server, text(name, `${server}.prompts.get("<name>", { …arguments })`), Object(given), options),
 };
 
-export function isServerFunction(group: string, name: string): boolean {
+function isServerFunction(group: string, name: string): boolean {
   return Object.hasOwn(functions, `${group}.${name}`);
 }
 
