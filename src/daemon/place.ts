@@ -119,12 +119,19 @@ export function refuseForeign(path: string): void {
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
 }
 
-/**
- * Whether a connection failed because the socket does not exist, its daemon is gone, or too many callers wait for it: nothing was sent. Only
- * a connection that begins fails with EAGAIN.
- */
+/** Errors of a connection that was not made. On Windows, a pipe with too many callers fails with one of the last two. */
+const notConnected: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "ENOTDIR",
+  "ECONNREFUSED",
+  "EAGAIN",
+  "EBUSY",
+  "ETIMEDOUT",
+]);
+
+/** Whether a connection failed because the socket does not exist, its daemon is gone, or too many callers wait for it: nothing was sent. */
 export function isNobody(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ECONNREFUSED", "EAGAIN"].includes(systemCodeOf(error) ?? "");
+  return notConnected.has(systemCodeOf(error) ?? "");
 }
 
 /** Undefined if the file does not exist. */

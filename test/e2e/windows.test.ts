@@ -10,6 +10,8 @@ import { buildForWindows, noWine, WindowsMachine, windowsPath } from "../support
 setDefaultTimeout(120_000);
 
 const modules = join(import.meta.dir, "..", "..", "node_modules", "@modelcontextprotocol");
+/** The result of a run that adds 1 and 2. An assertion on the whole result shows stderr. */
+const sum = { code: 0, stdout: "The sum of 1 and 2 is 3.\n" };
 const program = (server: string) => windowsPath(join(modules, server, "dist", "index.js"));
 
 if (noWine !== undefined) console.error(`test/e2e/windows.test.ts is skipped: it ${noWine}`);
@@ -79,7 +81,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
   test("one daemon listens on a named pipe, serves every command, and leaves nothing when it is stopped", async () => {
     const code = "return await everything.get_sum({ a: 1, b: 2 })";
     for (let turn = 0; turn < 2; turn++) {
-      expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+      expect(await runs("exec", "-e", code)).toMatchObject(sum);
     }
     const folder = join(machine.home, ".local", "share", "claudikins", "run");
     const socket = readdirSync(folder).find((name) => name.endsWith(".sock")) ?? "";
@@ -95,13 +97,13 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
 
   test("a killed daemon is replaced by the next command, and its servers end", async () => {
     const code = "return await everything.get_sum({ a: 1, b: 2 })";
-    await runs("exec", "-e", code);
+    expect(await runs("exec", "-e", code)).toMatchObject(sum);
     const [daemon] = processesWith("daemon run --config").filter((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(windowsPath(machine.path)),
     );
     process.kill(daemon ?? 0, "SIGKILL");
     await eventually(() => servers() === 0, { everyMs: 50 });
-    expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+    expect(await runs("exec", "-e", code)).toMatchObject(sum);
     await machine.run(["daemon", "stop", "--all"]);
   });
 
@@ -129,7 +131,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
   });
 
   test("a generated file is a program that calls its tool through the daemon", async () => {
-    expect((await runs("setup")).code).toBe(0);
+    expect(await runs("setup")).toMatchObject({ code: 0 });
     const file = join(machine.path, "project", ".claudikins", "registry", "testing", "everything", "get_sum.ts");
     await machine.run(["trust", config, "--yes"]);
     const env = { BUN_BE_BUN: "1", CI: "true" };
@@ -167,7 +169,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
 
   test("upgrade replaces the executable that runs, ends the daemon, and leaves nothing beside it", async () => {
     const code = "return await everything.get_sum({ a: 1, b: 2 })";
-    await runs("exec", "-e", code);
+    expect(await runs("exec", "-e", code)).toMatchObject(sum);
     using releases = releaseServer();
     const next = join(machine.path, "next.exe");
     buildForWindows("0.2.0", next);
@@ -178,7 +180,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({ from: "0.1.0", to: "0.2.0", upgraded: true, daemons: 1 });
     expect((await machine.run(["--version"])).stdout).toBe("0.2.0\n");
-    expect((await runs("exec", "-e", code)).stdout).toBe("The sum of 1 and 2 is 3.\n");
+    expect(await runs("exec", "-e", code)).toMatchObject(sum);
     await machine.run(["daemon", "stop", "--all"]);
     // Windows removes no program that runs, so the old executable goes later.
     expect((await machine.run(["upgrade", "--json"], { env })).code).toBe(0);

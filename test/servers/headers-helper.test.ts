@@ -8,6 +8,7 @@ import type { NetworkServer } from "../../src/config/load.ts";
 import { HeadersHelper } from "../../src/servers/headers-helper.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { redactorOf } from "../../src/servers/secrets.ts";
+import { eventually } from "../support/eventually.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";
 import { processesLeft } from "../support/process.ts";
@@ -164,6 +165,7 @@ describe("the program of headersHelper", () => {
     )!;
     const access = new HelpedAccess(helper, new URL((config as NetworkServer).url), undefined);
     await (await access.fetch(`http://127.0.0.1:${other.port}/mcp`, { method: "POST" })).body?.cancel();
+    await eventually(() => other.lines.length > 0);
     expect(other.lines).toEqual(["POST -"]);
   });
 

@@ -2,13 +2,19 @@
  * A connection between a caller and a daemon as a stream of bytes: a socket of Bun, because node:net would take 2 of the 30 ms of a warm
  * call. `node-stream.ts` is for generated files, which run in Node too.
  */
+import { onAbort } from "../../servers/abort.ts";
 import type { Stream } from "./exchange.ts";
 
-/** Connects to a socket or pipe. Rejects with the error of the system. */
-export async function connect(address: string): Promise<BunStream> {
+/**
+ * Connects to a socket or pipe. Rejects with the error of the system, or with the reason of the signal: Windows waits for 30 seconds if a pipe
+ * has too many callers.
+ */
+export async function connect(address: string, signal?: AbortSignal): Promise<BunStream> {
   const { promise, resolve, reject } = Promise.withResolvers<BunStream>();
-  Bun.connect({ unix: address, socket: socketHandler(resolve) }).catch(reject);
-  return promise;
+  const forget = onAbort(signal, () => reject(signal?.reason));
+  const open = (stream: BunStream) => (signal?.aborted ? stream.destroy() : resolve(stream));
+  Bun.connect({ unix: address, socket: socketHandler(open) }).catch(reject);
+  return promise.finally(forget);
 }
 
 /** What a socket of Bun tells. */

@@ -8,7 +8,7 @@ import { MessageConnection, type MessageHandler, upgradeName } from "./message-c
 /** The JSON of the daemon's answer. Rejects as `request` does, and with errors of the system: nothing was sent if `isNobody` of the error. */
 export async function requestDaemon(socket: string, route: string, options: RequestOptions): Promise<unknown> {
   options.signal?.throwIfAborted();
-  return request(await connect(addressOf(socket)), route, options);
+  return request(await connect(addressOf(socket), options.signal), route, options);
 }
 
 /** Opens a connection for messages. Rejects as `requestDaemon` does, and with PROTOCOL_ERROR if the daemon does not know such connections. */
@@ -18,7 +18,7 @@ export async function connectToDaemon(
   handler: (connection: MessageConnection) => MessageHandler,
   signal: AbortSignal,
 ): Promise<MessageConnection> {
-  const stream = await connect(addressOf(socket));
+  const stream = await connect(addressOf(socket), signal);
   const answer = await exchange(stream, `GET ${path}`, { connection: "Upgrade", upgrade: upgradeName }, "", signal);
   if (answer.headers.get("upgrade") === upgradeName) return new MessageConnection(stream, handler, answer.rest);
   stream.destroy();
