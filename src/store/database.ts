@@ -82,25 +82,26 @@ const steps = [
 ];
 
 /**
- * Tables that versions with the same steps may lack: they go on using the database, and continue the programs that they have saved. Each
- * part of an image is a row, so that no write is large. Its execution is stored with or after its first image; until then, `saving` names
- * the process that writes it.
+ * What versions with the same steps may lack, by name: they go on using the database, and continue the programs that they have saved.
  */
-const additions = `
-  CREATE TABLE IF NOT EXISTS pages (
-    execution TEXT NOT NULL,
-    page INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    bytes BLOB NOT NULL,
-    PRIMARY KEY (execution, page, version)
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS saving (
-    execution TEXT PRIMARY KEY,
-    owner TEXT NOT NULL
-  ) STRICT;
-  CREATE TRIGGER IF NOT EXISTS pagesOfExecution AFTER DELETE ON executions BEGIN
-    DELETE FROM pages WHERE execution = old.id;
-  END`;
+const additions = {
+  // Each part of an image is a row, so that no write is large.
+  pages: `CREATE TABLE pages (
+     execution TEXT NOT NULL,
+     page INTEGER NOT NULL,
+     version INTEGER NOT NULL,
+     bytes BLOB NOT NULL,
+     PRIMARY KEY (execution, page, version)
+   ) STRICT`,
+  // An execution is stored with or after its first image. Until then, this names the process that writes it.
+  saving: `CREATE TABLE saving (
+     execution TEXT PRIMARY KEY,
+     owner TEXT NOT NULL
+   ) STRICT`,
+  pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN
+     DELETE FROM pages WHERE execution = old.id;
+   END`,
+};
 
 /**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
@@ -166,9 +167,7 @@ async function useWal(database: Database): Promise<void> {
 }
 
 function migrate(database: Database): void {
-  const isComplete = () =>
-    database.query("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'pagesOfExecution'").get() !== null;
-  if (versionOf(database) === steps.length && isComplete()) return;
+  if (versionOf(database) === steps.length && missing(database).length === 0) return;
   database
     .transaction(() => {
       const version = versionOf(database);
@@ -176,8 +175,18 @@ function migrate(database: Database): void {
         throw writtenByNewer("the store of executions");
       }
       for (const step of steps.slice(version)) database.run(step);
-      database.run(additions);
+      for (const addition of missing(database)) database.run(addition);
       database.run(`PRAGMA user_version = ${steps.length}`);
     })
     .immediate();
+}
+
+function missing(database: Database): string[] {
+  const names = new Set(
+    database
+      .query<{ name: string }, []>("SELECT name FROM sqlite_master")
+      .all()
+      .map(({ name }) => name),
+  );
+  return Object.entries(additions).flatMap(([name, addition]) => (names.has(name) ? [] : [addition]));
 }
