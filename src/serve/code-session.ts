@@ -10,11 +10,13 @@ import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
 import type { Asker } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
+import type { HostRequest } from "./host-request.ts";
+import { taskAfterMs } from "./limits.ts";
 import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
 import { type Surface, toolsFor } from "./surface.ts";
-import type { HostIdentity, ToolCallContext } from "./tools/call-context.ts";
+import type { ToolCallContext } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -31,19 +33,6 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
   ["execute_code", callExecuteCode],
   ["execute_task", callExecuteTask],
 ]);
-
-interface CodeCall {
-  params: CallToolRequest["params"];
-  /** The agent's. */
-  capabilities: object | undefined;
-  host: HostIdentity | undefined;
-  /** Where the call finds its servers. It may be locked. */
-  app: App;
-  signal: AbortSignal;
-  task?: Pick<ToolCallContext, "isTask" | "claim" | "onExecution"> | undefined;
-  /** Sends one notification of progress. Undefined if the agent wants none. */
-  sendProgress: ((progress: number, message: string) => void) | undefined;
-}
 
 export class CodeSession {
   /** The agent. */
@@ -79,37 +68,38 @@ export class CodeSession {
     this.#app.pool.rootsChanged();
   }
 
-  /** Every failure of a call is a result. Throws a ProtocolError if there is no such tool. */
-  async call({ params, capabilities, host, app, signal, task, sendProgress }: CodeCall): Promise<CallToolResult> {
-    const names = toolsFor(this.#surface, capabilities).map(({ name }) => name);
-    const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
-    if (!call) {
-      const message = `There is no tool "${params.name}", only ${names.join(" and ")}`;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-    }
-    const reporter = sendProgress && new ProgressReporter(sendProgress);
+  /** Answers `tools/call`, whose parameters the SDK has checked. Every failure is a result, except a ProtocolError for an unknown tool. */
+  async call(request: HostRequest): Promise<CallToolResult> {
+    const { name, arguments: args = {} } = request.params as CallToolRequest["params"];
+    const handler = this.#handlerOf(name, request.capabilities);
+    using _questions = request.allowQuestions();
+    using _late = laterAsTask(request);
+    const reporter = reporterOf(request);
     const onProgress = reporter && ((line: string) => reporter.report(line));
+    const { capabilities, identity, signal, task } = request;
     try {
-      const args = params.arguments ?? {};
       const startedAt = performance.now();
-      const opened = await this.#unlocked(app, capabilities, signal);
-      using _work = opened.restTimer.running();
-      await opened.reload?.refresh();
-      const called = await call(args, opened, signal, {
-        onProgress,
-        told: this.#toldServers,
-        host,
-        asker: this.asker,
-        ...task,
-      });
-      const result = withFigures(this.#withProblem(called, opened.reload?.problem), startedAt);
-      this.#count.answered(params.name, args, result);
+      const app = await this.#unlocked(request.app, capabilities, signal);
+      using _work = app.restTimer.running();
+      await app.reload?.refresh();
+      const context = { onProgress, told: this.#toldServers, identity, asker: this.asker, task };
+      const called = await handler(args, app, signal, context);
+      const result = withFigures(this.#withProblem(called, app.reload?.problem), startedAt);
+      this.#count.answered(name, args, result);
       return result;
     } catch (thrown) {
       return textResult(toClaudikinsError(thrown).text, true);
     } finally {
       reporter?.end();
     }
+  }
+
+  #handlerOf(tool: string, capabilities: object | undefined): Handler {
+    const names = toolsFor(this.#surface, capabilities).map(({ name }) => name);
+    const handler = names.includes(tool) ? handlers.get(tool) : undefined;
+    if (handler) return handler;
+    const message = `There is no tool "${tool}", only ${names.join(" and ")}`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
 
   /** Throws CONFIG_NOT_TRUSTED while the app is locked. */
@@ -130,4 +120,21 @@ export class CodeSession {
     this.#toldProblem = problem;
     return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
   }
+}
+
+/** Ends the request with a task when its answer would come late. Undefined if that may not happen. */
+function laterAsTask({ app, task }: HostRequest): Disposable | undefined {
+  const { answerAfterMs = taskAfterMs } = app.config.executions;
+  if (!task || answerAfterMs === false) return undefined;
+  const timer = setTimeout(() => task.takesLong(), Math.min(answerAfterMs, taskAfterMs));
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** Undefined if the host does not want to know what the request does. */
+function reporterOf({ sendProgress, task }: HostRequest): ProgressReporter | undefined {
+  if (!sendProgress && !task) return undefined;
+  return new ProgressReporter((progress, message) => {
+    task?.onStatus(message);
+    sendProgress?.({ progress, message });
+  });
 }

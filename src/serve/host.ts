@@ -1,23 +1,41 @@
-/** Passes what servers ask to the agent that `serve` is connected to, on the stream of the request that the question belongs to. */
+/**
+ * The agent of one session of the revisions up to 2025-11-25: its requests as both modes take them, and the way on which servers ask it.
+ * A question goes to the agent on the stream of the request that it belongs to.
+ */
 import {
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
   ElicitResultSchema,
   ListRootsResultSchema,
 } from "@modelcontextprotocol/core";
-import type { RequestId, RequestOptions, Server } from "@modelcontextprotocol/server";
+import type { RequestId, RequestOptions, Server, ServerContext } from "@modelcontextprotocol/server";
+import type { App } from "../app/app.ts";
 import { maxTimerMs } from "../base/time-limit.ts";
 import type { QuestionContext, Responder } from "../servers/responder.ts";
+import { type HostRequest, hostIdentity, type ReceivedRequest, receivedParts } from "./host-request.ts";
 
 /** The caller limits the time. */
 const timeout = maxTimerMs;
+
+/** Makes requests of a session's agent over the connections of `app`. */
+export function sessionRequests(server: Server, app: App, closing: AbortSignal) {
+  const open = openRequestsOf(server);
+  return (received: ReceivedRequest, context: ServerContext): HostRequest => ({
+    ...receivedParts(received, context, closing),
+    capabilities: server.getClientCapabilities(),
+    identity: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
+    app,
+    allowQuestions: (name) => open.begin(context.mcpReq.id, name),
+    task: undefined,
+  });
+}
 
 export function hostOf(server: Server): Responder {
   // Agents built with the SDK do not notice that a request with the id 0 is cancelled, so a ping takes this id.
   let pinged = false;
   /** Over HTTP, sends it on the stream of an open request of the agent: not every agent listens to another stream. */
   const optionsOf = ({ server: name, signal }: QuestionContext): RequestOptions => {
-    const relatedRequestId = hostRequestsOf(server).latestOf(name);
+    const relatedRequestId = openRequestsOf(server).latestOf(name);
     return { signal, timeout, ...(relatedRequestId === undefined ? {} : { relatedRequestId }) };
   };
   const ready = () => {
@@ -49,8 +67,8 @@ export function hostOf(server: Server): Responder {
   };
 }
 
-/** The open requests of one agent. */
-export class HostRequests<Key = RequestId> {
+/** The requests of one agent during which servers may ask it. */
+export class OpenRequests<Key = RequestId> {
   /** The server that each request is for; undefined if it may be any. */
   readonly #open = new Map<Key, string | undefined>();
 
@@ -77,11 +95,11 @@ export class HostRequests<Key = RequestId> {
   }
 }
 
-const all = new WeakMap<Server, HostRequests>();
+const all = new WeakMap<Server, OpenRequests>();
 
 /** The open requests of one session. */
-export function hostRequestsOf(server: Server): HostRequests {
-  const requests = all.get(server) ?? new HostRequests();
+export function openRequestsOf(server: Server): OpenRequests {
+  const requests = all.get(server) ?? new OpenRequests();
   all.set(server, requests);
   return requests;
 }

@@ -4,11 +4,10 @@ import type { App } from "../app/app.ts";
 import { type Asker, agentOfUser } from "../programs/asker.ts";
 import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
-import { hostRequestsOf } from "./host.ts";
+import { sessionRequests } from "./host.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
-import { hostIdentity } from "./tools/call-context.ts";
 
 /**
  * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `app`.
@@ -26,21 +25,7 @@ export function createSession(
   const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
   server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));
-  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { id, signal, notify } }) => {
-    using _ = hostRequestsOf(server).begin(id);
-    const progressToken = params._meta?.progressToken;
-    const sendProgress = (progress: number, message: string) => {
-      const notice = { progressToken: progressToken!, progress, message };
-      void notify({ method: "notifications/progress", params: notice }).catch(() => {});
-    };
-    return await session.call({
-      params,
-      capabilities: server.getClientCapabilities(),
-      host: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
-      app,
-      signal: AbortSignal.any([signal, closing]),
-      sendProgress: progressToken === undefined ? undefined : sendProgress,
-    });
-  });
+  const requestOf = sessionRequests(server, app, closing);
+  server.setRequestHandler("tools/call", (received, context) => session.call(requestOf(received, context)));
   return server;
 }

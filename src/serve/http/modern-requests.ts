@@ -23,9 +23,11 @@ import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { maxRequestTendMs } from "../limits.ts";
+import type { Connections, ModernClient } from "../modern/client.ts";
+import { modernCodeServer } from "../modern/code-mode.ts";
+import { modernDirectServer } from "../modern/direct-mode.ts";
 import { listenedTo, metaIn } from "../modern/envelope.ts";
 import { ModernHost } from "../modern/modern-host.ts";
-import { type Connections, type ModernClient, modernCodeServer, modernDirectServer } from "../modern/modern-server.ts";
 import { ParkedRequests } from "../modern/parked-requests.ts";
 import { refusal, streamWithTasks } from "../modern/task-notices.ts";
 import { Tasks } from "../modern/tasks.ts";
@@ -130,7 +132,7 @@ export class ModernRequests {
     }
     const count = new SessionCount(app, directInstructions(app));
     const answers = new DirectAnswers(app, count, listenerOf(bus), closing);
-    const serverFor = (client: Client, method: string) => modernDirectServer(answers, client, app, closing, method);
+    const serverFor = (client: Client, method: string) => modernDirectServer({ answers, client, app, closing }, method);
     return { ...shared, serverFor, answers };
   }
 

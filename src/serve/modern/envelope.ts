@@ -9,8 +9,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
+import type { HostIdentity } from "../../programs/trace/record.ts";
+import { hostIdentity } from "../host-request.ts";
 import { maxListenedResources, maxListenedTasks } from "../limits.ts";
-import { type HostIdentity, hostIdentity } from "../tools/call-context.ts";
 
 /** What the host of a request supports. */
 export function capabilitiesOf(context: ServerContext): ClientCapabilities {

@@ -1,7 +1,7 @@
 /** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
-import { HostRequests } from "../host.ts";
+import { OpenRequests } from "../host.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 
 type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
@@ -9,7 +9,7 @@ type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<Non
 export class ModernHost implements Responder {
   /** What the host supports, as its last request said. */
   capabilities: ClientCapabilities;
-  readonly #requests = new HostRequests<OpenRequest>();
+  readonly #requests = new OpenRequests<OpenRequest>();
 
   constructor(capabilities: ClientCapabilities) {
     this.capabilities = capabilities;

@@ -8,14 +8,9 @@ import { TimeLimit } from "../../base/time-limit.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { ownKeys } from "../../servers/responder.ts";
+import type { ReceivedRequest } from "../host-request.ts";
 import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
-
-/** A request as the handlers of the SDK get it: without the metadata of the revision, which is in the context. */
-export interface ModernRequest {
-  method: string;
-  params?: JsonObject | undefined;
-}
 
 /** The answer to a question whose request has ended before the host answered. */
 export const requestEnded = Symbol("the request has ended");
@@ -46,7 +41,7 @@ export class OpenRequest {
   execution: FollowedExecution | undefined;
   /** What the work does now. */
   statusMessage: string | undefined;
-  readonly #asked: ModernRequest;
+  readonly #asked: ReceivedRequest;
   readonly #cancelled = new AbortController();
   readonly #asking = new Map<string, Question>();
   readonly #long = Promise.withResolvers<"long">();
@@ -61,7 +56,7 @@ export class OpenRequest {
   #hasEnded = false;
 
   constructor(
-    asked: ModernRequest,
+    asked: ReceivedRequest,
     context: ServerContext,
     work: (open: OpenRequest) => Promise<object>,
     closing: AbortSignal,
@@ -100,7 +95,7 @@ export class OpenRequest {
     this.#context = undefined;
   }
 
-  isFor({ method, params }: ModernRequest): boolean {
+  isFor({ method, params }: ReceivedRequest): boolean {
     return method === this.#asked.method && Bun.deepEquals(withoutMeta(params), this.#asked.params);
   }
 
@@ -109,9 +104,9 @@ export class OpenRequest {
     this.#cancelled.abort();
   }
 
-  /** Sends a notification for the current round. It is dropped while the request is parked. */
-  notify(notification: Notification): void {
-    void this.#context?.mcpReq.notify(notification).catch(() => {});
+  /** Sends a notification for the current round. It is dropped while the request is parked. Resolves when it is written. */
+  async notify(notification: Notification): Promise<void> {
+    await this.#context?.mcpReq.notify(notification).catch(() => {});
   }
 
   /** The token of the current round, if the host wants to see progress. */

@@ -11,7 +11,8 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Semaphore } from "../../base/semaphore.ts";
-import { type ModernRequest, OpenRequest } from "./open-request.ts";
+import type { ReceivedRequest } from "../host-request.ts";
+import { OpenRequest } from "./open-request.ts";
 
 interface ParkedRequestsOptions {
   /** Time in milliseconds for the host to come back with the answers. */
@@ -68,7 +69,7 @@ export class ParkedRequests {
    * knows tasks. Throws a ProtocolError if the state cannot be used.
    */
   async round(
-    asked: ModernRequest,
+    asked: ReceivedRequest,
     context: ServerContext,
     work: (open: OpenRequest) => Promise<object>,
     tasks?: TaskRules,
@@ -84,7 +85,7 @@ export class ParkedRequests {
   }
 
   /** Begins a request whose host does not wait for it. */
-  begin(asked: ModernRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+  begin(asked: ReceivedRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
     return new OpenRequest(asked, context, work, this.#options.closing);
   }
 
@@ -106,7 +107,7 @@ export class ParkedRequests {
     return { resultType: "input_required", inputRequests, requestState };
   }
 
-  #begin(asked: ModernRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+  #begin(asked: ReceivedRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
     if (this.#open.size >= this.#options.maxOpen) {
       const oldest = [...this.#open.values()].find(({ isParked }) => isParked);
       if (!oldest)
@@ -119,7 +120,7 @@ export class ParkedRequests {
     return open;
   }
 
-  async #parked(sealed: unknown, asked: ModernRequest, context: ServerContext): Promise<OpenRequest> {
+  async #parked(sealed: unknown, asked: ReceivedRequest, context: ServerContext): Promise<OpenRequest> {
     const state = await Promise.resolve(sealed)
       .then((text) => this.#codec.verify(String(text), context))
       .catch(() => undefined);

@@ -17,9 +17,11 @@ import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { listenerWith } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import type { Surface } from "../surface.ts";
+import type { ModernClient } from "./client.ts";
+import { modernCodeServer } from "./code-mode.ts";
+import { modernDirectServer } from "./direct-mode.ts";
 import { listenedTo, metaIn } from "./envelope.ts";
 import { ModernHost } from "./modern-host.ts";
-import { type ModernClient, modernCodeServer, modernDirectServer } from "./modern-server.ts";
 import { ParkedRequests } from "./parked-requests.ts";
 import { TaskListeners } from "./task-notices.ts";
 import { Tasks } from "./tasks.ts";
@@ -68,7 +70,7 @@ export function modernStdioServer(
   const send = (notification: Notification) => void server.notification(notification).catch(() => {});
   const counted = new SessionCount(app, directInstructions(app));
   const answers = new DirectAnswers(app, counted, listenerWith(send), closing);
-  const { server } = modernDirectServer(answers, client, app, closing);
+  const { server } = modernDirectServer({ answers, client, app, closing });
   const open = new Map<RequestId, () => void>();
   wire.watch((message) => {
     const isForSdk = listeners.received(message);

@@ -31,11 +31,14 @@ interface TasksOptions {
   owner: string;
 }
 
+/** What the id of a task says about its execution in the store. */
+export interface StoredTask {
+  execution: string;
+  claim: string;
+}
+
 /** Begins a request that follows a stored execution. Undefined if there is none with this claim. */
-type Reviver = (
-  stored: { execution: string; claim: string },
-  context: ServerContext,
-) => Promise<OpenRequest | undefined>;
+type Reviver = (stored: StoredTask, context: ServerContext) => Promise<OpenRequest | undefined>;
 
 type End =
   | { status: "completed"; result: JsonObject }

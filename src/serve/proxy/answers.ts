@@ -1,7 +1,15 @@
-/** Error answers for agents: a server's own error unchanged, or ours with its hint. */
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+/**
+ * What an agent gets of a server's answer: a result without the metadata that concerns another connection; a server's own error
+ * unchanged, or ours with its hint.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  SUBSCRIPTION_ID_META_KEY,
+} from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../../base/errors.ts";
-import { isObject } from "../../base/json-object.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { pageAddress } from "../../servers/page-address.ts";
 import { pageIdOf } from "../../servers/responder.ts";
 import { objectsOf } from "../../servers/result.ts";
@@ -57,3 +65,19 @@ function dataOf(cause: ProtocolError, server: string): unknown {
   });
   return { ...cause.data, elicitations };
 }
+
+/**
+ * A server's message without the metadata by which it would belong to a task, a subscription or a request of our own connection with the
+ * agent: there, the server's ids mean nothing, or something of another server.
+ */
+export function withoutOwnMeta<T extends JsonObject>(message: T): T {
+  const { _meta: meta } = message;
+  if (!isObject(meta) || !Object.keys(meta).some(isConnectionKey)) return message;
+  return { ...message, _meta: Object.fromEntries(Object.entries(meta).filter(([key]) => !isConnectionKey(key))) };
+}
+
+function isConnectionKey(key: string): boolean {
+  return connectionKeys.includes(key) || key.toLowerCase().startsWith("claudikins/");
+}
+
+const connectionKeys: readonly string[] = [RELATED_TASK_META_KEY, SUBSCRIPTION_ID_META_KEY, "progressToken"];

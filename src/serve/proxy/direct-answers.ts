@@ -7,27 +7,23 @@ import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { wholeOf } from "../../servers/decoding/large-json.ts";
 import { marksOf } from "../../servers/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
+import type { HostRequest } from "../host-request.ts";
 import { directPageSize } from "../limits.ts";
 import type { SessionCount } from "../session-count.ts";
-import { HostError, hostError, invalidParams, serverError } from "./answers.ts";
+import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
 import { messageWith } from "./links.ts";
 import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
-import type { AskOptions } from "./observed-request.ts";
-import { withoutOwnMeta } from "./own-meta.ts";
+import { type AskOptions, askOptions } from "./observed-request.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
 
-/** One request of the agent. */
-export interface DirectRequest {
-  method: string;
-  params: JsonObject;
-  /** For the servers: whose connections are used, the agent's signal, and where progress goes. */
+/** One request of the agent, with what this mode adds. */
+interface DirectRequest extends HostRequest {
+  /** For the server of the request. */
   options: AskOptions;
   /** Where log messages go. */
   log: HostLog;
-  /** Marks the request as one during which its server may ask the agent. Dispose of the result when it has been answered. */
-  begin(server?: string): Disposable;
 }
 
 /** The extension for skills requires these fields, and only newer servers send them. */
@@ -64,13 +60,13 @@ export class DirectAnswers {
     this.#listenToServers();
   }
 
-  /** Throws a HostError, whose fields are those of a JSON-RPC error. */
-  async answer(asked: DirectRequest): Promise<JsonObject> {
+  /** Log messages about the request go to `log`. Throws a HostError, whose fields are those of a JSON-RPC error. */
+  async answer(request: HostRequest, log: HostLog): Promise<JsonObject> {
     using _ = this.#app.restTimer.running();
     await this.#app.reload?.refresh();
-    const answer = this.#answers.get(asked.method);
-    if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
-    return withoutOwnMeta(await answer(asked));
+    const answer = this.#answers.get(request.method);
+    if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${request.method}`);
+    return withoutOwnMeta(await answer({ ...request, options: askOptions(request), log }));
   }
 
   /**
@@ -206,10 +202,10 @@ export class DirectAnswers {
     return { ...uncached, ...result };
   }
 
-  async #callTool({ params, options, begin }: DirectRequest): Promise<JsonObject> {
+  async #callTool({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
     const original = await this.#tools.find(textOf(params, "name"), options.signal);
     const { server } = original;
-    using _ = begin(server);
+    using _ = allowQuestions(server);
     const args = params["arguments"];
     if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
     try {
@@ -226,10 +222,10 @@ export class DirectAnswers {
     }
   }
 
-  async #getPrompt({ params, options, begin }: DirectRequest): Promise<JsonObject> {
+  async #getPrompt({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
     const original = await this.#prompts.find(textOf(params, "name"), options.signal);
     const { server } = original;
-    using _ = begin(server);
+    using _ = allowQuestions(server);
     try {
       const prompt = await this.#prompts.get(original, withoutMeta(params), options);
       const messages = wholeOf(prompt["messages"]);
@@ -241,8 +237,8 @@ export class DirectAnswers {
     }
   }
 
-  async #readResource({ params, options, begin }: DirectRequest): Promise<JsonObject> {
-    using _ = begin();
+  async #readResource({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
+    using _ = allowQuestions();
     return this.#resources.read(textOf(params, "uri"), withoutMeta(params), options);
   }
 

@@ -2,15 +2,13 @@
 import {
   type JSONRPCMessage,
   type Notification,
-  type Progress,
   type RequestId,
   Server,
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { WatchedTransport } from "../../servers/watched-transport.ts";
-import { hostRequestsOf } from "../host.ts";
+import { openRequestsOf, sessionRequests } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";
 import { serverInfo, skillsExtension } from "../surface.ts";
@@ -18,9 +16,6 @@ import { HostError, resourceNotFound } from "./answers.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";
 import { HostLog, listenerWith } from "./notices.ts";
-import type { AskOptions } from "./observed-request.ts";
-import { withoutOwnMeta } from "./own-meta.ts";
-import { Unsent } from "./unsent.ts";
 
 /** The servers have not answered when the agent asks, so all capabilities are declared. */
 export const directCapabilities = {
@@ -39,7 +34,7 @@ export const directCapabilities = {
 export function createDirectSession(app: App, closing: AbortSignal): Server {
   const instructions = directInstructions(app);
   const server = new DirectServer(serverInfo, { capabilities: directCapabilities, instructions });
-  const requests = hostRequestsOf(server);
+  const requests = openRequestsOf(server);
   const send = (notification: Notification, about?: string) => {
     const related = about === undefined ? undefined : requests.latestOf(about);
     const options = related === undefined ? {} : { relatedRequestId: related };
@@ -51,10 +46,10 @@ export function createDirectSession(app: App, closing: AbortSignal): Server {
   server.setNotificationHandler("notifications/roots/list_changed", () => app.pool.rootsChanged());
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.removeRequestHandler("logging/setLevel");
-  server.answerWith(({ method, params = {} }, { mcpReq: { id, signal, notify } }) => {
+  const requestOf = sessionRequests(server, app, closing);
+  server.answerWith((received, context) => {
     app.pool.setHost({ extensions: passedExtensions(server.getClientCapabilities()) });
-    const options = askOptions(params, AbortSignal.any([signal, closing]), app, notify);
-    return answers.answer({ method, params, options, log, begin: (about) => requests.begin(id, about) });
+    return answers.answer(requestOf(received, context), log);
   });
   return server;
 }
@@ -89,25 +84,4 @@ class DirectServer extends Server {
       message.error.code = resourceNotFound;
     }
   }
-}
-
-/** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
-export function askOptions(
-  params: JsonObject,
-  signal: AbortSignal,
-  app: App,
-  notify: (notification: Notification) => unknown,
-): AskOptions {
-  const { progressToken, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
-  const unsent = new Unsent();
-  const onProgress = (progress: Progress) => {
-    const notice = { method: "notifications/progress", params: { ...withoutOwnMeta({ ...progress }), progressToken } };
-    unsent.send(() => notify(notice as Notification));
-  };
-  return {
-    app,
-    signal,
-    ...(progressToken === undefined ? {} : { onProgress }),
-    ...(Object.keys(meta).length === 0 ? {} : { meta }),
-  };
 }

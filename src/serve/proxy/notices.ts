@@ -2,9 +2,8 @@
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
-import { listChangesMs } from "../limits.ts";
-import { withoutOwnMeta } from "./own-meta.ts";
-import { Unsent } from "./unsent.ts";
+import { listChangesMs, maxUnsentNotices } from "../limits.ts";
+import { withoutOwnMeta } from "./answers.ts";
 
 /**
  * Sends a notification to the agent, if possible with the answer to a request that `server` works for. A promise that is returned
@@ -107,5 +106,38 @@ export class ListChanges {
       this.#listener.listChanged(what);
     };
     this.#timers.set(what, setTimeout(tell, listChangesMs).unref());
+  }
+}
+
+/** Notifications that are not written yet. A server can send more of them than an agent reads, and they must not pile up in memory. */
+export class Unsent {
+  #count = 0;
+  /** Notifications that were left out since the last one was written. */
+  #dropped = 0;
+  readonly #onDropped: ((count: number) => void) | undefined;
+
+  /** `onDropped` is called once there is room again. */
+  constructor(onDropped?: (count: number) => void) {
+    this.#onDropped = onDropped;
+  }
+
+  /** Calls `send` unless too many notifications wait. Its promise resolves when the notification is written. */
+  send(send: () => unknown): void {
+    if (this.#count >= maxUnsentNotices) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#count += 1;
+    void Promise.resolve(send())
+      .catch(() => {})
+      .then(() => this.#written());
+  }
+
+  #written(): void {
+    this.#count -= 1;
+    if (this.#count > 0 || this.#dropped === 0) return;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    this.#onDropped?.(dropped);
   }
 }

@@ -1,14 +1,32 @@
-/** Makes a request of the agent at its server, in the sight of everybody who observes calls. */
+/** Makes a request of the agent at its server, so that the observers of calls see it. */
+import type { Progress } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import type { JsonObject } from "../../base/json-object.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { singleCall } from "../../programs/call.ts";
 import type { CallGroup } from "../../sandbox/contract.ts";
 import type { CallOptions } from "../../servers/pool.ts";
+import type { HostRequest } from "../host-request.ts";
+import { withoutOwnMeta } from "./answers.ts";
+import { Unsent } from "./notices.ts";
 
 export interface AskOptions extends CallOptions {
   signal: AbortSignal;
   /** The app whose connections are used. */
   app: App;
+}
+
+/** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
+export function askOptions({ app, signal, params, sendProgress, task }: HostRequest): AskOptions {
+  const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
+  const unsent = new Unsent();
+  const onProgress = (progress: Progress) => unsent.send(() => sendProgress?.(withoutOwnMeta({ ...progress })));
+  return {
+    app,
+    signal,
+    ...(sendProgress ? { onProgress } : {}),
+    ...(task ? { onBecameTask: () => task.takesLong() } : {}),
+    ...(Object.keys(meta).length === 0 ? {} : { meta }),
+  };
 }
 
 /** Makes a request of the agent at its server. Observers see `resources/read` as the function `resources.read`. */

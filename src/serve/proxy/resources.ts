@@ -3,11 +3,19 @@
 import type { App } from "../../app/app.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { isOurs, mayBeOf, type OwnAddress, placeOf, schemeOf, shownAddresses, withServer } from "./addresses.ts";
+import {
+  isOurs,
+  KnownAddresses,
+  mayBeOf,
+  type OwnAddress,
+  placeOf,
+  schemeOf,
+  shownAddresses,
+  withServer,
+} from "./addresses.ts";
 import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
-import { KnownAddresses } from "./known-addresses.ts";
 import { KnownLists } from "./known-lists.ts";
 import { blocksWith, type Others, othersThan } from "./links.ts";
 import { type AskOptions, observedRequest } from "./observed-request.ts";

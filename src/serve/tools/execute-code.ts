@@ -59,7 +59,7 @@ export async function callExecuteCode(
       ? await started(args, app, signal, context)
       : await resumed(resume, args["code"], app, context);
   if ("content" in followed) return followed;
-  context.onExecution?.(followed);
+  context.task?.onExecution(followed);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
   if (!outcome) return textResult(await waitingText(followed, app.approvals));
   const { folders, limits } = app.config;
@@ -76,7 +76,7 @@ async function started(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress, host, claim, asker = agentOfUser }: ToolCallContext,
+  { onProgress, identity: host, task, asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -90,6 +90,7 @@ async function started(
   const executions = await app.executions();
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
+  const { claim } = task ?? {};
   const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
   return executions.start(request, app, { isBackground: background === true });
 }
@@ -114,23 +115,23 @@ async function outcomeInTime(
   { background, resume }: Record<string, unknown>,
   { config, approvals, pool }: App,
   signal: AbortSignal,
-  { host, isTask = false, onProgress }: ToolCallContext,
+  { identity, task, onProgress }: ToolCallContext,
 ): Promise<Outcome | undefined> {
   const patient = resume === undefined ? false : patientResumeMs;
-  const usual = patientHosts.has(host?.name ?? "") ? patient : usualAnswerMs;
-  const allowed = isTask ? false : (config.executions.answerAfterMs ?? usual);
+  const usual = patientHosts.has(identity?.name ?? "") ? patient : usualAnswerMs;
+  const allowed = task ? false : (config.executions.answerAfterMs ?? usual);
   const answerAfterMs = background === true ? backgroundAnswerMs : allowed;
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
-  const cancels = () => resume === undefined && background !== true && !(isTask && followed.isHandedOut);
+  const cancels = () => resume === undefined && background !== true && !(task && followed.isHandedOut);
   const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
   // An agent that asks again has been told, and waits for the person.
   if (resume === undefined) {
     const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
     void awaitsApproval(followed.id, options).then(async (isAwaited) => {
-      if (!isTask) late.resolve(undefined);
+      if (!task) late.resolve(undefined);
       else if (isAwaited) onProgress?.((await waitingText(followed, approvals)).replaceAll("\n", " "));
     });
   }

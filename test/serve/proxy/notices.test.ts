@@ -1,8 +1,8 @@
 /** Notifications to an agent that reads them more slowly than servers send them. */
 import { expect, test } from "bun:test";
 import type { Notification } from "@modelcontextprotocol/server";
-import { askOptions } from "../../../src/serve/proxy/direct-session.ts";
 import { HostLog } from "../../../src/serve/proxy/notices.ts";
+import { askOptions } from "../../../src/serve/proxy/observed-request.ts";
 
 /** An agent that reads nothing until `read`. */
 class SlowAgent {
@@ -34,8 +34,8 @@ test("log messages that an agent does not read are left out, and the agent is to
 
 test("progress that an agent does not read is left out", async () => {
   const agent = new SlowAgent();
-  const params = { _meta: { progressToken: "p" } };
-  const { onProgress } = askOptions(params, new AbortController().signal, {} as never, agent.send);
+  const sendProgress = (progress: object) => agent.send({ method: "notifications/progress", params: { ...progress } });
+  const { onProgress } = askOptions({ params: {}, sendProgress } as never);
   for (let progress = 0; progress < 10_000; progress++) onProgress?.({ progress });
   expect(agent.sent).toHaveLength(100);
   await agent.read();

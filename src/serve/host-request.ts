@@ -1,0 +1,85 @@
+/**
+ * One request of a host, as code mode and direct mode take it. The edge makes it: `host.ts` from a request of a session, and
+ * `modern/client.ts` from one of revision 2026-07-28. What follows does not ask which era the host speaks.
+ */
+import type { ClientCapabilities, Notification, Progress, ServerContext } from "@modelcontextprotocol/server";
+import type { App } from "../app/app.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import { oneLine } from "../base/visible-text.ts";
+import type { FollowedExecution } from "../programs/running-execution.ts";
+import type { HostIdentity } from "../programs/trace/record.ts";
+import { maxAgentNameChars } from "./limits.ts";
+
+export interface HostRequest {
+  method: string;
+  params: JsonObject;
+  /** What the host supports. */
+  capabilities: ClientCapabilities | undefined;
+  /** Who the host says it is. */
+  identity: HostIdentity;
+  /** The app whose connections are used. It may be locked. */
+  app: App;
+  /** Aborted when the host cancels the request or leaves, and when claudikins ends. */
+  signal: AbortSignal;
+  /**
+   * Tells the host how far the request is. A promise that is returned resolves when that is written. Undefined if the host does not
+   * want to know.
+   */
+  sendProgress: ((progress: Progress) => unknown) | undefined;
+  /** Lets servers ask the host during the request: all, or this one alone. Dispose of the result before the request is answered. */
+  allowQuestions: (server?: string) => Disposable;
+  /** Undefined if the host cannot follow the request as a task. */
+  task: FollowedTask | undefined;
+}
+
+/** The task that a request may become. */
+export interface FollowedTask {
+  /** See `ExecuteRequest`. */
+  claim: string;
+  /** Called with the execution of the request. */
+  onExecution(execution: FollowedExecution): void;
+  /** Called with what the request does now. */
+  onStatus(message: string): void;
+  /** Ends the request with the task, because the answer takes long. The work goes on. */
+  takesLong(): void;
+}
+
+/** A request as the handlers of the SDK get it. The metadata of revision 2026-07-28 is in their context instead. */
+export interface ReceivedRequest {
+  method: string;
+  params?: JsonObject | undefined;
+}
+
+/** The parts of a request that are the same in every era. `closing` aborts when claudikins ends. */
+export function receivedParts(
+  { method, params = {} }: ReceivedRequest,
+  { mcpReq: { signal, notify } }: ServerContext,
+  closing: AbortSignal,
+): Pick<HostRequest, "method" | "params" | "signal" | "sendProgress"> {
+  const progressToken = progressTokenIn(params);
+  const sendProgress = (progress: Progress) => notify(progressNotice(progress, progressToken!)).catch(() => {});
+  return {
+    method,
+    params,
+    signal: AbortSignal.any([signal, closing]),
+    sendProgress: progressToken === undefined ? undefined : sendProgress,
+  };
+}
+
+type ProgressToken = string | number;
+
+/** Undefined if the host wants no progress. */
+export function progressTokenIn({ _meta: meta }: JsonObject): ProgressToken | undefined {
+  return isObject(meta) ? (meta["progressToken"] as ProgressToken | undefined) : undefined;
+}
+
+export function progressNotice(progress: Progress, progressToken: ProgressToken): Notification {
+  return { method: "notifications/progress", params: { ...progress, progressToken } };
+}
+
+/** `info` is what the host says about itself. */
+export function hostIdentity(info: unknown, protocol: string | undefined): HostIdentity {
+  const given = isObject(info) ? info : {};
+  const text = (key: string) => (typeof given[key] === "string" ? oneLine(given[key], maxAgentNameChars) : undefined);
+  return { name: text("name"), version: text("version"), protocol };
+}

@@ -1,0 +1,95 @@
+/** One client of revision 2026-07-28: its connections and open requests, and its requests as code mode and direct mode take them. */
+import type { ClientCapabilities, Progress, ServerContext } from "@modelcontextprotocol/server";
+import type { App } from "../../app/app.ts";
+import type { FollowedExecution } from "../../programs/running-execution.ts";
+import { type HostRequest, progressNotice, type ReceivedRequest, receivedParts } from "../host-request.ts";
+import { capabilitiesOf, identityOf } from "./envelope.ts";
+import type { ModernHost } from "./modern-host.ts";
+import type { OpenRequest } from "./open-request.ts";
+import type { ParkedRequests, TaskRules } from "./parked-requests.ts";
+import { type Tasks, takesTasks } from "./tasks.ts";
+
+export interface Connections {
+  /** The app whose pool has the connections. */
+  app: App;
+  /** Answers what the servers of these connections ask. */
+  host: ModernHost;
+}
+
+/** One program that sends requests, as far as it can be told from others. */
+export interface ModernClient {
+  parked: ParkedRequests;
+  tasks: Tasks;
+  /** The connections for a request of a host with these capabilities. */
+  connections(capabilities: ClientCapabilities): Connections;
+}
+
+/** Undefined if the host does not know tasks. */
+export function taskRules(
+  { tasks }: ModernClient,
+  context: ServerContext,
+  rules: Omit<TaskRules, "tasks">,
+): TaskRules | undefined {
+  return takesTasks(capabilitiesOf(context)) ? { tasks, ...rules } : undefined;
+}
+
+/** A request that takes one round: no server may ask the host. */
+export function plainRequest(
+  app: App,
+  received: ReceivedRequest,
+  context: ServerContext,
+  closing: AbortSignal,
+): HostRequest {
+  return {
+    ...receivedParts(received, context, closing),
+    capabilities: capabilitiesOf(context),
+    identity: identityOf(context),
+    app,
+    allowQuestions: () => ({ [Symbol.dispose]: () => {} }),
+    task: undefined,
+  };
+}
+
+/** The first round of a request that may take several, or become a task. */
+export interface FirstRound {
+  received: ReceivedRequest;
+  context: ServerContext;
+  /** Undefined if the request never becomes a task. */
+  rules: TaskRules | undefined;
+}
+
+/** The request that `open` is. Its work lasts as long as all its rounds. */
+export function openRequest(
+  client: ModernClient,
+  { received, context, rules }: FirstRound,
+  open: OpenRequest,
+): HostRequest {
+  const { app, host } = client.connections(open.capabilities);
+  // Each round has a token of its own.
+  const sendProgress = (progress: Progress) =>
+    open.progressToken === undefined ? undefined : open.notify(progressNotice(progress, open.progressToken));
+  return {
+    method: received.method,
+    params: received.params ?? {},
+    capabilities: open.capabilities,
+    identity: identityOf(context),
+    app,
+    signal: open.signal,
+    sendProgress: open.progressToken === undefined ? undefined : sendProgress,
+    allowQuestions: (server) => host.begin(open, server),
+    task: rules && followedTask(client, open),
+  };
+}
+
+function followedTask({ tasks }: ModernClient, open: OpenRequest): HostRequest["task"] {
+  return {
+    claim: tasks.claimOf(open.secret),
+    onExecution: (execution: FollowedExecution) => {
+      open.execution = execution;
+    },
+    onStatus: (message: string) => {
+      open.statusMessage = message;
+    },
+    takesLong: () => open.takesLong(),
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Code mode for hosts of revision 2026-07-28. A request belongs to no session: it says what its host supports. A call that takes long
+ * becomes a task, if the host knows tasks.
+ */
+import type { CallToolResult, Result, ServerCapabilities, ServerContext } from "@modelcontextprotocol/server";
+import { withTasks } from "../../servers/tasks-extension.ts";
+import { CodeServer } from "../code-server.ts";
+import type { CodeSession } from "../code-session.ts";
+import type { ReceivedRequest } from "../host-request.ts";
+import { anyHost, cacheHint } from "../surface.ts";
+import { executeCode } from "../tools/execute-code.ts";
+import { type FirstRound, type ModernClient, openRequest, taskRules } from "./client.ts";
+import { capabilitiesOf } from "./envelope.ts";
+import type { OpenRequest } from "./open-request.ts";
+import type { StoredTask } from "./tasks.ts";
+
+/** Makes the SDK's server for one request or one connection, not connected yet. */
+export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): CodeServer {
+  const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
+  const server = new ModernCodeServer(() => session.skills(), { instructions, cacheHints });
+  const calls = new Calls(session, client);
+  server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
+  server.setRequestHandler("tools/call", (received, context) => calls.answer(received, context));
+  client.tasks.serve(server, (stored, context) => calls.revive(stored, context));
+  return server;
+}
+
+/** Announces tasks, which only this era has. */
+class ModernCodeServer extends CodeServer {
+  override getCapabilities(): ServerCapabilities {
+    return withTasks(super.getCapabilities());
+  }
+}
+
+/** The calls of one client. */
+class Calls {
+  readonly #session: CodeSession;
+  readonly #client: ModernClient;
+
+  constructor(session: CodeSession, client: ModernClient) {
+    this.#session = session;
+    this.#client = client;
+  }
+
+  /** Answers one round of a call. */
+  async answer(received: ReceivedRequest, context: ServerContext): Promise<Result & { content: [] }> {
+    const first = this.#first(received, context);
+    const result = await this.#client.parked.round(received, context, (open) => this.#work(first, open), first.rules);
+    return result as Result & { content: [] };
+  }
+
+  /** Follows a stored execution, whose task was begun by an earlier process. Undefined if there is none with this claim. */
+  async revive({ execution, claim }: StoredTask, context: ServerContext): Promise<OpenRequest | undefined> {
+    const params = { name: executeCode.name, arguments: { resume: execution } };
+    const first = this.#first({ method: "tools/call", params }, context);
+    const { app } = this.#client.connections(capabilitiesOf(context));
+    const executions = await app.executions();
+    if (!first.rules || app.isLocked || !(await executions.stored.hasClaim(execution, claim, app))) return undefined;
+    const open = this.#client.parked.begin(first.received, context, (begun) => this.#work(first, begun));
+    open.execution = await executions.follow(execution, app, this.#session.asker).catch(() => undefined);
+    return open;
+  }
+
+  #first(received: ReceivedRequest, context: ServerContext): FirstRound {
+    return { received, context, rules: taskRules(this.#client, context, { whenAsked: true }) };
+  }
+
+  /** The lists may not depend on the host, so neither do the tools that it may call. */
+  async #work(first: FirstRound, open: OpenRequest): Promise<CallToolResult> {
+    return await this.#session.call({ ...openRequest(this.#client, first, open), capabilities: anyHost });
+  }
+}
