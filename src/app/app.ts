@@ -8,7 +8,7 @@ import { RestTimer } from "../base/rest-timer.ts";
 import { hourMs } from "../base/units.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
-import { ledgerFolder, userConfigFile } from "../config/locations.ts";
+import { storeFile, userConfigFile } from "../config/locations.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import type { Executions } from "../programs/executions.ts";
@@ -21,6 +21,7 @@ import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
+import { Store } from "../store/store.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
@@ -55,6 +56,8 @@ export class App implements AsyncDisposable {
   readonly pool: Pool;
   readonly sandbox: Sandbox;
   readonly catalog: ToolCatalog;
+  /** What outlives this process: records, counts, approvals, executions. */
+  readonly store: Store;
   /** Counts calls and characters. */
   readonly ledger: Ledger;
   /** What waits for a person's decision, here and in other processes. */
@@ -84,6 +87,7 @@ export class App implements AsyncDisposable {
     const { env, log, recorder, reload } = options;
     this.recorder = recorder;
     this.reload = lender ? lender.reload : reload && new ConfigReload(this, reload);
+    this.store = lender?.store ?? new Store(storeFile(env));
     this.approvals = lender?.approvals ?? new Approvals({ env });
     this.pool = new Pool(config.servers, {
       ...options,
@@ -94,7 +98,7 @@ export class App implements AsyncDisposable {
       lender?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
-    this.ledger = lender?.ledger ?? new Ledger({ folder: config.stats ? ledgerFolder(env) : undefined, log });
+    this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
   }
 
   /** The working directory of servers that name none. */
@@ -196,6 +200,7 @@ export class App implements AsyncDisposable {
     if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
+    if (isOwner) await this.store[Symbol.asyncDispose]();
     if (isOwner && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
   }
 }

@@ -9,7 +9,7 @@ export function isNewer(document: unknown, known: number): boolean {
   return typeof form === "number" && form > known;
 }
 
-/** `what` is a noun with its article, such as "the ledger". */
+/** `what` is a noun with its article, such as "the registry". */
 export function writtenByNewer(what: string): ClaudikinsError {
   return new ClaudikinsError(
     "VERSION_TOO_OLD",

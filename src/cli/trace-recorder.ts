@@ -3,7 +3,6 @@
 import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
 import type { Config } from "../config/load.ts";
-import { executionsFolder } from "../config/locations.ts";
 import type { TraceRecorder } from "../programs/recording.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
@@ -24,7 +23,7 @@ export async function recorderOf(
   if (mode === false) return undefined;
   const { TraceRecorder } = await import("../programs/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return new TraceRecorder({ folder: executionsFolder(env), mode, config: configOwner(origin), log });
+  return new TraceRecorder({ mode, config: configOwner(origin), log });
 }
 
 /** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */

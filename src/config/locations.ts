@@ -29,13 +29,7 @@ export const credentialsFile = inDataFolder("credentials.json");
 /** The file with the token of `serve --http`. It is used if no other token is given. */
 export const httpTokenFile = inDataFolder("http-token");
 
-/** The folder with the counts of calls and characters, for all projects of the user. */
-export const ledgerFolder = inDataFolder("ledger");
-
-/** The folder with the records of executions, for all projects of the user. */
-export const executionsFolder = inDataFolder("executions");
-
-/** The database of executions that wait and of approvals, for all projects of the user. */
+/** The database of executions and their records, approvals, and counts, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 
 /** The folder with earlier executables, which continue programs that they have stored. */

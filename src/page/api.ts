@@ -9,7 +9,7 @@ import { version } from "../base/version.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Config, ownServersOf } from "../config/load.ts";
-import { executionsFolder, homeOf, ledgerFolder, storeFile } from "../config/locations.ts";
+import { homeOf } from "../config/locations.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
@@ -45,11 +45,11 @@ export class PageApi {
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
-    const { app, approvals, env, continued } = options;
+    const { app, approvals, continued } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, storeFile(env), continued);
-    this.#executions = new ExecutionsReader(app, env);
-    this.#savings = new SavingsReader(ledgerFolder(env));
+    this.#approvals = new PageApprovals(approvals, app.store.file, continued);
+    this.#executions = new ExecutionsReader(app);
+    this.#savings = new SavingsReader(app.store);
   }
 
   async state(): Promise<State> {
@@ -66,13 +66,13 @@ export class PageApi {
       ...listed,
       executions: await this.#executions.read(listed.approvals),
       servers,
-      savings: this.#savings.read(),
+      savings: await this.#savings.read(),
     };
   }
 
   /** The page of one recorded execution. Throws if there is none. */
   async tracePage(id: string): Promise<string> {
-    const page = isId(id) ? await tracePageOf(executionsFolder(this.#options.env), id) : undefined;
+    const page = isId(id) ? await tracePageOf(this.#options.app.store.file, id) : undefined;
     if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
     return page;
   }

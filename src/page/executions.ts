@@ -2,9 +2,6 @@
 
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
-import { stampOf } from "../base/files.ts";
-import type { Environment } from "../config/environment.ts";
-import { executionsFolder, storeFile } from "../config/locations.ts";
 import { kindOf, stateText } from "../programs/execution-state.ts";
 import type { Executions } from "../programs/executions.ts";
 import { joined, type ListedExecution, storedExecution, withApprovals } from "../programs/listed-executions.ts";
@@ -19,32 +16,27 @@ import { maxShownCodeChars, maxShownExecutions } from "./limits.ts";
 
 export class ExecutionsReader {
   readonly #app: App;
-  readonly #env: Environment;
-  readonly #recorded = new Cached<Summary[]>();
-  /** What was read of records, which never change, by their ids. */
-  #summaries: ReadonlyMap<string, Summary> = new Map();
+  readonly #recorded = new Cached<Promise<Summary[]>>();
   /** What was read of stored programs, by their ids. */
   #programs = new Map<string, AboutProgram>();
   readonly #stored = new Cached<Promise<ListedExecution[]>>();
 
-  constructor(app: App, env: Environment) {
+  constructor(app: App) {
     this.#app = app;
-    this.#env = env;
   }
 
   /** Those that run or wait first, then the newest. `asking` has the open approvals of all executions. */
   async read(asking: readonly { id: string; execution: string }[]): Promise<Execution[]> {
-    const recorded = this.#recorded.get(stampOf(executionsFolder(this.#env)), () => this.#readRecorded());
-    const stamp = databaseStamp(storeFile(this.#env), performance.now());
+    const stamp = databaseStamp(this.#app.store.file, performance.now());
+    const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
     const stored = await this.#stored.get(stamp, () => this.#readStored());
     return joined(withApprovals(stored, asking), recorded).slice(0, maxShownExecutions).map(shown);
   }
 
-  #readRecorded(): Summary[] {
+  async #readRecorded(): Promise<Summary[]> {
     const owner = configOwner(this.#app.config.origin);
     try {
-      const summaries = readSummaries(executionsFolder(this.#env), this.#summaries);
-      this.#summaries = new Map(summaries.map((each) => [each.id, each]));
+      const summaries = await readSummaries(this.#app.store);
       return summaries.filter(({ config }) => config === owner).slice(0, maxShownExecutions);
     } catch {
       // Records that cannot be read are none.

@@ -1,29 +1,28 @@
 /** What the ledger says, for the chart of the page. */
-import { join } from "node:path";
 import { messageOf } from "../base/errors.ts";
-import { namesIn, stampOf } from "../base/files.ts";
 import { statisticsOf } from "../programs/ledger/statistics.ts";
 import { readCounts } from "../programs/ledger/store.ts";
 import { defaultDays } from "../programs/limits.ts";
-import { Cached } from "./cached.ts";
+import type { Store } from "../store/store.ts";
+import { Cached, databaseStamp } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 import { maxSavingsTools } from "./limits.ts";
 
 export class SavingsReader {
-  readonly #folder: string;
-  readonly #cached = new Cached<Savings>();
+  readonly #store: Store;
+  readonly #cached = new Cached<Promise<Savings>>();
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(store: Store) {
+    this.#store = store;
   }
 
-  read(now = new Date()): Savings {
-    const files = namesIn(this.#folder).map((name) => stampOf(join(this.#folder, name)));
-    return this.#cached.get(`${now.toDateString()}\n${files.join("\n")}`, () => this.#read(now));
+  read(now = new Date()): Promise<Savings> {
+    const stamp = databaseStamp(this.#store.file, performance.now());
+    return this.#cached.get(`${now.toDateString()}\n${stamp}`, () => this.#read(now));
   }
 
-  #read(now: Date): Savings {
-    const { periods, problems } = this.#counts();
+  async #read(now: Date): Promise<Savings> {
+    const { periods, problems } = await this.#counts();
     const { total, periods: all, tools } = statisticsOf(periods, { days: defaultDays, now });
     const { sessions, executions, shellExecutions, searches, calls, failures, tokens } = total;
     return {
@@ -48,9 +47,9 @@ export class SavingsReader {
     };
   }
 
-  #counts(): ReturnType<typeof readCounts> {
+  async #counts(): ReturnType<typeof readCounts> {
     try {
-      return readCounts(this.#folder);
+      return await readCounts(this.#store);
     } catch (error) {
       return { periods: new Map(), problems: [messageOf(error)] };
     }

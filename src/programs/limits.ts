@@ -3,7 +3,7 @@
  * in config/defaults.ts.
  */
 
-import { kilobyte, megabyte } from "../base/units.ts";
+import { dayMs, kilobyte, megabyte } from "../base/units.ts";
 
 // Running and saving
 
@@ -114,8 +114,11 @@ export const ledgerKeptMonths = 24;
 /** Tools in one period. */
 export const maxCountedTools = 1_000;
 
-/** Wait for another process that writes counts. */
-export const ledgerLockWaitMs = 2_000;
+/** Writes of counts until they are summed up by day. Readers sum up the rest. */
+export const maxUnsummedWrites = 200;
+
+/** What is kept of recorded executions. */
+export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
 
 /** Days that are shown if nobody asks for others, including today: on the page and in the terminal. */
 export const defaultDays = 30;

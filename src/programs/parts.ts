@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/load.ts";
 import type { Pool } from "../servers/pool.ts";
+import type { Store } from "../store/store.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 
@@ -10,4 +11,5 @@ export interface Parts {
   catalog: ToolCatalog;
   pool: Pool;
   ledger: Ledger;
+  store: Store;
 }

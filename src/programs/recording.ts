@@ -33,7 +33,6 @@ import {
 import { writeRecord } from "./trace/store.ts";
 
 export interface TraceRecorderOptions {
-  folder: string;
   mode: RecordMode;
   /** The config file; null for the demo. */
   config: string | null;
@@ -44,7 +43,7 @@ export class TraceRecorder {
   readonly options: TraceRecorderOptions;
   /** The id of the execution that began last. */
   lastId: string | undefined;
-  readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
+  readonly #unwritten: (() => Promise<void>)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -58,8 +57,8 @@ export class TraceRecorder {
   }
 
   /** Makes and writes the record later. */
-  keep(make: () => Promise<ExecutionRecord>): void {
-    this.#unwritten.push(make);
+  keep(write: () => Promise<void>): void {
+    this.#unwritten.push(write);
     this.#timer ??= setTimeout(() => void this.end(), recordAfterMs).unref();
   }
 
@@ -69,19 +68,14 @@ export class TraceRecorder {
     this.#timer = undefined;
     const left = this.#unwritten.splice(0);
     this.#writing = this.#writing.then(async () => {
-      for (const make of left) await this.#write(make);
+      for (const write of left) await write().catch(this.#failed);
     });
     return this.#writing;
   }
 
-  async #write(make: () => Promise<ExecutionRecord>): Promise<void> {
-    const { folder, log } = this.options;
-    try {
-      await writeRecord(folder, await make());
-    } catch (error) {
-      log.debug(`Cannot record the execution: ${messageOf(error)}`);
-    }
-  }
+  readonly #failed = (error: unknown): void => {
+    this.options.log.debug(`Cannot record the execution: ${messageOf(error)}`);
+  };
 }
 
 export interface Recorded {
@@ -247,7 +241,8 @@ export class TraceRecording {
   ended(outcome: Outcome): void {
     const durationMs = this.#now;
     const noted = this.#noted;
-    this.#recorder.keep(() => this.#record(outcome, noted, durationMs));
+    const { store } = this.#parts;
+    this.#recorder.keep(async () => writeRecord(store, await this.#record(outcome, noted, durationMs)));
   }
 
   get #now(): number {

@@ -29,13 +29,13 @@ interface EverydayTool {
 export type Calls = ReadonlyMap<EverydayTool, string>;
 
 /** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
-export function usedTools({ ledger, catalog, config }: App, servers: readonly string[]): EverydayTool[] {
+export async function usedTools({ ledger, catalog, config }: App, servers: readonly string[]): Promise<EverydayTool[]> {
   if (!config.surfaceLearns) return [];
   const entries = servers.flatMap((name): [string, string][] => {
     const server = config.servers.get(name);
     return server ? [[name, entryKeyOf(config, server)]] : [];
   });
-  const used = [...ledger.weightsOf(new Map(entries))].flatMap(([name, weights]) => {
+  const used = [...(await ledger.weightsOf(new Map(entries)))].flatMap(([name, weights]) => {
     const server = catalog.find(name);
     return (server?.tools ?? []).flatMap((tool) => {
       const weight = weights.get(tool.name);

@@ -70,7 +70,7 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
     text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
-  const used = usedTools(app, usable);
+  const used = await usedTools(app, usable);
   const labels = entries.map(({ label }) => label);
   if (!fits(listText(labels))) {
     // Calls take half of the room at most, so that many servers are named too.

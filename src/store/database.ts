@@ -98,6 +98,23 @@ const additions = {
      execution TEXT PRIMARY KEY,
      owner TEXT NOT NULL
    ) STRICT`,
+  // The records of executions. `summary` is for lists.
+  records: `CREATE TABLE records (
+     id TEXT PRIMARY KEY,
+     at INTEGER NOT NULL,
+     bytes INTEGER NOT NULL,
+     summary TEXT NOT NULL,
+     rest TEXT NOT NULL
+   ) STRICT`,
+  // The ledger: rows of writes have `at`, in seconds, and sums have their day, month or year as `period`.
+  counts: `CREATE TABLE counts (
+     id INTEGER PRIMARY KEY,
+     at INTEGER,
+     period TEXT,
+     json TEXT NOT NULL
+   ) STRICT`,
+  // The files of earlier versions whose contents are here.
+  takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN
      DELETE FROM pages WHERE execution = old.id;
    END`,
@@ -105,9 +122,13 @@ const additions = {
 
 /**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
- * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for threads that only write.
+ * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for threads that only write. Without `isDurable`, the last
+ * writes may be lost with the machine's power, and a write need not wait for the disk.
  */
-export async function openDatabase(file: string, isWriter = false): Promise<Database> {
+export async function openDatabase(
+  file: string,
+  { isWriter = false, isDurable = true }: { isWriter?: boolean; isDurable?: boolean } = {},
+): Promise<Database> {
   const sqlite = await import("bun:sqlite");
   let database: Database | undefined;
   try {
@@ -124,7 +145,7 @@ export async function openDatabase(file: string, isWriter = false): Promise<Data
     await useWal(database);
     if (!isWriter) database.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     // A line of the journal must survive a loss of power.
-    database.run("PRAGMA synchronous = FULL");
+    database.run(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
     database.run("PRAGMA foreign_keys = ON");
     migrate(database);
     return database;

@@ -65,7 +65,7 @@ export class StoreThread {
   }
 
   async #open(file: string): Promise<void> {
-    this.#database = await openDatabase(file, true);
+    this.#database = await openDatabase(file, { isWriter: true });
     this.#executions = new ExecutionStore(this.#database);
     this.#pages = new PageStore(this.#database);
     this.#giveBackLater();

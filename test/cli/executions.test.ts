@@ -1,13 +1,13 @@
 /** `claudikins trace` on records made by hand: the list, the waterfall at every width, what is found by which name, and what is refused. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { barOf } from "../../src/cli/waterfall-text.ts";
 import { newId } from "../../src/programs/trace/id.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
-import { readSummaries, writeRecord } from "../../src/programs/trace/store.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
 import { ownFolder } from "../support/own-folder.ts";
+import { storedSummaries, storeRecord } from "../support/stored.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
@@ -17,12 +17,11 @@ beforeEach(() => {
   folder.write("claudikins.json", { mcpServers: {} });
 });
 
-const path = () => join(folder.path, ".local", "share", "claudikins", "executions");
 const run = (argv: string[], options: CliOptions = {}) => cli(["trace", ...argv], { cwd: folder.path, ...options });
 
 async function write(given: Partial<ExecutionRecord>): Promise<ExecutionRecord> {
   const record = recordOf({ config: join(folder.path, "claudikins.json"), ...given });
-  await writeRecord(path(), record);
+  await storeRecord(folder.path, record);
   return record;
 }
 
@@ -114,7 +113,7 @@ describe("the list", () => {
     await write({ at: at + 1, charsOut: 20_000 });
     await write({ at: at + 2, ok: false, reason: "timeout", error: { code: "X" }, failures: 1, calls: 3 });
     await write({ at: at + 3, config: null, door: "serve", durationMs: 61_000 });
-    const ids = readSummaries(path()).map(({ id }) => id);
+    const ids = (await storedSummaries(folder.path)).map(({ id }) => id);
     const named = (text: string) => ids.reduce((known, id, place) => known.replaceAll(id, `id-${place}`), text);
     expect(named(await shown([]))).toMatchSnapshot();
     expect(named(await shown(["--all"]))).toMatchSnapshot();
@@ -174,10 +173,8 @@ test("--clear deletes the executions of this config, or a single one", async () 
   const [one, other] = [await write({ at }), await write({ config: null })];
   expect(await run(["--clear", one.id, "--json"])).toMatchObject({ stdout: `{"cleared":["${one.id}"]}\n` });
   expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "Deleted: 1 execution.\n" });
-  expect(readSummaries(path()).map(({ id }) => id)).toEqual([other.id]);
+  expect((await storedSummaries(folder.path)).map(({ id }) => id)).toEqual([other.id]);
   expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "There was nothing to delete.\n" });
-  expect(statSync(path()).isDirectory()).toBe(true);
-  expect(existsSync(join(path(), `${other.id}.json`))).toBe(true);
 });
 
 test("completions offer ids", async () => {

@@ -1,24 +1,23 @@
 /** `claudikins stats` on a ledger written by hand: the page, the JSON, the chart, and what is refused. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { chart } from "../../src/cli/layout.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
-import { appendCounts, dayOf } from "../../src/programs/ledger/store.ts";
+import { dayOf } from "../../src/programs/ledger/store.ts";
+import { CountTable } from "../../src/store/counts.ts";
 import { definitionText } from "../../src/tools/model.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";
+import { inStore, storeCounts } from "../support/stored.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
 const folder = ownFolder();
-
-const ledger = () => join(folder.path, ".local", "share", "claudikins", "ledger");
 
 const run = (argv: string[], options: CliOptions = {}) => cli(["stats", ...argv], { cwd: folder.path, ...options });
 
@@ -35,33 +34,33 @@ function dateAgo(days: number): Date {
 
 const daysAgo = (days: number) => dayOf(dateAgo(days));
 
-function write(days: number, fill: (counts: Counts) => void): void {
+function write(days: number, fill: (counts: Counts) => void): Promise<void> {
   const counts = new Counts();
   fill(counts);
-  appendCounts(ledger(), counts, dateAgo(days));
+  return storeCounts(folder.path, counts, dateAgo(days));
 }
 
 const use = { calls: 1, failures: 0, durationMs: 100, resultChars: 400, takenChars: 400, argumentChars: 40 };
 
 /** Two sessions yesterday, one without any call; today, calls to two servers. */
-function writeSome(): void {
-  write(1, (counts) => {
+async function writeSome(): Promise<void> {
+  await write(1, (counts) => {
     counts.addSums({ sessions: 2, definitionChars: 46_000, surfaceChars: 4_600 });
     counts.addSums({ searches: 1, queryChars: 20, foundChars: 1_180 });
     counts.addHook("serve skill", 1);
   });
-  write(0, (counts) => {
+  await write(0, (counts) => {
     counts.addSums({ executions: 2, codeChars: 400, returnedChars: 200 });
     counts.addUse("shop", "list", { ...use, calls: 12, failures: 2, durationMs: 61_000, takenChars: 100_000 });
     counts.addUse("github", "get-issue", { ...use, resultChars: 1_234_567, durationMs: 3_600_000 });
     counts.addHook("files none", 3);
   });
-  write(20, (counts) => counts.addUse("old", "tool", use));
+  await write(20, (counts) => counts.addUse("old", "tool", use));
 }
 
 describe("the page", () => {
   test("shows the figures of the last days", async () => {
-    writeSome();
+    await writeSome();
     expect(await shown(["--days", "3"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 3
       --- stdout
@@ -94,7 +93,7 @@ describe("the page", () => {
   });
 
   test("compares no tokens if only the shell was used", async () => {
-    write(0, (counts) => {
+    await write(0, (counts) => {
       counts.addSums({ shellExecutions: 3 });
       counts.addUse("shop", "list", { ...use, takenChars: 0, argumentChars: 0, resultChars: 600_000 });
     });
@@ -106,7 +105,7 @@ describe("the page", () => {
   });
 
   test("shows the figures of one server with --server", async () => {
-    writeSome();
+    await writeSome();
     expect(await shown(["--days", "2", "--server", "github"])).toMatchInlineSnapshot(`
       "$ claudikins stats --days 2 --server github
       --- stdout
@@ -127,7 +126,7 @@ describe("the page", () => {
   });
 
   test("shows the texts that led to claudikins with --hooks", async () => {
-    writeSome();
+    await writeSome();
     expect(await shown(["--hooks"])).toMatchInlineSnapshot(`
       "$ claudikins stats --hooks
       --- stdout
@@ -149,7 +148,7 @@ describe("the page", () => {
   });
 
   test("has coloured bars at a terminal, and no line wider than it", async () => {
-    writeSome();
+    await writeSome();
     const { stdout } = await run([], { terminal: true, columns: 50 });
     for (const line of stdout.split("\n").slice(1)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(50);
     expect(stdout).toContain("\u001b[36m█");
@@ -157,7 +156,7 @@ describe("the page", () => {
   });
 
   test("says so if claudikins used more tokens than it saved", async () => {
-    write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 2_300, surfaceChars: 4_600 }));
+    await write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 2_300, surfaceChars: 4_600 }));
     const { stdout } = await run(["--days", "1"]);
     expect(stdout).toContain("500 tokens more than without claudikins: there was little to save\n");
     expect(stdout).toContain("  -500\n");
@@ -165,17 +164,18 @@ describe("the page", () => {
 
   test("says so if nothing was counted", async () => {
     expect(await run([])).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing has been counted yet.\n" });
-    expect(existsSync(ledger())).toBe(false);
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test("warns about a damaged ledger", async () => {
-    writeSome();
-    writeFileSync(join(ledger(), "totals.json"), "{");
+    await writeSome();
+    await inStore(folder.path, (store) =>
+      store.write((database) => new CountTable(database).add({ at: null, period: "2026-11", json: '{"tools":3}' })),
+    );
     const { exitCode, stdout, stderr } = await run([]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr:
-        "warning: The ledger file totals.json was damaged or has an unknown version. It was kept as totals.damaged.json\n",
+      stderr: "warning: 1 row of the ledger could not be read\n",
     });
     expect(stdout).toContain("14 calls");
   });
@@ -185,7 +185,7 @@ describe("as JSON", () => {
   const json = async (...argv: string[]): Promise<Statistics> => JSON.parse((await run([...argv, "--json"])).stdout);
 
   test("has every figure of every day", async () => {
-    writeSome();
+    await writeSome();
     const { total, periods, tools, hooks, tokenizer: ratios } = await json("--days", "2");
     expect(total).toEqual({
       sessions: 2,
@@ -224,13 +224,13 @@ describe("as JSON", () => {
   });
 
   test("has older days with --all, but only those with figures", async () => {
-    writeSome();
+    await writeSome();
     expect((await json("--all")).periods.map(({ period }) => period)).toEqual([daysAgo(20), daysAgo(1), daysAgo(0)]);
     expect((await json()).periods.length).toBe(30);
   });
 
   test("are the same in every folder, whatever tools are known there", async () => {
-    writeSome();
+    await writeSome();
     const before = await json("--days", "2");
     await cli(["gen"], { cwd: folder.path });
     expect(await json("--days", "2")).toEqual(before);
@@ -266,7 +266,7 @@ describe("stats", () => {
     [["--reset", "--server", "x"], "error: --reset deletes the whole ledger: it cannot be used with --server"],
     [["--server", "githup"], 'error: There are no figures for a server called "githup"\n\nhint: Did you mean github?'],
   ])("refuses %j", async (argv, message) => {
-    writeSome();
+    await writeSome();
     const { exitCode, stdout, stderr } = await run(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toStartWith(message);
@@ -274,7 +274,7 @@ describe("stats", () => {
 });
 
 test("--reset empties the ledger", async () => {
-  writeSome();
+  await writeSome();
   expect(await run(["--reset"])).toEqual({ exitCode: 0, stdout: "", stderr: "The ledger is now empty.\n" });
   expect((await run([])).stderr).toBe("Nothing has been counted yet.\n");
   expect((await run(["--reset", "--json"])).stdout).toBe('{"reset":true}\n');

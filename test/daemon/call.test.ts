@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
-import { readLedger } from "../../src/programs/ledger/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { eventually } from "../support/eventually.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesLeft, processesWith, runProgram } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
+import { storedCounts } from "../support/stored.ts";
 import { atTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(60_000);
@@ -198,8 +198,7 @@ test("the daemon counts calls, and the text that led to them", async () => {
   await call(["seen.seen", "via:skill"]);
   await call(["seen.refuse"]);
   await project.claudikins("daemon", "stop");
-  const { periods } = await readLedger(join(env["XDG_DATA_HOME"] ?? "", "claudikins", "ledger"), new Date());
-  const counts: Counts | undefined = [...periods.values()][0];
+  const counts: Counts | undefined = [...(await storedCounts(env)).values()][0];
   expect(counts?.tools.get("seen")?.get("seen")).toMatchObject({ calls: 1, failures: 0 });
   expect(counts?.tools.get("seen")?.get("refuse")).toMatchObject({ calls: 1, failures: 1 });
   expect([...(counts?.hooks ?? [])]).toEqual([["shell skill", 1]]);

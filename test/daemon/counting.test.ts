@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
-import { readLedger } from "../../src/programs/ledger/store.ts";
 import { hookTexts } from "../../src/tools/registry/hook-texts.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { runProgram } from "../support/process.ts";
+import { storedCounts } from "../support/stored.ts";
 
 setDefaultTimeout(60_000);
 
@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => project[Symbol.asyncDispose]());
 
 async function counted(): Promise<Counts | undefined> {
-  const { periods } = await readLedger(join(project.env["XDG_DATA_HOME"] ?? "", "claudikins", "ledger"), new Date());
-  return [...periods.values()][0];
+  return [...(await storedCounts(project.env)).values()][0];
 }
 
 const run = (...words: string[]) =>

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { join } from "node:path";
 import type { State } from "../../src/page/contract.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
-import { readSummaries } from "../../src/programs/trace/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
 import { Page } from "../support/page.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
+import { storedSummaries } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 // Many processes run at once on a small machine.
@@ -95,8 +95,7 @@ const approvalOf = async (id: string): Promise<string> => {
 
 /** A record is written a moment after the end. */
 async function untilRecorded(id: string): Promise<void> {
-  const executions = join(folder.path, "data", "claudikins", "executions");
-  await eventually(() => readSummaries(executions).some((each) => each.id === id));
+  await eventually(async () => (await storedSummaries(env)).some((each) => each.id === id));
 }
 
 test("an agent's program that waits for approval after the agent has left waits on every surface, and is the agent's when it ends", async () => {

@@ -31,7 +31,7 @@ test("the page and stats have the same figures of the same days, with tools that
   const day = 86_400_000;
   const use = { calls: 7, failures: 2, durationMs: 500, resultChars: 90_000, takenChars: 80_000, argumentChars: 400 };
   for (const daysAgo of [0, 3, 20, 29]) {
-    scene.count(
+    await scene.count(
       (counts) => {
         counts.addSums({ sessions: 2, definitionChars: 71_234, surfaceChars: 2_345 });
         counts.addSums({ executions: 3, codeChars: 900, returnedChars: 1_700, shellExecutions: 2 });

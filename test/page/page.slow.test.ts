@@ -457,7 +457,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       },
     });
     await hostile.ask({ server: name, tool: name, args: { [name]: name }, why: name, code: name, changed: [name] });
-    hostile.count((counts) =>
+    await hostile.count((counts) =>
       counts.addUse(name, name, {
         calls: 1,
         failures: 0,

@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
 import { openPage } from "../../src/cli/open-page.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { executionsFolder, ledgerFolder, ownersFolder, storeFile } from "../../src/config/locations.ts";
+import { ownersFolder, storeFile } from "../../src/config/locations.ts";
 import type { PageServer } from "../../src/page/server.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
-import { appendCounts } from "../../src/programs/ledger/store.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
-import { writeRecord } from "../../src/programs/trace/store.ts";
 import type { Approval } from "../../src/store/approval.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
@@ -22,6 +20,7 @@ import { updateIndex } from "../../src/tools/registry/store.ts";
 import { testIo } from "../cli/in-memory.ts";
 import { recordOf } from "../programs/trace/records.ts";
 import { type AskingChanges, asking } from "../store/approvals.ts";
+import { storeCounts, storeRecord } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 export interface SceneServer {
@@ -115,7 +114,7 @@ export class Scene implements AsyncDisposable {
 
   async record(changes: Partial<ExecutionRecord> = {}): Promise<string> {
     const record = recordOf({ config: this.config, ...changes });
-    await writeRecord(executionsFolder(this.env), record);
+    await storeRecord(this.env, record);
     return record.id;
   }
 
@@ -133,11 +132,10 @@ export class Scene implements AsyncDisposable {
     this.executions.save(id, { program: undefined, unsaved: undefined, engine: "e", calls: [], wakeAt });
   }
 
-  count(fill: (counts: Counts) => void, at = new Date()): void {
+  async count(fill: (counts: Counts) => void, at = new Date()): Promise<void> {
     const counts = new Counts();
     fill(counts);
-    mkdirSync(ledgerFolder(this.env), { recursive: true });
-    appendCounts(ledgerFolder(this.env), counts, at);
+    await storeCounts(this.env, counts, at);
   }
 
   /** A new address of the page. */

@@ -1,9 +1,7 @@
 /** A record of an execution has sizes, or contents without secrets. The config can turn records off. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
-import { readRecord, readSummaries } from "../../src/programs/trace/store.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
 import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
@@ -11,14 +9,13 @@ import { httpServe } from "../support/http-serve.ts";
 import { openModernHost } from "../support/modern-host.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
+import { storedRecords, storedSummaries } from "../support/stored.ts";
 
 setDefaultTimeout(60_000);
 
 const secret = "s3cr3t-t0k3n-0123456789";
 
 const folder = ownFolder();
-
-const path = () => join(folder.path, ".local", "share", "claudikins", "executions");
 
 function config(more: object = {}): void {
   const shop = { ...fixture("chatty", folder.path), env: { API_TOKEN: secret }, deny: ["odd"] };
@@ -42,7 +39,7 @@ async function exec(flags: string[] = [], options: CliOptions = {}): Promise<Exe
   return records();
 }
 
-const records = () => readSummaries(path()).map(({ id }) => readRecord(path(), id)!);
+const records = () => storedRecords(folder.path);
 
 test("a record has calls, times and sizes, but no contents", async () => {
   config();
@@ -62,7 +59,7 @@ test("a record has calls, times and sizes, but no contents", async () => {
   expect(second!.startMs).toBeLessThan(first!.endMs);
   expect(third!.startMs).toBeGreaterThanOrEqual(first!.endMs);
   expect(third!.endMs).toBeLessThanOrEqual(record!.durationMs);
-  const text = readFileSync(join(path(), `${record!.id}.json`), "utf8");
+  const text = JSON.stringify(record);
   for (const word of ["horse", "battery", "staple", "correct", secret, "wagon"]) {
     expect([word, text.includes(word)]).toEqual([word, false]);
   }
@@ -78,7 +75,7 @@ test("--record keeps contents, without secrets and values whose names suggest a 
   expect(record!.timeline[0]!.arguments).toEqual({ text: '{"text":"horse","password":"***"}', isWhole: true });
   expect(JSON.parse(record!.value!.text)).toMatchObject({ horse: "staple", apiKey: "***" });
   expect(record!.timeline[2]!.message).toContain("shop.odd");
-  expect(readFileSync(join(path(), `${record!.id}.json`), "utf8")).not.toContain(secret);
+  expect(JSON.stringify(record)).not.toContain(secret);
 });
 
 test("the config decides what is kept, and the flag has precedence", async () => {
@@ -105,7 +102,7 @@ test("cutting a long text leaves no piece of a secret", async () => {
   const long = `const token = await shop.env({ name: "API_TOKEN" });
 for (const n of [${lengths}]) console.log("x".repeat(n) + token);`;
   expect(await cli(["exec", "--record", "-e", long], { cwd: folder.path })).toMatchObject({ exitCode: 0 });
-  const text = readFileSync(join(path(), `${records()[0]!.id}.json`), "utf8");
+  const text = JSON.stringify((await records())[0]);
   expect(text).toContain("x".repeat(15_000));
   expect(text).not.toContain(secret.slice(0, 6));
 });
@@ -114,12 +111,12 @@ test("a failure is recorded with its place, and with its message only with --rec
   config();
   const failing = ["exec", "-e", "\nthrow new TypeError('horse')"];
   await cli(failing, { cwd: folder.path });
-  expect(records()[0]).toMatchObject({ ok: false, reason: "threw", error: { line: 2 } });
-  expect(records()[0]!.error).toEqual({ line: 2 });
+  expect((await records())[0]).toMatchObject({ ok: false, reason: "threw", error: { line: 2 } });
+  expect((await records())[0]!.error).toEqual({ line: 2 });
   await cli([...failing, "--record"], { cwd: folder.path });
-  expect(records()[0]!.error).toEqual({ line: 2, name: "TypeError", message: "horse" });
+  expect((await records())[0]!.error).toEqual({ line: 2, name: "TypeError", message: "horse" });
   await cli(["exec", "-e", "while (true);", "--cpu", "50ms"], { cwd: folder.path });
-  expect(records()[0]).toMatchObject({ ok: false, reason: "cpu" });
+  expect((await records())[0]).toMatchObject({ ok: false, reason: "cpu" });
 });
 
 test("a folder that cannot be written does not affect the execution", async () => {
@@ -132,7 +129,7 @@ test("a folder that cannot be written does not affect the execution", async () =
 
 test("executions of an agent are recorded, over stdio and HTTP", async () => {
   config({ record: "contents" });
-  const served = join(folder.path, "data", "claudikins", "executions");
+  const served = { XDG_DATA_HOME: join(folder.path, "data") };
   const run = async (url?: string) => {
     await using host = await openHost(folder, url === undefined ? {} : { url });
     await host.call("execute_code", { code: "return (await shop.env({ name: 'NONE' })) ?? 'none'" });
@@ -145,7 +142,7 @@ test("executions of an agent are recorded, over stdio and HTTP", async () => {
     door.signal("SIGTERM");
     await door.exited;
   }
-  const found = readSummaries(served).map(({ door, calls, hasContents }) => [door, calls, hasContents]);
+  const found = (await storedSummaries(served)).map(({ door, calls, hasContents }) => [door, calls, hasContents]);
   expect(found).toEqual([
     ["serve", 0, true],
     ["serve", 1, true],
@@ -158,15 +155,15 @@ test("a record names the revisions of MCP that the agent and the called servers 
   const newer = fixture("modern", "reject", folder.path);
   const older = fixture("chatty", folder.path);
   folder.write("claudikins.json", { mcpServers: { newer, older, unused: older } });
-  const served = join(folder.path, "data", "claudikins", "executions");
+  const served = { XDG_DATA_HOME: join(folder.path, "data") };
   const source = "return [await newer.era(), await older.env({ name: 'NONE' })]";
   await using door = await httpServe(folder);
   let calls = 0;
   const recorded = async (call: (given: { url?: string }) => Promise<unknown>, given: { url?: string }) => {
     await call(given);
     calls += 1;
-    await eventually(() => readSummaries(served).length >= calls);
-    const { host, protocols } = readRecord(served, readSummaries(served)[0]!.id)!;
+    await eventually(async () => (await storedSummaries(served)).length >= calls);
+    const { host, protocols } = (await storedRecords(served))[0]!;
     return { host, protocols };
   };
   const olderCall = async (given: { url?: string }) => {

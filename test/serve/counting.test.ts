@@ -1,28 +1,27 @@
 /** The costs and savings of a session, counted by hand and by the ledger; the texts that led to claudikins; and no stored contents. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/programs/call.ts";
+import { CountTable } from "../../src/store/counts.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
+import { inStore } from "../support/stored.ts";
 
 setDefaultTimeout(60_000);
 
 const folder = ownFolder();
 
-const ledgerFolder = () => join(folder.path, ".local", "share", "claudikins", "ledger");
-
+/** The rows of the ledger. */
 const ledgerText = () =>
-  readdirSync(ledgerFolder())
-    .map((name) => readFileSync(join(ledgerFolder(), name), "utf8"))
-    .join("");
+  inStore(folder.path, async (store) =>
+    JSON.stringify(await store.read((database) => new CountTable(database).all().map(({ json }) => JSON.parse(json)))),
+  );
 
 const demo = { mcpServers: { demo: { command: claudikinsCommand[0], args: [...claudikinsCommand.slice(1), "demo"] } } };
 
@@ -190,10 +189,10 @@ describe("figures", () => {
           return "whispered-value";`,
       });
     });
-    expect(ledgerText()).toContain("get_order");
-    expect(ledgerText()).toContain('["(unknown)","(unknown)",1,1');
-    expect(ledgerText()).toContain('["demo","(unknown)",1,1');
-    expect(ledgerText()).not.toContain("whispered");
+    expect(await ledgerText()).toContain("get_order");
+    expect(await ledgerText()).toContain('["(unknown)","(unknown)",1,1');
+    expect(await ledgerText()).toContain('["demo","(unknown)",1,1');
+    expect(await ledgerText()).not.toContain("whispered");
   });
 
   test("with stats: false, no ledger is written", async () => {
@@ -203,7 +202,7 @@ describe("figures", () => {
       await call(client, "search_tools", { query: "orders via:skill" });
       await call(client, "execute_code", { code: "return demo.list_orders({ limit: 1 })" });
     });
-    expect(existsSync(ledgerFolder())).toBe(false);
+    expect(await ledgerOf(folder.path)).toBeUndefined();
   });
 
   test("an execution from a shell counts, but not in the comparison of tokens", async () => {

@@ -2,16 +2,15 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { ledgerFolder } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { statisticsOf } from "../../src/programs/ledger/statistics.ts";
-import { readCounts } from "../../src/programs/ledger/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost, type TestHost } from "../support/host.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
+import { storedCounts } from "../support/stored.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);
@@ -20,7 +19,7 @@ const folder = ownFolder();
 
 const env = () => testEnvironment({ XDG_DATA_HOME: join(folder.path, "data") });
 
-const figures = () => statisticsOf(readCounts(ledgerFolder(env())).periods, { now: new Date() });
+const figures = async () => statisticsOf(await storedCounts(env()), { now: new Date() });
 
 async function execute(host: TestHost, args: object): Promise<string> {
   const { content } = (await host.call("execute_code", args)) as { content: { text: string }[] };
@@ -49,8 +48,8 @@ async function approvedLate(stays: boolean): Promise<string> {
 
 test("the time that a person takes to approve a call is not time in the tool, for stats and for trace", async () => {
   const id = await approvedLate(true);
-  expect(figures().total).toMatchObject({ calls: 1, failures: 0, executions: 1 });
-  expect(figures().total.durationMs).toBeLessThan(askedMs);
+  expect((await figures()).total).toMatchObject({ calls: 1, failures: 0, executions: 1 });
+  expect((await figures()).total.durationMs).toBeLessThan(askedMs);
   const trace = (...argv: string[]) =>
     runProgram([...claudikinsCommand, "trace", id, ...argv], { cwd: folder.path, env: env() });
   const [call] = JSON.parse((await trace("--json")).stdout).timeline;
@@ -61,8 +60,8 @@ test("the time that a person takes to approve a call is not time in the tool, fo
 
 test("a call that waits while its program moves to another process counts once, and so does its execution", async () => {
   await approvedLate(false);
-  expect(figures().total).toMatchObject({ calls: 1, failures: 0, executions: 1 });
-  expect(figures().total.durationMs).toBeLessThan(askedMs);
+  expect((await figures()).total).toMatchObject({ calls: 1, failures: 0, executions: 1 });
+  expect((await figures()).total.durationMs).toBeLessThan(askedMs);
 });
 
 const demo = { mcpServers: { demo: { command: claudikinsCommand[0], args: [...claudikinsCommand.slice(1), "demo"] } } };

@@ -1,17 +1,18 @@
 /** What an agent is shown of the tools that were called: only calls of the same entry in the same project count. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { ledgerFolder } from "../../src/config/locations.ts";
+import { Counts } from "../../src/programs/ledger/counts.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { surfaceOf } from "../../src/serve/surface.ts";
 import { cli } from "../cli/in-memory.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
+import { storeCounts } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
@@ -97,11 +98,8 @@ test("the person's own figures count the calls of all projects by name", async (
 test("counts of earlier versions, which have names only, are shown to the person and to no agent", async () => {
   const a = project("a", { db: fixture("from-file", toolsFile("one")) });
   await exec(a, "return db.list_all({})");
-  const folder = ledgerFolder(env());
-  const at = Math.floor(Date.now() / 1_000);
-  const file = join(folder, readdirSync(folder).find((name) => name.endsWith(".log"))!);
-  const old = JSON.stringify({ at, tools: [["db", "delete_all", 9, 0, 9, 9, 9, 9]] });
-  writeFileSync(file, `${readFileSync(file, "utf8")}\n${old}\n`);
+  const old = Counts.from({ tools: [["db", "delete_all", 9, 0, 9, 9, 9, 9]] });
+  await storeCounts(env(), old, new Date());
   expect(await instructions(a)).not.toContain(learned);
   const { stdout } = await cli(["stats", "--json"], { cwd: a, env: env() });
   expect(JSON.parse(stdout).tools[0]).toMatchObject({ server: "db", tool: "delete_all", calls: 9 });

@@ -7,10 +7,8 @@ import { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { ledgerFolder } from "../../src/config/locations.ts";
 import { selfCommand } from "../../src/config/self.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
-import { appendCounts } from "../../src/programs/ledger/store.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { definitionTokens, type Surface, surfaceOf } from "../../src/serve/surface.ts";
 import { readTools } from "../../src/servers/result.ts";
@@ -20,6 +18,7 @@ import { assignNames } from "../../src/tools/names.ts";
 import { writeIndex } from "../../src/tools/registry/store.ts";
 import { root } from "../support/claudikins.ts";
 import { shellLine } from "../support/process.ts";
+import { storeCounts } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 interface Given {
@@ -65,7 +64,7 @@ async function surfaceWith(
     const server = config.servers.get(name);
     if (server) counts.addEntryUse(entryKeyOf(config, server), tool, { calls, failures: 0 });
   }
-  if (!counts.isEmpty) appendCounts(ledgerFolder(env), counts, new Date(Date.now() - 7 * 86_400_000));
+  if (!counts.isEmpty) await storeCounts(env, counts, new Date(Date.now() - 7 * 86_400_000));
   await using app = new App(config, new Sandbox({ keptWorkers: 0 }), options);
   const surface = await surfaceOf(app);
   // From source, it names itself by two paths, which may be long.

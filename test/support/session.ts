@@ -1,21 +1,19 @@
 /** A session of a host with claudikins in this process, and its counts in the ledger. */
-import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { App, type AppOptions } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
-import { readLedger } from "../../src/programs/ledger/store.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sessionMode } from "../../src/serve/proxy/mode.ts";
 import { createSession } from "../../src/serve/session.ts";
 import { surfaceOf } from "../../src/serve/surface.ts";
+import { storedCounts } from "./stored.ts";
 
 /** The counts in the ledger of a home, for all days together. */
 export async function ledgerOf(home: string): Promise<Counts | undefined> {
-  const { periods } = await readLedger(join(home, ".local", "share", "claudikins", "ledger"), new Date());
-  const [first, ...others] = periods.values();
+  const [first, ...others] = (await storedCounts(home)).values();
   for (const each of others) first?.add(each);
   return first;
 }

@@ -5,7 +5,7 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, exactly, record, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { ledgerFolder } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
 import {
   type Comparison,
   type Figures,
@@ -15,8 +15,9 @@ import {
   statisticsOf,
   tokenizer,
 } from "../../programs/ledger/statistics.ts";
-import { readLedger, resetLedger } from "../../programs/ledger/store.ts";
+import { readCounts, resetLedger } from "../../programs/ledger/store.ts";
 import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
+import { Store } from "../../store/store.ts";
 import { type Answer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
@@ -45,9 +46,9 @@ export default command({
   examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
   json: statsShape,
   async run(args, io) {
-    const folder = ledgerFolder(io.env);
+    await using store = new Store(storeFile(io.env));
     const { all, server } = args;
-    if (args.reset) return reset(folder, args);
+    if (args.reset) return await reset(store, args);
     if (all && args.days !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");
     if (args.hooks && server !== undefined) {
       const why = "--hooks counts sessions, which have no server: it cannot be used with --server";
@@ -55,7 +56,7 @@ export default command({
     }
     const days = all ? undefined : (args.days ?? defaultDays);
     const now = new Date();
-    const { periods, problems } = await readLedger(folder, now);
+    const { periods, problems } = await readCounts(store);
     const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));
     if (server !== undefined && !servers.has(server)) throw unknownServer(server, [...servers]);
     const statistics = statisticsOf(periods, { days, server, now });
@@ -67,12 +68,12 @@ export default command({
   },
 });
 
-async function reset(folder: string, args: Record<string, unknown>): Promise<Answer> {
+async function reset(store: Store, args: Record<string, unknown>): Promise<Answer> {
   const other = ["days", "all", "server", "hooks"].find((name) => args[name] !== undefined);
   if (other !== undefined) {
     throw new ClaudikinsError("USAGE", `--reset deletes the whole ledger: it cannot be used with --${other}`);
   }
-  await resetLedger(folder);
+  await resetLedger(store);
   return { json: { reset: true }, note: "The ledger is now empty.\n" };
 }
 

@@ -8,7 +8,7 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { writeWhenChanged } from "../../base/files.ts";
 import { about, either, list, named, record, text, texts, time } from "../../base/json-shape.ts";
 import { discoverConfig } from "../../config/discover.ts";
-import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
 import { tracePageOf } from "../../page/execution/off-thread.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import {
@@ -24,6 +24,7 @@ import { doorShape, executionShape, type Summary, summaryShape } from "../../pro
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
+import { Store } from "../../store/store.ts";
 import { type Answer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
@@ -79,9 +80,10 @@ export default command({
   json: traceShape,
   async run(args, io) {
     checkTogether(args);
-    const recorded = executionsOf(args, io);
+    await using store = new Store(storeFile(io.env));
+    const recorded = await executionsOf(args, io, store);
     const { execution: wanted, html, limit } = args;
-    if (args.clear) return clear(recorded, wanted);
+    if (args.clear) return await clear(recorded, wanted, store);
     const stored = await storedExecutions(args, io);
     const isOver = ({ id }: Summary) => !stored.open.some((each) => each.id === id);
     const executions = { ...recorded, own: recorded.own.filter(isOver) };
@@ -90,10 +92,10 @@ export default command({
     const id = idOf(wanted, executions);
     if (html !== undefined) {
       const path = resolve(io.cwd, html);
-      writeWhenChanged(path, readable(await tracePageOf(executions.folder, id), wanted));
+      writeWhenChanged(path, readable(await tracePageOf(store.file, id), wanted));
       return { json: { written: path }, note: `Wrote ${path}\n` };
     }
-    const record = readable(readRecord(executions.folder, id), wanted);
+    const record = readable(await readRecord(store, id), wanted);
     return { json: record, text: waterfallText(record, io.stdout, limit ?? defaultCalls) };
   },
 });
@@ -122,7 +124,6 @@ function checkTogether({ execution, limit, html, all, clear }: Args): void {
 }
 
 interface Executions {
-  folder: string;
   all: Summary[];
   /** The executions of the chosen config, or all with `--all`. */
   own: Summary[];
@@ -131,13 +132,12 @@ interface Executions {
 }
 
 /** Throws CONFIG_NOT_FOUND. */
-function executionsOf({ all: isAll, config: flag }: Args, { cwd, env }: Io): Executions {
-  const folder = executionsFolder(env);
+async function executionsOf({ all: isAll, config: flag }: Args, { cwd, env }: Io, store: Store): Promise<Executions> {
   const owner = isAll ? undefined : configOwner(discoverConfig({ flag, cwd, env }));
-  const all = readSummaries(folder);
-  if (owner === undefined) return { folder, all, own: all, none: "Nothing has been recorded yet" };
+  const all = await readSummaries(store);
+  if (owner === undefined) return { all, own: all, none: "Nothing has been recorded yet" };
   const own = all.filter(({ config }) => config === owner);
-  return { folder, all, own, none: "Nothing has been recorded yet with this config" };
+  return { all, own, none: "Nothing has been recorded yet with this config" };
 }
 
 /** Finds an execution of any config. Throws FILE_NOT_FOUND and USAGE. */
@@ -233,9 +233,9 @@ function listed(
 }
 
 /** Throws FILE_NOT_WRITABLE. */
-function clear(executions: Executions, wanted: string | undefined): Answer {
+async function clear(executions: Executions, wanted: string | undefined, store: Store): Promise<Answer> {
   const cleared = wanted === undefined ? executions.own.map(({ id }) => id) : [idOf(wanted, executions)];
-  removeRecords(executions.folder, cleared);
+  await removeRecords(store, cleared);
   return {
     json: { cleared },
     note:

@@ -5,9 +5,10 @@ import { durationText } from "../../base/duration.ts";
 import { isObject } from "../../base/json-object.ts";
 import { openConfigFile } from "../../config/config-file.ts";
 import { loadConfig } from "../../config/load.ts";
-import { executionsFolder, storeFile } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
+import { Store } from "../../store/store.ts";
 import { visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
@@ -71,14 +72,16 @@ export async function namesOf(
       const { catalogServers } = await import("../../tools/server-catalog.ts");
       return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
     }
-    case "execution":
+    case "execution": {
+      await using store = new Store(storeFile(surroundings.env));
       return [
         { value: "last", about: "The latest execution of this config" },
-        ...readSummaries(executionsFolder(surroundings.env)).map((each) => ({
+        ...(await readSummaries(store)).map((each) => ({
           value: each.id,
           about: `${ageText(Date.now() - each.at)}, ${each.door}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,
         })),
       ];
+    }
     case "kept":
       return keptExecutions(surroundings);
     case "approval":

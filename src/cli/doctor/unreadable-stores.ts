@@ -2,14 +2,13 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
-import { credentialsFile, ledgerFolder, storeFile } from "../../config/locations.ts";
+import { credentialsFile, storeFile } from "../../config/locations.ts";
 import { readTrust } from "../../config/trust/store.ts";
-import { readCounts } from "../../programs/ledger/store.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { Journal } from "../../setup/agents/journal.ts";
 import { isNewerDatabase } from "../../store/database.ts";
 
-/** Nouns with their articles, such as "the ledger". Changes nothing. */
+/** Nouns with their articles, such as "the sign-ins". Changes nothing. */
 export async function unreadableStores(env: Environment): Promise<string[]> {
   const checks: [string, () => unknown][] = [
     [
@@ -18,7 +17,6 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
     ],
     ["the list of trusted configs", () => readTrust(env)],
     ["the list of changed files", () => new Journal(env).changes],
-    ["the ledger", () => readCounts(ledgerFolder(env))],
   ];
   const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);
   return (await isNewerDatabase(storeFile(env))) ? ["the store of executions", ...newer] : newer;

@@ -2,15 +2,15 @@
 import { OffThread } from "../../base/off-thread.ts";
 import { executionPageMs } from "../limits.ts";
 
-/** The folder of the records, and the id of the execution. */
+/** The file of the database, and the id of the execution. */
 export interface PageJob {
-  folder: string;
+  file: string;
   id: string;
 }
 
 const workers = new OffThread<PageJob, { html: string | undefined }>("./page/execution/worker.ts", { maxWorkers: 1 });
 
 /** Undefined if the execution is not recorded, or no longer. Throws TookTooLong, and what reading the record throws. */
-export async function tracePageOf(folder: string, id: string): Promise<string | undefined> {
-  return (await workers.run({ folder, id }, { limitMs: executionPageMs })).html;
+export async function tracePageOf(file: string, id: string): Promise<string | undefined> {
+  return (await workers.run({ file, id }, { limitMs: executionPageMs })).html;
 }

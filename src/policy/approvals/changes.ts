@@ -58,7 +58,7 @@ async function rowsOf({ change, file, log, by, now }: ChangeJob): Promise<Approv
     await auditing(log, (write) => write(change.event, by));
     return [];
   }
-  const database = await openDatabase(file, true);
+  const database = await openDatabase(file, { isWriter: true });
   const store = new ApprovalStore(database);
   try {
     return await changedRows(change, store, now, (work) =>

@@ -1,15 +1,15 @@
-/** Counts in this process and writes the counts from time to time. It never delays an answer and never fails. */
-import { existsSync } from "node:fs";
+/** Counts in this process and writes the counts from time to time. It never fails. */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { Store } from "../../store/store.ts";
 import { countsAfterMs } from "../limits.ts";
 import { type CountedUse, Counts, type Sums } from "./counts.ts";
-import { appendCounts, foldLedger, readCounts, utcDayOf } from "./store.ts";
+import { addCounts, readCounts, utcDayOf } from "./store.ts";
 import { toolWeights } from "./tool-weights.ts";
 
 interface LedgerOptions {
-  /** The folder for the counts; undefined if nothing is counted. */
-  folder: string | undefined;
+  /** Where the counts are kept; undefined if nothing is counted. */
+  store: Store | undefined;
   log: Log;
 }
 
@@ -25,14 +25,14 @@ export class Ledger {
   #unwritten = new Counts();
   readonly #later: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #folding: Promise<void> = Promise.resolve();
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(options: LedgerOptions) {
     this.#options = options;
   }
 
   get isOn(): boolean {
-    return this.#options.folder !== undefined;
+    return this.#options.store !== undefined;
   }
 
   add(sums: Partial<Sums>): void {
@@ -60,12 +60,11 @@ export class Ledger {
    * The weights of tools that were called before, by server and tool, for servers with the keys of their entries. Empty if nothing is
    * counted or the counts cannot be read.
    */
-  weightsOf(servers: ReadonlyMap<string, string>, now = new Date()): Map<string, Map<string, number>> {
-    const { folder, log } = this.#options;
-    // An error for a missing folder would take milliseconds of the start.
-    if (folder === undefined || !existsSync(folder)) return new Map();
+  async weightsOf(servers: ReadonlyMap<string, string>, now = new Date()): Promise<Map<string, Map<string, number>>> {
+    const { store, log } = this.#options;
+    if (!store) return new Map();
     try {
-      const { periods } = readCounts(folder, utcDayOf);
+      const { periods } = await readCounts(store, utcDayOf);
       return new Map([...servers].map(([server, entry]) => [server, toolWeights(periods, entry, now)]));
     } catch (error) {
       log.debug(`Cannot read the ledger: ${messageOf(error)}`);
@@ -76,40 +75,35 @@ export class Ledger {
   /** Writes the remaining counts and stops counting. Never rejects. */
   async end(): Promise<void> {
     this.#write();
-    await this.#folding;
+    await this.#writing;
   }
 
   #counts(): Counts | undefined {
-    if (this.#options.folder === undefined) return undefined;
+    if (this.#options.store === undefined) return undefined;
     this.#timer ??= setTimeout(() => this.#write(), countsAfterMs);
     this.#timer.unref();
     return this.#unwritten;
   }
 
-  /** Counts that cannot be written are kept for the next write. */
   #write(): void {
-    const { folder, log } = this.#options;
-    if (folder === undefined) return;
-    for (const count of this.#later.splice(0)) count();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#unwritten.isEmpty) return;
-    try {
-      const now = new Date();
-      const isFirst = appendCounts(folder, this.#unwritten, now);
-      this.#unwritten = new Counts();
-      if (isFirst) this.#folding = this.#folding.then(() => this.#fold(folder, now));
-    } catch (error) {
-      log.debug(`Cannot write the ledger: ${messageOf(error)}`);
-    }
+    this.#writing = this.#writing.then(() => this.#writeNow());
   }
 
-  /** Sums up old hours: done once an hour by the first process that counts. */
-  async #fold(folder: string, now: Date): Promise<void> {
+  /** Counts that cannot be written are kept for the next write. */
+  async #writeNow(): Promise<void> {
+    const { store, log } = this.#options;
+    if (!store) return;
+    for (const count of this.#later.splice(0)) count();
+    const counts = this.#unwritten;
+    if (counts.isEmpty) return;
+    this.#unwritten = new Counts();
     try {
-      await foldLedger(folder, now);
+      await addCounts(store, counts, new Date());
     } catch (error) {
-      this.#options.log.debug(`Cannot compact the ledger: ${messageOf(error)}`);
+      this.#unwritten.add(counts);
+      log.debug(`Cannot write the ledger: ${messageOf(error)}`);
     }
   }
 }

@@ -1,33 +1,31 @@
-/** The ledger on disk: lines of many processes that are added up once, even after kills, damage and full disks. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+/** The ledger in the database: counts of many processes that are added up once, even after kills and with a damaged row. */
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withLock } from "../../../src/base/lock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { Counts } from "../../../src/programs/ledger/counts.ts";
 import { Ledger } from "../../../src/programs/ledger/ledger.ts";
-import { appendCounts, foldLedger, readLedger, resetLedger } from "../../../src/programs/ledger/store.ts";
+import { addCounts, readCounts, resetLedger } from "../../../src/programs/ledger/store.ts";
+import { maxUnsummedWrites } from "../../../src/programs/limits.ts";
+import { CountTable } from "../../../src/store/counts.ts";
+import { Store } from "../../../src/store/store.ts";
 import { root } from "../../support/claudikins.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 
 setDefaultTimeout(60_000);
 
-let temporary: TemporaryFolder;
-let folder: string;
+const folder = ownFolder();
+const file = () => join(folder.path, "data", "executions.sqlite");
+let store: Store;
 beforeEach(() => {
-  temporary = temporaryFolder();
-  folder = join(temporary.path, "data", "ledger");
+  store = new Store(file());
 });
-afterEach(() => temporary[Symbol.dispose]());
 
 /** In the local time zone, as the days of the ledger are. */
 const noon = (day: string) => new Date(`${day}T12:00:00`);
 
 const now = noon("2026-11-21");
 const hours = (count: number) => new Date(now.getTime() - count * 3_600_000);
-
-/** The file of an hour is named in UTC. */
-const fileOf = (date: Date) => `${date.toISOString().slice(0, 13)}.log`;
 
 function calls(count: number, tool = "list"): Counts {
   const counts = new Counts();
@@ -36,44 +34,38 @@ function calls(count: number, tool = "list"): Counts {
   return counts;
 }
 
-async function found(at = now): Promise<Record<string, number>> {
-  const { periods } = await readLedger(folder, at);
+async function found(): Promise<Record<string, number>> {
+  await using reader = new Store(file());
+  const { periods } = await readCounts(reader);
   return Object.fromEntries(
     [...periods].map(([name, counts]) => [name, counts.uses().reduce((sum, [, , use]) => sum + use.calls, 0)]),
   );
 }
 
-const names = () => readdirSync(folder).sort();
+const rows = async () => (await store.read((database) => new CountTable(database).all())) ?? [];
 
-describe("counts on disk", () => {
-  test("are visible at once, added up after the hour, and never counted twice", async () => {
+/** Writes until everything before is summed up. */
+async function sumUp(at = now): Promise<void> {
+  for (let write = 0; write <= maxUnsummedWrites; write++) await addCounts(store, new Counts(), at);
+}
+
+describe("counts", () => {
+  test("are visible at once, summed up after many writes, and never counted twice", async () => {
     expect(await found()).toEqual({});
-    expect(appendCounts(folder, calls(1), hours(20))).toBe(true);
-    expect(appendCounts(folder, calls(2), hours(20))).toBe(false);
-    expect(appendCounts(folder, calls(4), hours(1))).toBe(true);
-    expect(appendCounts(folder, calls(8), now)).toBe(true);
+    expect(existsSync(file())).toBe(false);
+    await addCounts(store, calls(1), hours(20));
+    await addCounts(store, calls(2), hours(20));
+    await addCounts(store, calls(4), hours(1));
+    await addCounts(store, calls(8), now);
     const expected = { "2026-11-20": 3, "2026-11-21": 12 };
     expect(await found()).toEqual(expected);
-    expect(names()).toEqual([".lock", fileOf(hours(1)), fileOf(now), "totals.json"]);
+    expect(await rows()).toHaveLength(4);
+    await sumUp();
     expect(await found()).toEqual(expected);
-    await foldLedger(folder, hours(-5));
-    expect(names()).toEqual([".lock", "totals.json"]);
-    expect(await found()).toEqual(expected);
-  });
-
-  test("count once if the process is killed between writing the sums and removing the lines", async () => {
-    appendCounts(folder, calls(3), hours(20));
-    const line = readFileSync(join(folder, fileOf(hours(20))), "utf8");
-    await foldLedger(folder, now);
-    const totals = JSON.parse(readFileSync(join(folder, "totals.json"), "utf8"));
-    writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: [fileOf(hours(20))] }));
-    writeFileSync(join(folder, fileOf(hours(20))), line);
-    // The same for a reader that runs beside another process.
-    await withLock(join(folder, ".lock"), "the ledger", async () => {
-      expect(await found()).toEqual({ "2026-11-20": 3 });
-    });
-    expect(await found()).toEqual({ "2026-11-20": 3 });
-    expect(names()).toEqual([".lock", "totals.json"]);
+    expect((await rows()).length).toBeLessThan(10);
+    await addCounts(store, calls(1), now);
+    await sumUp();
+    expect(await found()).toEqual({ ...expected, "2026-11-21": 13 });
   });
 
   test("are summed up by month, and later by year", async () => {
@@ -86,7 +78,8 @@ describe("counts on disk", () => {
       "2023-02-01",
       "2023-05-01",
     ])
-      appendCounts(folder, calls(1), noon(day));
+      await addCounts(store, calls(1), noon(day));
+    await sumUp();
     expect(await found()).toEqual({
       "2023": 2,
       "2024": 1,
@@ -94,119 +87,91 @@ describe("counts on disk", () => {
       "2026-08": 1,
       "2026-08-30": 1,
       "2026-11-20": 1,
+      "2026-11-21": 0,
     });
   });
 
-  test("are removed by reset, without other files", async () => {
-    await resetLedger(folder);
-    appendCounts(folder, calls(3), hours(20));
-    await foldLedger(folder, now);
-    appendCounts(folder, calls(3), now);
-    writeFileSync(join(folder, "mine.txt"), "");
-    await resetLedger(folder);
-    expect(names()).toEqual([".lock", "mine.txt"]);
+  test("are removed by reset", async () => {
+    await resetLedger(store);
+    expect(existsSync(file())).toBe(false);
+    await addCounts(store, calls(3), now);
+    await resetLedger(store);
     expect(await found()).toEqual({});
+    expect(await rows()).toEqual([]);
   });
 });
 
 describe("a ledger", () => {
-  test("reports unreadable sums and sets them aside", async () => {
-    appendCounts(folder, calls(3), hours(20));
-    writeFileSync(join(folder, "totals.json"), '{"version":1,"periods":[["2026-11-01",{"tools":');
-    const { periods, problems } = await readLedger(folder, now);
-    expect([...periods.keys()]).toEqual(["2026-11-20"]);
-    expect(problems).toEqual([
-      "The ledger file totals.json was damaged or has an unknown version. It was kept as totals.damaged.json",
-    ]);
-    expect(readFileSync(join(folder, "totals.damaged.json"), "utf8")).toContain("2026-11-01");
-    expect((await readLedger(folder, now)).problems).toEqual([]);
+  test("loses only the row that is damaged, and keeps it", async () => {
+    await addCounts(store, calls(3), now);
+    const damaged = { at: null, period: "2026-11-20", json: '{"tools":[["shop"' };
+    await store.write((database) => new CountTable(database).add(damaged));
+    await addCounts(store, calls(4), now);
+    await sumUp();
+    expect(await found()).toEqual({ "2026-11-21": 7 });
+    expect((await readCounts(store)).problems).toEqual(["1 row of the ledger could not be read"]);
+    expect(await rows()).toContainEqual(damaged);
   });
 
-  test("loses only the line that is damaged", async () => {
-    appendCounts(folder, calls(3), hours(20));
-    const file = join(folder, fileOf(hours(20)));
-    writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
-    appendCounts(folder, calls(4), hours(20));
-    const { problems } = await readLedger(folder, now);
-    expect(problems).toEqual([`1 line of the ledger file ${fileOf(hours(20))} could not be read`]);
-    expect(await found()).toEqual({ "2026-11-20": 7 });
-    expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
-  });
-
-  test("can be read if its folder cannot be written to, and counting does not fail", async () => {
-    mkdirSync(join(temporary.path, "data"), { recursive: true });
+  test("that cannot be written fails nothing, and gets the counts with the next write", async () => {
     // root can write everywhere, but not below a file.
-    writeFileSync(folder, "in the way");
-    const ledger = new Ledger({ folder, log: silentLog });
-    ledger.called({ server: "shop", tool: "list" }, { ...calls(1).uses()[0]![2] });
-    await ledger.end();
-    expect(await found()).toEqual({});
-    expect(readFileSync(folder, "utf8")).toBe("in the way");
-  });
-
-  test.if(process.getuid?.() !== 0)("can be read in a read-only folder", async () => {
-    appendCounts(folder, calls(3), hours(20));
-    chmodSync(folder, 0o500);
-    expect(await found()).toEqual({ "2026-11-20": 3 });
-    chmodSync(folder, 0o700);
-  });
-
-  test.if(process.platform === "linux")("can be read on a full disk", async () => {
-    mkdirSync(folder, { recursive: true });
-    const file = join(folder, fileOf(new Date()));
-    symlinkSync("/dev/full", file);
-    const ledger = new Ledger({ folder, log: silentLog });
-    ledger.found("serve skill");
-    await ledger.end();
-    unlinkSync(file);
-    ledger.found("serve skill");
-    await ledger.end();
-    const [counts] = (await readLedger(folder, new Date())).periods.values();
-    expect([...(counts?.hooks ?? [])]).toEqual([["serve skill", 2]]);
-  });
-
-  test("gets counts that could not be written with the next write", async () => {
-    mkdirSync(join(temporary.path, "data"), { recursive: true });
-    const other = join(temporary.path, "data", "later");
-    writeFileSync(other, "in the way");
-    const ledger = new Ledger({ folder: other, log: silentLog });
+    const data = folder.write("data", "in the way");
+    const ledger = new Ledger({ store, log: silentLog });
     const [[, , use]] = calls(1).uses() as [[string, string, never]];
     ledger.called({ server: "shop", tool: "list" }, use);
     await ledger.end();
-    await Bun.file(other).delete();
+    expect(readFileSync(data, "utf8")).toBe("in the way");
+    unlinkSync(data);
     ledger.called({ server: "shop", tool: "list" }, use);
     await ledger.end();
-    folder = other;
-    expect(Object.values(await found(new Date()))).toEqual([2]);
+    expect(Object.values(await found())).toEqual([2]);
+  });
+
+  test("waits for another process that writes, without blocking this one", async () => {
+    await addCounts(store, calls(1), now);
+    const { Database } = await import("bun:sqlite");
+    using other = new Database(file());
+    other.run("BEGIN IMMEDIATE");
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+      if (turns === 10) other.run("COMMIT");
+    }, 5);
+    await addCounts(store, calls(2), now);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThanOrEqual(10);
+    expect(await found()).toEqual({ "2026-11-21": 3 });
   });
 });
 
 describe("concurrent processes", () => {
-  /** Writes one call 500 times, each separately, prints a line for each, and sometimes adds up past hours. */
-  const program = () =>
-    temporary.write(
-      "count.ts",
-      `import { Counts } from ${JSON.stringify(join(root, "src/programs/ledger/counts.ts"))};
-       import { appendCounts, foldLedger } from ${JSON.stringify(join(root, "src/programs/ledger/store.ts"))};
+  /** Writes one call 500 times, each separately, and prints a line for each. */
+  function program(): string {
+    const path = join(folder.path, "count.ts");
+    const source = (name: string) => JSON.stringify(join(root, "src", name));
+    writeFileSync(
+      path,
+      `import { Counts } from ${source("programs/ledger/counts.ts")};
+       import { addCounts } from ${source("programs/ledger/store.ts")};
+       import { Store } from ${source("store/store.ts")};
        const use = { calls: 1, failures: 0, durationMs: 1, resultChars: 1, takenChars: 1, argumentChars: 1 };
+       const store = new Store(${JSON.stringify(file())});
        for (let round = 0; round < 500; round++) {
          const counts = new Counts();
          counts.addUse("shop", "list", use);
-         const now = new Date(${now.getTime()});
-         appendCounts(${JSON.stringify(folder)}, counts, now);
+         await addCounts(store, counts, new Date(${now.getTime()}));
          console.log(round);
-         if (round % 50 === 7) await foldLedger(${JSON.stringify(folder)}, now);
        }`,
     );
+    return path;
+  }
 
   const start = () => Bun.spawn([process.execPath, program()], { stdout: "pipe", stderr: "inherit" });
 
   test("count every call once", async () => {
-    for (let ago = 2; ago < 30; ago++) appendCounts(folder, calls(1), hours(ago));
     const all = [start(), start(), start(), start()];
     for (const each of all) expect(await each.exited).toBe(0);
-    expect(names()).toEqual([".lock", fileOf(now), "totals.json"]);
-    expect(await found()).toEqual({ "2026-11-20": 17, "2026-11-21": 2_011 });
+    expect(await found()).toEqual({ "2026-11-21": 2_000 });
   });
 
   test("lose only what a killed one had not written", async () => {
@@ -222,6 +187,6 @@ describe("concurrent processes", () => {
     const { "2026-11-21": counted = 0 } = await found();
     expect(counted).toBeGreaterThanOrEqual(600);
     expect(counted).toBeLessThanOrEqual(1_000);
-    expect((await readLedger(folder, now)).problems).toEqual([]);
+    expect((await readCounts(store)).problems).toEqual([]);
   });
 });

@@ -1,19 +1,22 @@
-/** Records of executions on disk: reading, limits, and damage. */
+/** Records of executions in the database: reading, limits, and another version's. */
 import { beforeEach, expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { recordsKept } from "../../../src/programs/limits.ts";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
-import { defaultKeeping, prune, readRecord, readSummaries, writeRecord } from "../../../src/programs/trace/store.ts";
+import { readRecord, readSummaries, removeRecords, writeRecord } from "../../../src/programs/trace/store.ts";
+import { RecordTable } from "../../../src/store/records.ts";
+import { Store } from "../../../src/store/store.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { recordOf } from "./records.ts";
 
 const folder = ownFolder();
-let path: string;
+let store: Store;
 beforeEach(() => {
-  path = join(folder.path, "executions");
+  store = new Store(join(folder.path, "data", "executions.sqlite"));
 });
 
-const ids = () => readSummaries(path).map(({ id }) => id);
+const ids = async () => (await readSummaries(store)).map(({ id }) => id);
 
 test("ids sort by time, and contain it", () => {
   const times = [Date.UTC(2026, 0, 1), Date.UTC(2026, 10, 21, 12), Date.UTC(2026, 10, 21, 12) + 1, Date.UTC(2049, 1)];
@@ -42,68 +45,66 @@ test("ids of the same moment have nothing in common but their first eight letter
 test("ids of earlier versions, with two random letters, are still ids, and their records are read and removed", async () => {
   const record = recordOf({ id: `${newId(Date.now()).slice(0, 8)}jc` });
   expect([isId(record.id), Math.abs(timeOf(record.id) - Date.now()) < 60_000]).toEqual([true, true]);
-  await writeRecord(path, record);
-  expect([ids(), readRecord(path, record.id)]).toEqual([[record.id], record]);
-  prune(path, Date.now() + defaultKeeping.ageMs + 3_600_000, defaultKeeping);
-  expect(ids()).toEqual([]);
+  await writeRecord(store, record);
+  expect([await ids(), await readRecord(store, record.id)]).toEqual([[record.id], record]);
+  await removeRecords(store, [record.id]);
+  expect(await ids()).toEqual([]);
 });
 
 test("a record is read completely and as a summary, and its file is private", async () => {
   const record = recordOf({ hasContents: true, value: { text: "1\n2", isWhole: true } });
-  await writeRecord(path, record);
-  expect(readRecord(path, record.id)).toEqual(record);
+  await writeRecord(store, record);
+  expect(await readRecord(store, record.id)).toEqual(record);
   const { code, timeline, moreCalls, logs, value, ...summary } = record;
-  expect(readSummaries(path)).toEqual([summary]);
-  expect(statSync(path).mode & 0o777).toBe(0o700);
-  expect(statSync(join(path, `${record.id}.json`)).mode & 0o777).toBe(0o600);
+  expect(await readSummaries(store)).toEqual([summary]);
+  if (process.platform !== "win32") expect(statSync(store.file).mode & 0o777).toBe(0o600);
 });
 
 test("old records are removed by number, age and size", async () => {
   const now = Date.now();
   const records = [5, 4, 3, 2, 1].map((days) => recordOf({ at: now - days * 86_400_000 }));
-  for (const record of records) await writeRecord(path, record);
+  for (const record of records) await writeRecord(store, record);
   const youngest = records.map(({ id }) => id).reverse();
-  expect(ids()).toEqual(youngest);
-  prune(path, now, { ...defaultKeeping, count: 4 });
-  expect(ids()).toEqual(youngest.slice(0, 4));
-  prune(path, now, { ...defaultKeeping, ageMs: 3.5 * 86_400_000 });
-  expect(ids()).toEqual(youngest.slice(0, 3));
-  const { size } = statSync(join(path, `${youngest[0]}.json`));
-  prune(path, now, { ...defaultKeeping, bytes: 2.5 * size });
-  expect(ids()).toEqual(youngest.slice(0, 2));
-  prune(path, now, { ...defaultKeeping, bytes: 1 });
-  expect(ids()).toEqual(youngest.slice(0, 1));
+  const prune = (kept: Partial<typeof recordsKept>) =>
+    store.write((database) => new RecordTable(database).prune(now, { ...recordsKept, ...kept }));
+  expect(await ids()).toEqual(youngest);
+  await prune({ count: 4 });
+  expect(await ids()).toEqual(youngest.slice(0, 4));
+  await prune({ ageMs: 3.5 * 86_400_000 });
+  expect(await ids()).toEqual(youngest.slice(0, 3));
+  const { summary, rest } = (await store.read((database) => new RecordTable(database).get(youngest[0]!)))!;
+  await prune({ bytes: 2.5 * (summary.length + rest.length) });
+  expect(await ids()).toEqual(youngest.slice(0, 2));
+  await prune({ bytes: 1 });
+  expect(await ids()).toEqual(youngest.slice(0, 1));
 });
 
-test("each write removes excess records, and files of killed processes", async () => {
-  await writeRecord(path, recordOf({ at: Date.now() - 20 * 86_400_000 }));
-  writeFileSync(join(path, "0123456789.json.999999999.0.tmp"), "{");
-  writeFileSync(join(path, "mine.txt"), "mine");
+test("each write removes excess records", async () => {
+  await writeRecord(store, recordOf({ at: Date.now() - 20 * 86_400_000 }));
   const young = recordOf({});
-  await writeRecord(path, young);
-  expect(readdirSync(path).sort()).toEqual([`${young.id}.json`, "mine.txt"].sort());
+  await writeRecord(store, young);
+  expect(await ids()).toEqual([young.id]);
 });
 
 test("records can be written concurrently", async () => {
   const records = Array.from({ length: 30 }, () => recordOf({}));
-  await Promise.all(records.map((record) => writeRecord(path, record, { ...defaultKeeping, count: 20 })));
-  expect(ids()).toHaveLength(20);
+  const other = new Store(store.file);
+  const kept = { ...recordsKept, count: 20 };
+  await Promise.all(records.map((record, place) => writeRecord(place % 2 === 0 ? store : other, record, kept)));
+  expect(await ids()).toHaveLength(20);
 });
 
-test("damaged records and those of another version are skipped", async () => {
-  const [good, bad, other] = [recordOf({}), recordOf({}), recordOf({})];
-  await writeRecord(path, good);
-  writeFileSync(join(path, `${bad.id}.json`), '{"version":1,"id":');
-  writeFileSync(join(path, `${other.id}.json`), '{"version":0}\n{}\n');
-  expect(ids()).toEqual([good.id]);
-  expect([readRecord(path, bad.id), readRecord(path, other.id), readRecord(path, newId(0))]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(existsSync(join(path, `${bad.id}.json`))).toBe(true);
+test("records of a newer version are not listed, and refused when they are asked for", async () => {
+  const [good, other] = [recordOf({}), recordOf({})];
+  await writeRecord(store, good);
+  const row = { id: other.id, at: other.at, summary: JSON.stringify({ ...other, version: 2 }), rest: "{}" };
+  await store.write((database) => new RecordTable(database).add(row));
+  expect(await ids()).toEqual([good.id]);
+  expect(await readRecord(store, newId(0))).toBeUndefined();
+  await expect(readRecord(store, other.id)).rejects.toThrow("too old for this record");
 });
 
-test("a missing folder has no records", () => {
-  expect(readSummaries(path)).toEqual([]);
+test("without a database, there are no records, and none is created", async () => {
+  expect(await readSummaries(store)).toEqual([]);
+  expect(existsSync(store.file)).toBe(false);
 });

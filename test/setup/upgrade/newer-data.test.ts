@@ -7,9 +7,6 @@ import { join } from "node:path";
 import { version } from "../../../src/base/version.ts";
 import { unreadableStores } from "../../../src/cli/doctor/unreadable-stores.ts";
 import { readTrust, revokeTrust } from "../../../src/config/trust/store.ts";
-import { Counts } from "../../../src/programs/ledger/counts.ts";
-import { appendCounts, foldLedger, readLedger } from "../../../src/programs/ledger/store.ts";
-import { readRecord } from "../../../src/programs/trace/store.ts";
 import { CredentialStore } from "../../../src/servers/auth/credentials.ts";
 import { Journal } from "../../../src/setup/agents/journal.ts";
 import { openDatabase } from "../../../src/store/database.ts";
@@ -126,26 +123,6 @@ describe("an older version neither uses nor replaces", () => {
     const path = file("hosts/changes.json", newer({ changes: [] }));
     await refuses(path, "the list of changed files", () => new Journal(env()).changes);
   });
-
-  test("the ledger; new counts are still added", async () => {
-    const path = file("ledger/totals.json", newer({ summed: [], periods: [] }));
-    const ledger = join(data, "ledger");
-    const now = new Date("2026-11-21T12:00:00Z");
-    appendCounts(ledger, new Counts(), new Date("2026-11-20T12:00:00Z"));
-    await refuses(
-      path,
-      "the ledger",
-      () => foldLedger(ledger, now),
-      () => readLedger(ledger, now),
-    );
-    expect(await unreadableStores(env())).toEqual(["the ledger"]);
-  });
-
-  test("a record of an execution", async () => {
-    const id = "0t80fs9gjc";
-    const path = file(`executions/${id}.json`, `${newer({ id })}\n{}\n`);
-    await refuses(path, "this record", () => readRecord(join(data, "executions"), id));
-  });
 });
 
 test("a command fails with one sentence, one code and the way to upgrade", async () => {
@@ -162,14 +139,14 @@ test("a command fails with one sentence, one code and the way to upgrade", async
 });
 
 test("doctor names the data that are newer", async () => {
-  file("ledger/totals.json", newer({ summed: [], periods: [] }));
+  file("credentials.json", newer({ servers: {} }));
   const { stdout } = await cli(["doctor", "--no-servers", "--json"], { cwd: folder.path });
   expect(JSON.parse(stdout).findings).toContainEqual(
     expect.objectContaining({
       id: "executable.data",
       state: "problem",
       code: "VERSION_TOO_OLD",
-      message: `claudikins ${version} is too old for the ledger, which a newer version has written`,
+      message: `claudikins ${version} is too old for the sign-ins, which a newer version has written`,
     }),
   );
 });

@@ -1,0 +1,41 @@
+/** The user's database, as processes of a test leave it. */
+import { storeFile } from "../../src/config/locations.ts";
+import type { Counts } from "../../src/programs/ledger/counts.ts";
+import { addCounts, readCounts } from "../../src/programs/ledger/store.ts";
+import type { ExecutionRecord, Summary } from "../../src/programs/trace/record.ts";
+import { readRecord, readSummaries, writeRecord } from "../../src/programs/trace/store.ts";
+import { Store } from "../../src/store/store.ts";
+
+/** A home, or the variables of an environment. */
+type Home = string | Record<string, string | undefined>;
+
+/** Opens the database for one piece of work. */
+export async function inStore<T>(home: Home, work: (store: Store) => Promise<T>): Promise<T> {
+  await using store = new Store(storeFile(typeof home === "string" ? { HOME: home } : home));
+  return await work(store);
+}
+
+export function storedSummaries(home: Home): Promise<Summary[]> {
+  return inStore(home, readSummaries);
+}
+
+export function storedRecords(home: Home): Promise<ExecutionRecord[]> {
+  return inStore(home, async (store) => {
+    const records: ExecutionRecord[] = [];
+    for (const { id } of await readSummaries(store)) records.push((await readRecord(store, id))!);
+    return records;
+  });
+}
+
+export function storeRecord(home: Home, record: ExecutionRecord): Promise<void> {
+  return inStore(home, (store) => writeRecord(store, record));
+}
+
+export function storeCounts(home: Home, counts: Counts, at: Date): Promise<void> {
+  return inStore(home, (store) => addCounts(store, counts, at));
+}
+
+/** The counts by period. */
+export async function storedCounts(home: Home): Promise<Map<string, Counts>> {
+  return (await inStore(home, (store) => readCounts(store))).periods;
+}
