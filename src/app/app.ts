@@ -88,7 +88,7 @@ export class App implements AsyncDisposable {
     this.recorder = recorder;
     this.reload = lender ? lender.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? new Store(storeFile(env));
-    this.approvals = lender?.approvals ?? new Approvals({ env });
+    this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
     this.pool = new Pool(config.servers, {
       ...options,
       queue: this.#approvalQueue(),
@@ -121,7 +121,13 @@ export class App implements AsyncDisposable {
     const { Executions } = await import("../programs/executions.ts");
     const { env, log, otherBuilds } = this.#options;
     const { origin } = this.config;
-    return new Executions({ env, config: origin.kind === "demo" ? null : origin.file, log, otherBuilds });
+    return new Executions({
+      env,
+      store: this.store,
+      config: origin.kind === "demo" ? null : origin.file,
+      log,
+      otherBuilds,
+    });
   }
 
   #approvalQueue(): StoredQueue {

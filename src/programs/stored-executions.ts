@@ -1,25 +1,24 @@
 /** The executions in the store, as this process sees them: those of its config, who runs them, and which build has saved them. */
-import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
-import { ownersFolder, storeFile } from "../config/locations.ts";
+import { ownersFolder } from "../config/locations.ts";
 import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import { openDatabase } from "../store/database.ts";
 import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
+import type { Store } from "../store/store.ts";
 import { StoreWriter } from "../store/writer.ts";
 import { type Asker, mayAsk, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
-import { executionLookMs } from "./limits.ts";
 import { type Door, doorOf, type HostIdentity } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
   env: Environment;
+  store: Store;
   /** The config file; null for the demo. */
   config: string | null;
   log: Log;
@@ -76,8 +75,7 @@ export class StoredExecutions {
   readonly #options: ExecutionsOptions;
   readonly #cancel: (id: string) => void;
   #access: Promise<OpenStore & { end: () => Promise<void> }> | undefined;
-  #watch: NodeJS.Timeout | undefined;
-  #mark = 0;
+  #stopListening: (() => void) | undefined;
 
   /** `cancel` is called when another process wants an execution of this process to be cancelled. */
   constructor(options: ExecutionsOptions, cancel: (id: string) => void) {
@@ -87,7 +85,7 @@ export class StoredExecutions {
 
   /** Whether anything was ever stored. The file is not created for a question. */
   get exist(): boolean {
-    return existsSync(storeFile(this.#options.env));
+    return this.#options.store.exists;
   }
 
   /** Whether an execution of this config is stored with this claim. */
@@ -165,19 +163,17 @@ export class StoredExecutions {
   }
 
   async #openStore({ config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
-    const { env } = this.#options;
-    const database = await openDatabase(storeFile(env));
+    const { env, store: file } = this.#options;
+    const store = new ExecutionStore(await file.open());
     const owner = await Owner.take(ownersFolder(env));
-    const store = new ExecutionStore(database);
-    const writer = new StoreWriter(storeFile(env));
+    const writer = new StoreWriter(file.file);
     void this.#tidy(store, writer, Date.now() - config.executions.keepDays * dayMs);
     this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
-    this.#watch ??= setInterval(() => this.#look(store, owner.name), executionLookMs).unref();
+    this.#stopListening ??= file.onChange(() => this.#look(store, owner.name));
     const end = async () => {
       // The lock is held until everything is written: nobody may take an execution over before.
       await writer.close();
       owner[Symbol.dispose]();
-      database.close();
     };
     const keepBuild = () => this.#options.otherBuilds?.keepOwn();
     return { store, writer, owner: owner.name, keepBuild, end };
@@ -196,9 +192,6 @@ export class StoredExecutions {
   /** Cancels what other processes want to be cancelled. */
   #look(store: ExecutionStore, owner: string): void {
     try {
-      const { mark } = store;
-      if (mark === this.#mark) return;
-      this.#mark = mark;
       for (const id of store.cancelled(owner)) this.#cancel(id);
     } catch (error) {
       this.#options.log.debug(`Cannot read the store of executions: ${messageOf(error)}`);
@@ -206,7 +199,7 @@ export class StoredExecutions {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#watch);
+    this.#stopListening?.();
     const access = await this.#access?.catch(() => undefined);
     await access?.end();
   }

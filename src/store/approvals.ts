@@ -22,12 +22,10 @@ const limits = {
 
 export class ApprovalStore {
   readonly #database: Database;
-  #version: number;
 
   /** The database is that of `openDatabase`. */
   constructor(database: Database) {
     this.#database = database;
-    this.#version = this.#versionNow();
   }
 
   /** Writes an open row. */
@@ -209,19 +207,8 @@ export class ApprovalStore {
       .run({ kept: maxDecidedApprovals });
   }
 
-  /** Whether another connection has changed the database since the last call. */
-  hasChanged(): boolean {
-    const before = this.#version;
-    this.#version = this.#versionNow();
-    return this.#version !== before;
-  }
-
   close(): void {
     this.#database.close();
-  }
-
-  #versionNow(): number {
-    return this.#database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version ?? 0;
   }
 
   #rows(sql: string, values: Values): Approval[] {

@@ -324,11 +324,6 @@ export class ExecutionStore {
       .map(({ id }) => id);
   }
 
-  /** Changes when another process has written to the database. */
-  get mark(): number {
-    return this.#database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version ?? 0;
-  }
-
   /** The executions that have not changed since, and wait neither for a timer nor for an approval. In milliseconds since 1970. */
   old(before: number): StoredExecution[] {
     return this.#database

@@ -7,6 +7,9 @@ import { megabyte } from "../base/units.ts";
 /** Time that a process waits for another one that writes. */
 export const databaseBusyMs = 10_000;
 
+/** How often the database is looked at for changes of others, while somebody listens for them. */
+export const storeLookMs = 250;
+
 /** Time without a job after which the thread that writes ends. */
 export const writerIdleMs = 30_000;
 

@@ -98,16 +98,6 @@ describe("a decision", () => {
     const by = new Map(said.flatMap((ids, at) => ids.map((id) => [id, at % 2 === 0 ? "command" : "page"] as const)));
     expect(rows.every(({ id, decidedBy }) => by.get(id) === decidedBy)).toBe(true);
   });
-
-  test("by another process is noticed, and our own is not reported as a change", async () => {
-    const other = await open();
-    const { id } = store.add(asking());
-    expect(store.hasChanged()).toBe(false);
-    other.decide(id, yes, 1_500);
-    expect(store.hasChanged()).toBe(true);
-    expect(store.hasChanged()).toBe(false);
-    expect(store.get(id)?.state).toBe("approved");
-  });
 });
 
 test("rows expire when their time is over, once", () => {

@@ -8,8 +8,8 @@ import type { Environment } from "../../config/environment.ts";
 import { auditFolder, ownersFolder, storeFile } from "../../config/locations.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
 import { ApprovalStore } from "../../store/approvals.ts";
-import { openDatabase } from "../../store/database.ts";
 import { isOwnerAlive, Owner } from "../../store/owner.ts";
+import { Store } from "../../store/store.ts";
 import { thisProcess } from "../audit/decider.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { decisionLookMs } from "../limits.ts";
@@ -17,6 +17,8 @@ import { type Change, changed } from "./changes.ts";
 
 interface ApprovalsOptions {
   env: Environment;
+  /** Default: one of its own, which is closed with it. */
+  store?: Store;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
@@ -24,6 +26,8 @@ interface ApprovalsOptions {
 export class Approvals implements AsyncDisposable {
   readonly #env: Environment;
   readonly #now: () => number;
+  readonly #store: Store;
+  readonly #ownStore: Store | undefined;
   #opening: Promise<ApprovalStore> | undefined;
   #owning: Promise<Owner> | undefined;
   /** Changes that are being recorded. */
@@ -37,12 +41,17 @@ export class Approvals implements AsyncDisposable {
   /** Rows that are withdrawn together in the next turn. */
   #withdrawing: { ids: string[]; done: Promise<Approval[]> } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #stopListening: (() => void) | undefined;
   #isLooking = false;
-  /** Whether a watched row may have closed before it was watched. */
+  /** Whether a watched row may have closed since the last look, or before it was watched. */
   #isNew = false;
+  /** Whether others have changed the database since the last look. */
+  #isChanged = false;
 
-  constructor({ env, now = Date.now }: ApprovalsOptions) {
+  constructor({ env, store, now = Date.now }: ApprovalsOptions) {
     this.#env = env;
+    this.#ownStore = store ? undefined : new Store(storeFile(env));
+    this.#store = store ?? this.#ownStore!;
     this.#now = now;
   }
 
@@ -166,19 +175,15 @@ export class Approvals implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
     this.#watched.clear();
     this.#changeListeners.clear();
+    this.#run();
     await Promise.allSettled(this.#changing);
-    const [store, owner] = await Promise.all([
-      this.#opening?.catch(() => undefined),
-      this.#owning?.catch(() => undefined),
-    ]);
+    const owner = await this.#owning?.catch(() => undefined);
     this.#opening = undefined;
     this.#owning = undefined;
-    store?.close();
     owner?.[Symbol.dispose]();
+    await this.#ownStore?.[Symbol.asyncDispose]();
   }
 
   #owner(): Promise<Owner> {
@@ -200,7 +205,7 @@ export class Approvals implements AsyncDisposable {
   }
 
   async #openNow(): Promise<ApprovalStore> {
-    const store = new ApprovalStore(await openDatabase(storeFile(this.#env)));
+    const store = new ApprovalStore(await this.#store.open());
     if (store.hasOld(this.#now())) await this.#make({ type: "prune" });
     return store;
   }
@@ -249,11 +254,22 @@ export class Approvals implements AsyncDisposable {
   /** Looks at the rows as long as somebody waits for them. */
   #run(): void {
     const isNeeded = this.#watched.size + this.#changeListeners.size > 0;
-    if (isNeeded) this.#timer ??= setInterval(() => void this.#look(), decisionLookMs);
-    else {
+    if (isNeeded) {
+      // Time passes without a change of the database.
+      this.#timer ??= setInterval(() => void this.#look(), decisionLookMs);
+      this.#stopListening ??= this.#store.onChange(() => this.#noticed());
+    } else {
       clearInterval(this.#timer);
       this.#timer = undefined;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
     }
+  }
+
+  #noticed(): void {
+    this.#isNew = true;
+    this.#isChanged = true;
+    void this.#look();
   }
 
   async #look(): Promise<void> {
@@ -262,14 +278,15 @@ export class Approvals implements AsyncDisposable {
     try {
       const store = await this.#opened();
       await this.#expire(store);
-      const hasChanged = store.hasChanged();
-      if (!hasChanged && !this.#isNew) return;
+      if (!this.#isNew) return;
+      const isChanged = this.#isChanged;
       this.#isNew = false;
+      this.#isChanged = false;
       const open = store.openAmong([...this.#watched.keys()]);
       for (const { row } of [...this.#watched.values()]) {
         if (!open.has(row.id)) this.#close(store.get(row.id) ?? { ...row, state: "withdrawn" });
       }
-      if (hasChanged) this.#changed();
+      if (isChanged) this.#changed();
     } catch {
       // The file may be locked for long. The next look tries again.
     } finally {

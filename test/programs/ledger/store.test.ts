@@ -113,7 +113,7 @@ describe("a ledger", () => {
     expect(await rows()).toContainEqual(damaged);
   });
 
-  test("that cannot be written fails nothing, and gets the counts with the next write", async () => {
+  test("fails nothing if it cannot be written, and gets the counts with the next write", async () => {
     // root can write everywhere, but not below a file.
     const data = folder.write("data", "in the way");
     const ledger = new Ledger({ store, log: silentLog });

@@ -1,0 +1,67 @@
+/** The database as the main thread uses it: it notices changes of others, and creates nothing for a question. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CountTable } from "../../src/store/counts.ts";
+import { storeLookMs } from "../../src/store/limits.ts";
+import { Store } from "../../src/store/store.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownFolder } from "../support/own-folder.ts";
+
+const folder = ownFolder();
+let store: Store;
+let other: Store;
+beforeEach(() => {
+  const file = join(folder.path, "data", "executions.sqlite");
+  store = new Store(file);
+  other = new Store(file);
+});
+afterEach(async () => {
+  await store[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
+const add = (to: Store) => to.write((database) => new CountTable(database).add({ at: 1, period: null, json: "{}" }));
+const count = (from: Store) => from.read((database) => new CountTable(database).writes);
+
+test("a question creates no database", async () => {
+  expect([store.exists, await count(store), existsSync(join(folder.path, "data"))]).toEqual([false, undefined, false]);
+  await add(other);
+  expect([store.exists, await count(store)]).toEqual([true, 1]);
+});
+
+test("a change of another connection is noticed until nobody listens, and one of our own is not", async () => {
+  await add(store);
+  let changes = 0;
+  const stop = store.onChange(() => {
+    changes += 1;
+  });
+  // What changed before the first look may have been missed.
+  await eventually(() => changes === 1);
+  await add(store);
+  await Bun.sleep(2 * storeLookMs);
+  expect(changes).toBe(1);
+  await add(other);
+  await eventually(() => changes === 2);
+  stop();
+  await add(other);
+  await Bun.sleep(2 * storeLookMs);
+  expect(changes).toBe(2);
+});
+
+test("a write that throws changes nothing", async () => {
+  await add(store);
+  const write = store.write((database) => {
+    new CountTable(database).removeAll();
+    throw new Error("no");
+  });
+  await expect(write).rejects.toThrow("no");
+  expect(await count(other)).toBe(1);
+});
+
+test("a store that was closed can be used again", async () => {
+  await add(store);
+  await store[Symbol.asyncDispose]();
+  await add(store);
+  expect(await count(store)).toBe(2);
+});
