@@ -3,9 +3,11 @@ import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import {
   type InitializeRequest,
   isInitializeRequest,
+  isJsonContentType,
   type JSONRPCMessage,
   type JSONRPCRequest,
   ProtocolErrorCode,
+  readRequestBody,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parsedJson } from "../../base/json-object.ts";
@@ -27,8 +29,7 @@ export interface Body extends Messages {
 
 /** Throws a Refusal with status 413, 415 or 400. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
+  if (!isJsonContentType(request.headers.get("content-type"))) {
     throw new Refusal(415, "The body must be application/json: set Content-Type");
   }
   const value = parsedJson(await textOf(request, maxBytes));
@@ -46,20 +47,10 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
 
 /** Reads no more than the limit, whatever length was announced. */
 async function textOf(request: Request, maxBytes: number): Promise<string> {
-  const tooLarge = () => new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
-  if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw tooLarge();
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal(400, "The body ended early");
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const body = await readRequestBody(request, maxBytes).catch(() => undefined);
+  if (!body) throw new Refusal(400, "The body ended early");
+  if (body.tooLarge) throw new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
+  return body.text;
 }
 
 const short = z.string().transform((text) => text.slice(0, 256));
