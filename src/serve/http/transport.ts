@@ -1,6 +1,7 @@
 /**
- * The streamable HTTP transport of one session, for the SDK's protocol class. Unlike the SDK's own transport, it limits what it
- * keeps, and it ends finished streams after a resumption and the streams of cancelled requests, so that no client waits in vain.
+ * The streamable HTTP transport of one session, for the SDK's protocol class. The SDK's own transport (2.4.0) keeps all that a client does
+ * not read, never ends the stream of a cancelled request, and loses what a listener misses between two connections, as three tests show:
+ * in test/serve/http-streams.test.ts "is closed if it is not read", "can be cancelled while they wait" and "loses no messages between them".
  */
 import {
   isJSONRPCErrorResponse,
