@@ -36,10 +36,9 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { Listener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
-import { type ClientPlace, placeToFree } from "./eviction.ts";
+import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
 import { patientResponse } from "./patient-response.ts";
 import { Refusal } from "./refusal.ts";
-import { clientKey, hasPrivateServers } from "./sessions.ts";
 
 export interface ModernLimits {
   /** Maximum number of clients, and of sessions of the older revisions. */
@@ -264,17 +263,14 @@ class Client implements ModernClient, ClientPlace {
     return known;
   }
 
-  /** As for sessions: own connections if servers may ask the host, in direct mode, and if a server is not shared. */
   #connect(capabilities: ClientCapabilities): Connections {
-    const { app, answers, hasPrivateServers: hasPrivate } = this.#shared;
+    const { app: shared, answers, hasPrivateServers: hasPrivate } = this.#shared;
     const host = new ModernHost(capabilities);
     const canBeAsked = Object.keys(capabilities).length > 0;
-    if (!canBeAsked && !answers && !hasPrivate) return { app, host };
-    const isAlone = canBeAsked || answers !== undefined;
-    const own = app.withOwnPool({ session: isAlone ? undefined : crypto.randomUUID() });
-    if (canBeAsked) own.pool.setHost({ responder: host });
-    if (answers) own.pool.onListChanged((_, what) => answers.listChanged(what));
-    return { app: own, host };
+    const app = appFor(shared, { canBeAsked, isDirect: answers !== undefined, hasPrivate }, crypto.randomUUID());
+    if (canBeAsked) app.pool.setHost({ responder: host });
+    if (answers) app.pool.onListChanged((_, what) => answers.listChanged(what));
+    return { app, host };
   }
 
   async answer(request: Request, body: unknown): Promise<Response> {

@@ -9,13 +9,12 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Asker, Starter } from "../../programs/asker.ts";
-import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { hostOf } from "../host.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
-import { type ClientPlace, placeToFree } from "./eviction.ts";
+import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -130,10 +129,6 @@ export class Sessions {
     await Promise.all(this.#ending);
   }
 
-  /**
-   * A session has connections of its own if servers may ask its agent, so that no agent is asked on behalf of another; in direct
-   * mode, which passes all notifications; and if a server is not shared. In the last case, it shares the other servers.
-   */
   async #connect(
     transport: SessionTransport,
     starter: Starter & { session: string },
@@ -142,18 +137,15 @@ export class Sessions {
     await this.#app.reload?.refresh();
     const mode = sessionMode(this.#app);
     const asker: Asker = { starter, isOpen: this.isOpen };
-    // Otherwise a server's question could reach another agent's person.
-    const isAlone = canBeAsked || mode === "direct";
-    const hasOwnPool = isAlone || (await hasPrivateServers(this.#app));
-    const session = isAlone ? undefined : transport.sessionId;
-    const app = hasOwnPool ? this.#app.withOwnPool({ session }) : this.#app;
+    const needs = { canBeAsked, isDirect: mode === "direct", hasPrivate: await hasPrivateServers(this.#app) };
+    const app = appFor(this.#app, needs, transport.sessionId);
     const surface = mode === "code" ? await surfaceOf(app) : undefined;
     const server = createSession(app, this.#closing.signal, surface, { asker });
     if (canBeAsked) app.pool.setHost({ responder: hostOf(server) });
     server.onclose = () => {
       this.#sessions.delete(starter.session);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
-      if (hasOwnPool) this.#end(app);
+      if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
@@ -174,18 +166,6 @@ export class Sessions {
       else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
     }
   }
-}
-
-/** Clients are told apart by their remote address and the name that they give themselves: the token decides who may call. */
-export function clientKey(address: string, name: string): string {
-  return `${address} ${name.slice(0, 256)}`;
-}
-
-/** Whether a server is not shared. That is not known before the config is trusted. */
-export async function hasPrivateServers({ config, catalog, isLocked }: App): Promise<boolean> {
-  if (isLocked) return true;
-  const choices = [...config.servers.values()].map((server) => sessionOf(server, catalog.toolNames(server.name)));
-  return (await Promise.all(choices)).some(({ session }) => session === "private");
 }
 
 /** The id authenticates a client, so the log contains only its beginning. */

@@ -1,7 +1,37 @@
 /**
- * Chooses who gives up a place when all are taken. A client chooses its own name, and all programs of a machine share an address. So nobody
- * keeps others out with connections alone: what only listens yields, and what works stays.
+ * What sessions and clients without sessions have in common: how clients are told apart, which connections they have, and who gives up a
+ * place when all are taken. A client chooses its own name, and all programs of a machine share an address. So nobody keeps others out
+ * with connections alone: what only listens yields, and what works stays.
  */
+import type { App } from "../../app/app.ts";
+import { sessionOf } from "../../tools/catalog/session-of.ts";
+
+/** Clients are told apart by their remote address and the name that they give themselves: the token decides who may call. */
+export function clientKey(address: string, name: string): string {
+  return `${address} ${name.slice(0, 256)}`;
+}
+
+/** Whether a server is not shared. That is not known before the config is trusted. */
+export async function hasPrivateServers({ config, catalog, isLocked }: App): Promise<boolean> {
+  if (isLocked) return true;
+  const choices = [...config.servers.values()].map((server) => sessionOf(server, catalog.toolNames(server.name)));
+  return (await Promise.all(choices)).some(({ session }) => session === "private");
+}
+
+interface Needs {
+  /** Whether servers may ask the host. A question must not reach the person of another host. */
+  canBeAsked: boolean;
+  /** Direct mode passes all notifications. */
+  isDirect: boolean;
+  /** Whether a server is not shared. In this case alone, the client shares the other servers. */
+  hasPrivate: boolean;
+}
+
+/** The app with the connections of a client: those of all clients, or its own. `session` names the client to servers that are not shared. */
+export function appFor(app: App, { canBeAsked, isDirect, hasPrivate }: Needs, session: string): App {
+  if (canBeAsked || isDirect) return app.withOwnPool();
+  return hasPrivate ? app.withOwnPool({ session }) : app;
+}
 
 /** A place that a client has: a session, or in the revision without sessions, the client itself. */
 export interface ClientPlace {

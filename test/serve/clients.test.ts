@@ -1,6 +1,6 @@
 /** A place is freed for a newcomer when all are taken, so that connections alone keep nobody out, whatever names clients choose. */
 import { describe, expect, test } from "bun:test";
-import { type ClientPlace, placeToFree } from "../../src/serve/http/eviction.ts";
+import { type ClientPlace, placeToFree } from "../../src/serve/http/clients.ts";
 
 interface Use {
   isWorking?: boolean;
