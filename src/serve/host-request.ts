@@ -50,30 +50,23 @@ export interface ReceivedRequest {
   params?: JsonObject | undefined;
 }
 
-/** The parts of a request that are the same in every era. `closing` aborts when claudikins ends. */
+/** The parts of a request that are made in the same way in every era. `closing` aborts when claudikins ends. */
 export function receivedParts(
   { method, params = {} }: ReceivedRequest,
-  { mcpReq: { signal, notify } }: ServerContext,
+  { mcpReq: { signal, notify, _meta: meta } }: ServerContext,
   closing: AbortSignal,
 ): Pick<HostRequest, "method" | "params" | "signal" | "sendProgress"> {
-  const progressToken = progressTokenIn(params);
-  const sendProgress = (progress: Progress) => notify(progressNotice(progress, progressToken!)).catch(() => {});
+  const token = meta?.progressToken;
+  const sendProgress = (progress: Progress) => notify(progressNotice(progress, token!)).catch(() => {});
   return {
     method,
     params,
     signal: AbortSignal.any([signal, closing]),
-    sendProgress: progressToken === undefined ? undefined : sendProgress,
+    sendProgress: token === undefined ? undefined : sendProgress,
   };
 }
 
-type ProgressToken = string | number;
-
-/** Undefined if the host wants no progress. */
-export function progressTokenIn({ _meta: meta }: JsonObject): ProgressToken | undefined {
-  return isObject(meta) ? (meta["progressToken"] as ProgressToken | undefined) : undefined;
-}
-
-export function progressNotice(progress: Progress, progressToken: ProgressToken): Notification {
+export function progressNotice(progress: Progress, progressToken: string | number): Notification {
   return { method: "notifications/progress", params: { ...progress, progressToken } };
 }
 

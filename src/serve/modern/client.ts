@@ -50,29 +50,17 @@ export function plainRequest(
   };
 }
 
-/** The first round of a request that may take several, or become a task. */
-export interface FirstRound {
-  received: ReceivedRequest;
-  context: ServerContext;
-  /** Undefined if the request never becomes a task. */
-  rules: TaskRules | undefined;
-}
-
-/** The request that `open` is. Its work lasts as long as all its rounds. */
-export function openRequest(
-  client: ModernClient,
-  { received, context, rules }: FirstRound,
-  open: OpenRequest,
-): HostRequest {
+/** A request that may take several rounds. With `rules`, it may become a task. */
+export function openRequest(client: ModernClient, open: OpenRequest, rules: TaskRules | undefined): HostRequest {
   const { app, host } = client.connections(open.capabilities);
   // Each round has a token of its own.
   const sendProgress = (progress: Progress) =>
     open.progressToken === undefined ? undefined : open.notify(progressNotice(progress, open.progressToken));
   return {
-    method: received.method,
-    params: received.params ?? {},
+    method: open.received.method,
+    params: open.received.params ?? {},
     capabilities: open.capabilities,
-    identity: identityOf(context),
+    identity: identityOf(open.firstContext),
     app,
     signal: open.signal,
     sendProgress: open.progressToken === undefined ? undefined : sendProgress,

@@ -9,9 +9,10 @@ import type { CodeSession } from "../code-session.ts";
 import type { ReceivedRequest } from "../host-request.ts";
 import { anyHost, cacheHint } from "../surface.ts";
 import { executeCode } from "../tools/execute-code.ts";
-import { type FirstRound, type ModernClient, openRequest, taskRules } from "./client.ts";
+import { type ModernClient, openRequest, taskRules } from "./client.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import type { OpenRequest } from "./open-request.ts";
+import type { TaskRules } from "./parked-requests.ts";
 import type { StoredTask } from "./tasks.ts";
 
 /** Makes the SDK's server for one request or one connection, not connected yet. */
@@ -44,29 +45,30 @@ class Calls {
 
   /** Answers one round of a call. */
   async answer(received: ReceivedRequest, context: ServerContext): Promise<Result & { content: [] }> {
-    const first = this.#first(received, context);
-    const result = await this.#client.parked.round(received, context, (open) => this.#work(first, open), first.rules);
+    const rules = this.#rules(context);
+    const result = await this.#client.parked.round(received, context, (open) => this.#work(open, rules), rules);
     return result as Result & { content: [] };
   }
 
   /** Follows a stored execution, whose task was begun by an earlier process. Undefined if there is none with this claim. */
   async revive({ execution, claim }: StoredTask, context: ServerContext): Promise<OpenRequest | undefined> {
-    const params = { name: executeCode.name, arguments: { resume: execution } };
-    const first = this.#first({ method: "tools/call", params }, context);
+    const rules = this.#rules(context);
     const { app } = this.#client.connections(capabilitiesOf(context));
     const executions = await app.executions();
-    if (!first.rules || app.isLocked || !(await executions.stored.hasClaim(execution, claim, app))) return undefined;
-    const open = this.#client.parked.begin(first.received, context, (begun) => this.#work(first, begun));
+    if (!rules || app.isLocked || !(await executions.stored.hasClaim(execution, claim, app))) return undefined;
+    const params = { name: executeCode.name, arguments: { resume: execution } };
+    const received = { method: "tools/call", params };
+    const open = this.#client.parked.begin(received, context, (begun) => this.#work(begun, rules));
     open.execution = await executions.follow(execution, app, this.#session.asker).catch(() => undefined);
     return open;
   }
 
-  #first(received: ReceivedRequest, context: ServerContext): FirstRound {
-    return { received, context, rules: taskRules(this.#client, context, { whenAsked: true }) };
+  #rules(context: ServerContext): TaskRules | undefined {
+    return taskRules(this.#client, context, { whenAsked: true });
   }
 
   /** The lists may not depend on the host, so neither do the tools that it may call. */
-  async #work(first: FirstRound, open: OpenRequest): Promise<CallToolResult> {
-    return await this.#session.call({ ...openRequest(this.#client, first, open), capabilities: anyHost });
+  async #work(open: OpenRequest, rules: TaskRules | undefined): Promise<CallToolResult> {
+    return await this.#session.call({ ...openRequest(this.#client, open, rules), capabilities: anyHost });
   }
 }

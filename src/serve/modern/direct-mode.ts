@@ -21,10 +21,11 @@ import type { DirectAnswers } from "../proxy/direct-answers.ts";
 import { directCapabilities } from "../proxy/direct-session.ts";
 import { HostLog } from "../proxy/notices.ts";
 import { serverInfo } from "../surface.ts";
-import { type FirstRound, type ModernClient, openRequest, plainRequest, taskRules } from "./client.ts";
+import { type ModernClient, openRequest, plainRequest, taskRules } from "./client.ts";
 import { capabilitiesOf, logLevelOf } from "./envelope.ts";
 import type { ModernHost } from "./modern-host.ts";
 import type { OpenRequest } from "./open-request.ts";
+import type { TaskRules } from "./parked-requests.ts";
 
 /** What every request of a server needs. */
 interface DirectParts {
@@ -97,8 +98,7 @@ async function answer(parts: DirectParts, received: ReceivedRequest, context: Se
   if (roundMethods.has(method)) {
     // Only a task of a server makes one of ours: all other calls end as the server ends them.
     const rules = method === "tools/call" ? taskRules(client, context, { whenAsked: false }) : undefined;
-    const first = { received, context, rules };
-    return await client.parked.round(received, context, (open) => answerOpen(parts, first, open), rules);
+    return await client.parked.round(received, context, (open) => answerOpen(parts, open, rules), rules);
   }
   // A server that is connected for a list may be called later, so it is told what the host supports.
   const capabilities = capabilitiesOf(context);
@@ -117,11 +117,15 @@ function logOf(context: ServerContext, notify: (notification: Notification) => u
   return new HostLog(level ? notify : () => {}, level);
 }
 
-async function answerOpen({ answers, client }: DirectParts, first: FirstRound, open: OpenRequest): Promise<JsonObject> {
-  const request = openRequest(client, first, open);
+async function answerOpen(
+  { answers, client }: DirectParts,
+  open: OpenRequest,
+  rules: TaskRules | undefined,
+): Promise<JsonObject> {
+  const request = openRequest(client, open, rules);
   const { app, signal } = request;
   tellExtensions(app, request.capabilities);
-  const log = logOf(first.context, (notification) => open.notify(notification));
+  const log = logOf(open.firstContext, (notification) => open.notify(notification));
   using _ = log.level && listenTo(app, log);
   if (log.level) await app.pool.setLogLevel(log.level);
   const ask = async () => withoutServer(await answers.answer(request, log));

@@ -27,6 +27,9 @@ export type Turn = object | "asks" | "long";
 
 export class OpenRequest {
   readonly id = crypto.randomUUID();
+  /** The request and its context as they were in the first round. */
+  readonly received: ReceivedRequest;
+  readonly firstContext: ServerContext;
   /** Names the last time that the request was parked. Only the seal of that round's `requestState` contains it. */
   round: string | undefined;
   /** What the host supports, as its last round said. */
@@ -41,7 +44,6 @@ export class OpenRequest {
   execution: FollowedExecution | undefined;
   /** What the work does now. */
   statusMessage: string | undefined;
-  readonly #asked: ReceivedRequest;
   readonly #cancelled = new AbortController();
   readonly #asking = new Map<string, Question>();
   readonly #long = Promise.withResolvers<"long">();
@@ -56,13 +58,14 @@ export class OpenRequest {
   #hasEnded = false;
 
   constructor(
-    asked: ReceivedRequest,
+    received: ReceivedRequest,
     context: ServerContext,
     work: (open: OpenRequest) => Promise<object>,
     closing: AbortSignal,
   ) {
     this.signal = AbortSignal.any([this.#cancelled.signal, closing]);
-    this.#asked = { method: asked.method, params: withoutMeta(asked.params) };
+    this.received = received;
+    this.firstContext = context;
     this.#enter(context);
     this.work = work(this).finally(() => this.#end());
     // While the request is parked, nobody waits for the result.
@@ -96,7 +99,7 @@ export class OpenRequest {
   }
 
   isFor({ method, params }: ReceivedRequest): boolean {
-    return method === this.#asked.method && Bun.deepEquals(withoutMeta(params), this.#asked.params);
+    return method === this.received.method && Bun.deepEquals(withoutMeta(params), withoutMeta(this.received.params));
   }
 
   cancel(): void {
