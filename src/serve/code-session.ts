@@ -41,9 +41,9 @@ export class CodeSession {
   #count: SessionCount;
   /** The app that is counted in: once the config is trusted, the unlocked one. */
   #app: App;
-  /** Unusable servers that the model has been told about. */
-  readonly #toldServers = new Set<string>();
-  #toldProblem: string | undefined;
+  /** Unusable servers that answers have mentioned. */
+  readonly #mentionedServers = new Set<string>();
+  #mentionedProblem: string | undefined;
 
   constructor(app: App, surface: Surface, asker: Asker, count?: SessionCount) {
     this.asker = asker;
@@ -82,7 +82,7 @@ export class CodeSession {
       const app = await this.#unlocked(request.app, capabilities, signal);
       using _work = app.restTimer.running();
       await app.reload?.refresh();
-      const context = { onProgress, told: this.#toldServers, identity, asker: this.asker, task };
+      const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task };
       const called = await handler(args, app, signal, context);
       const result = withFigures(this.#withProblem(called, app.reload?.problem), startedAt);
       this.#count.answered(name, args, result);
@@ -116,8 +116,8 @@ export class CodeSession {
 
   /** Reports a problem with a changed config once. */
   #withProblem(result: CallToolResult, problem: string | undefined): CallToolResult {
-    const isNew = problem !== undefined && problem !== this.#toldProblem;
-    this.#toldProblem = problem;
+    const isNew = problem !== undefined && problem !== this.#mentionedProblem;
+    this.#mentionedProblem = problem;
     return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
   }
 }

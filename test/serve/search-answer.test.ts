@@ -225,9 +225,9 @@ describe("an answer", () => {
 });
 
 test("servers that cannot be used are named once in a session, and again if the query names them", async () => {
-  const told = new Set<string>();
+  const mentioned = new Set<string>();
   const lines = async (query: string) => {
-    const { content } = await callSearchTools({ query }, app, new AbortController().signal, { told });
+    const { content } = await callSearchTools({ query }, app, new AbortController().signal, { mentioned });
     return (content as { text: string }[])[0]!.text
       .split("\n")
       .filter((line) => /^(?:Down|Still down|Not )/.test(line));

@@ -5,8 +5,8 @@ import type { HostRequest } from "../host-request.ts";
 
 export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | "task">> {
   onProgress?: ((line: string) => void) | undefined;
-  /** Unusable servers that the model has been told about. */
-  told?: Set<string>;
+  /** Unusable servers that answers of the session have mentioned. */
+  mentioned?: Set<string>;
   /** The agent that makes the call. */
   asker?: Asker | undefined;
 }

@@ -65,7 +65,7 @@ export async function callExecuteCode(
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
-  const more = [downAfter(outcome, app, context.told), newTypes(outcome.receipt, startedAt, app.catalog)].filter(
+  const more = [downAfter(outcome, app, context.mentioned), newTypes(outcome.receipt, startedAt, app.catalog)].filter(
     Boolean,
   );
   return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
@@ -127,7 +127,7 @@ async function outcomeInTime(
   const cancels = () => resume === undefined && background !== true && !(task && followed.isHandedOut);
   const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
-  // An agent that asks again has been told, and waits for the person.
+  // An agent that asks again knows it, and waits for the person.
   if (resume === undefined) {
     const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
     void awaitsApproval(followed.id, options).then(async (isAwaited) => {
@@ -177,15 +177,15 @@ function approvalLines(id: string, open: readonly Approval[]): string[] {
   ];
 }
 
-/** After a call of a server that is down: all servers that are down, except what the model was told before or reads in the error. */
-function downAfter(outcome: Outcome, app: App, told = new Set<string>()): string {
+/** After a call of a server that is down: all servers that are down, except those that an answer has mentioned, or that the error names. */
+function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
   const down = failing.length > 0 ? downServers(app) : [];
   const isCalled = ({ server }: DownServer) => failing.some((id) => id.startsWith(`${server}.`));
   if (!down.some(isCalled)) return "";
   const message = outcome.ok || !isServerDown(outcome.error.code) ? "" : outcome.error.message;
-  const due = down.filter(({ server }) => !told.has(server) && !message.includes(`"${server}"`));
-  for (const { server } of down) told.add(server);
+  const due = down.filter(({ server }) => !mentioned.has(server) && !message.includes(`"${server}"`));
+  for (const { server } of down) mentioned.add(server);
   return downText(due);
 }
 

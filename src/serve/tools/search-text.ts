@@ -15,7 +15,7 @@ import {
 } from "../../tools/search/search-answer.ts";
 import { firstSentence } from "../../tools/signature.ts";
 import { maxServersOfEmptyAnswer, maxToolsWithCompanions, minShareOfLikely, shareOfLikely } from "../limits.ts";
-import type { Unusable } from "./told-down.ts";
+import type { Unusable } from "./unusable-servers.ts";
 
 /** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
 interface Matches extends SearchResult {
@@ -131,7 +131,7 @@ function nameLine({ kind, id, signature, description }: FoundTool): string {
 
 export function signatureLines(found: FoundTool): string {
   const { signature, description } = found;
-  // The signature has told the name already.
+  // The signature has the name already.
   const example = tellingExample(found)?.replace(/^await [^(]*\((.*)\)$/su, "e.g. $1");
   return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
 }

@@ -19,7 +19,7 @@ import {
 } from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
-import { concernedBy, unusableServers } from "./told-down.ts";
+import { concernedBy, unusableServers } from "./unusable-servers.ts";
 
 export const searchTools: Tool = {
   name: "search_tools",
@@ -96,13 +96,13 @@ function isOnlyFilters(query: string, servers: readonly string[]): boolean {
 
 /**
  * Servers that are not known are listed first, concurrently, of those that the search is about. A slow or broken server is named
- * instead, once per session: `told` has the names that were told before.
+ * instead, once per session: `mentioned` has the names that were mentioned before.
  */
 export async function callSearchTools(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { told = new Set() }: ToolCallContext = {},
+  { mentioned = new Set() }: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
@@ -115,7 +115,7 @@ export async function callSearchTools(
   const results = needs.map((need) => (filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters)));
   const isEmpty = toolsIn(results).length === 0;
   const asked = [...needs, ...servers].join(" ");
-  const unusable = unusableServers(app, { asked, concerned, isEmpty, problems, told });
+  const unusable = unusableServers(app, { asked, concerned, isEmpty, problems, mentioned });
   if (isEmpty && concerned.servers?.every((name) => !app.catalog.find(name))) {
     return textResult(unusable.lines.join("\n") || "The user's policy allows none of its tools.", true);
   }

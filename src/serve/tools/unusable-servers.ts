@@ -53,8 +53,8 @@ interface Search {
   isEmpty: boolean;
   /** Why servers are not known, by name. */
   problems: ReadonlyMap<string, string>;
-  /** Servers that this session was told about. */
-  told: Set<string>;
+  /** Servers that answers of this session have mentioned. */
+  mentioned: Set<string>;
 }
 
 export interface Unusable {
@@ -65,18 +65,18 @@ export interface Unusable {
   notSearched: Map<string, string>;
 }
 
-/** Notes in `told` what the answer tells. A server that has recovered may be told about again. */
-export function unusableServers(app: App, { asked, concerned, isEmpty, problems, told }: Search): Unusable {
+/** Adds to `mentioned` what the answer mentions. A server that has recovered may be mentioned again. */
+export function unusableServers(app: App, { asked, concerned, isEmpty, problems, mentioned }: Search): Unusable {
   const all = downServers(app);
   const isConcerned = (name: string) => concerned.servers?.includes(name) ?? true;
   const isNamed = (name: string) => concerned.servers !== undefined || isNamedIn(asked, name);
-  const isDue = (name: string) => isConcerned(name) && (!told.has(name) || isNamed(name));
+  const isDue = (name: string) => isConcerned(name) && (!mentioned.has(name) || isNamed(name));
   const isDown = new Set(all.map(({ server }) => server));
-  for (const name of told) if (!isDown.has(name) && !problems.has(name)) told.delete(name);
+  for (const name of mentioned) if (!isDown.has(name) && !problems.has(name)) mentioned.delete(name);
   const due = all.filter(({ server }) => isDue(server));
   const again = isEmpty ? all.filter(({ server }) => isConcerned(server) && !isDue(server)) : [];
   const silent = [...problems].filter(([name]) => !isDown.has(name) && (isDue(name) || (isEmpty && isConcerned(name))));
-  for (const name of [...due.map(({ server }) => server), ...silent.map(([name]) => name)]) told.add(name);
+  for (const name of [...due.map(({ server }) => server), ...silent.map(([name]) => name)]) mentioned.add(name);
   const lines = [
     downText(due),
     again.length > 0 ? `Still down: ${again.map(({ server }) => server).join(", ")}` : "",
