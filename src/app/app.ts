@@ -9,6 +9,7 @@ import { hourMs } from "../base/units.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { storeFile, userConfigFile } from "../config/locations.ts";
+import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import type { Executions } from "../programs/executions.ts";
@@ -25,7 +26,7 @@ import { Store } from "../store/store.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
-export interface AppOptions extends Omit<PoolOptions, "queue" | "stored"> {
+export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins trace`. It ends with the app. */
@@ -91,7 +92,7 @@ export class App implements AsyncDisposable {
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
     this.pool = new Pool(config.servers, {
       ...options,
-      queue: this.#approvalQueue(),
+      queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
     });
     this.catalog =
@@ -130,17 +131,19 @@ export class App implements AsyncDisposable {
     });
   }
 
-  #approvalQueue(): StoredQueue {
+  /** Returns the queue of a question about a call: a call of a program may wait in the database. */
+  #queueFor(): PoolOptions["queueFor"] {
     const { config, approvals } = this;
     const { person, waitsForApprovals = false } = this.#options;
-    return new StoredQueue({
+    const stored = new StoredQueue({
       approvals,
       config: configOwner(config.origin),
-      waits: () => waitsForApprovals && config.approvals.wait,
       expiresAfterMs: () => config.approvals.expireHours * hourMs,
       place: person ? "terminal" : "agent",
       redact: (server, args) => this.pool.redacted(server, args),
     });
+    const immediate = new ImmediateQueue(stored.record);
+    return (made) => (made && waitsForApprovals && config.approvals.wait ? stored : immediate);
   }
 
   /** The app to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */

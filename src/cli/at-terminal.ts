@@ -4,8 +4,8 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { visibleText } from "../base/visible-text.ts";
-import { decidedElsewhere } from "../policy/approval-queue.ts";
-import type { Answer, Asker } from "../policy/asking.ts";
+import { type Answer, decidedElsewhere } from "../policy/approval-queue.ts";
+import type { Asker } from "../policy/questions.ts";
 import { argumentsOf } from "../programs/call-arguments.ts";
 import type { Responder } from "../servers/responder.ts";
 import type { Io } from "./io.ts";
@@ -15,12 +15,15 @@ import { askUntil, canAsk } from "./prompt.ts";
 type Elicit = NonNullable<Responder["elicit"]>;
 type Elicited = Awaited<ReturnType<Elicit>>;
 
-const answers: ReadonlyMap<string, Answer> = new Map([
-  ["y", "once"],
-  ["yes", "once"],
-  ["s", "session"],
-  ["n", "no"],
-  ["no", "no"],
+const yes: Answer = { state: "approved", scope: "once" };
+const no: Answer = { state: "denied" };
+
+const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+  ["y", yes],
+  ["yes", yes],
+  ["s", { state: "approved", scope: "session" }],
+  ["n", no],
+  ["no", no],
 ]);
 
 const callIt = "Call it? (y: yes, this once; s: yes, for this tool until the code ends; n: no) ";
@@ -41,8 +44,8 @@ class PersonAtTerminal implements Asker, Responder {
     this.#io = io;
   }
 
-  async ask(text: string, _question: unknown, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#inTurn(signal, async (io) => {
+  async ask(text: string, _question: unknown, signal: AbortSignal): Promise<Answer | undefined> {
+    return this.#inTurn(signal, async (io) => {
       await io.stderr.write(`${text}\n`);
       try {
         return await askUntil(io, callIt, (word) => answers.get(word), "y, s or n? ");
@@ -50,7 +53,6 @@ class PersonAtTerminal implements Asker, Responder {
         if (signal.reason === decidedElsewhere) await io.stderr.write(`${decidedElsewhere.message}.\n`);
       }
     });
-    return answer ?? "cancelled";
   }
 
   async elicit(params: Parameters<Elicit>[0], { signal }: Parameters<Elicit>[1]): Promise<Elicited> {

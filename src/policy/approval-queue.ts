@@ -1,12 +1,13 @@
 /**
- * Questions about calls wait in the approval queue until a person decides: in the agent, at the terminal, on the page, or with
- * `claudikins approvals`. The gate uses this interface; `approvals/stored-queue.ts` keeps the queue in the database.
+ * Every question about a call is in an approval queue until the user decides: in the agent, at the terminal, on the page, or with
+ * `claudikins approvals`. Calls that can wait are in the database, see `approvals/stored-queue.ts`; the queue of the others is here.
  */
 
 import { ClaudikinsError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import { digestOf } from "../config/trust/marks.ts";
 import type { ToolDefinition } from "./definition.ts";
-import type { Question } from "./question.ts";
+import type { Question } from "./question-text.ts";
 
 /** The place of a call in its execution. */
 export interface MadeCall {
@@ -17,7 +18,7 @@ export interface MadeCall {
   code?: string | undefined;
 }
 
-/** Digests of everything that a decision about a call is bound to, by names that a person understands. */
+/** Digests of everything that a decision about a call is bound to, by names that the user understands. */
 export type Bound = Readonly<Record<string, string>>;
 
 const argumentsPart = "the values of its arguments";
@@ -36,26 +37,27 @@ export function argumentsDigest(bound: Bound): string {
   return bound[argumentsPart] ?? "";
 }
 
-/** A person's decision. A no counts for the tool, or with `all` for everything, until the execution ends. */
-export type UnsignedDecision = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
+/** A user's answer. A no counts for the tool, or with `all` for everything, until the execution ends. */
+export type Answer = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
 
-/** How a question left the queue. */
-export type Verdict =
-  | { state: "approved"; scope: "once" | "session" }
-  | { state: "denied" }
-  | { state: "expired"; afterMs: number }
-  /** Nobody needs the answer any more. */
-  | { state: "withdrawn" };
+/** An answer, or that there was none in time. */
+export type AnswerOrExpiry = Answer | { state: "expired" };
+
+/** How a question left the queue. `afterMs` is the time that a stored one was open; a withdrawn one no longer needs an answer. */
+export type Verdict = Answer | { state: "expired"; afterMs?: number } | { state: "withdrawn" };
 
 /** A question in the queue. */
-export interface QueuedQuestion {
+export interface QueueEntry {
   readonly isOpen: boolean;
   /** What has changed since an earlier question about the same call. */
   changed: readonly string[] | undefined;
   /** Rejects if the decision cannot be read any more. */
   verdict: Promise<Verdict>;
-  /** Records what a person has said here. Has no effect if the call was already decided. Rejects if it cannot be recorded. */
-  decide(said: UnsignedDecision): Promise<void>;
+  /**
+   * Records what was answered in this process. Has no effect if the call was already decided; an expiry has none if the question may
+   * wait for an answer from elsewhere. Rejects if it cannot be recorded.
+   */
+  decide(answer: AnswerOrExpiry): Promise<void>;
   /** Removes the question, or the approval, from the queue. */
   withdraw(): Promise<void>;
   /** Leaves the question in the queue, for the process that runs the execution next. */
@@ -63,25 +65,76 @@ export interface QueuedQuestion {
 }
 
 export interface ApprovalQueue {
-  /** Whether calls may wait here for a decision. Without it, only decisions are noted. */
+  /** Whether a question waits for an answer from elsewhere if the user cannot be asked in this process, or does not answer. */
   readonly waits: boolean;
-  /** Whether a person has approved the call already. */
-  isApproved(made: MadeCall): Promise<boolean>;
+  /** Limits the questions that are open at the same time. `signal` is shared by all calls of one execution. */
+  places(signal: AbortSignal | undefined): Semaphore;
+  /** Whether the user has approved the call already. */
+  isApproved(made: MadeCall | undefined): Promise<boolean>;
   /**
    * Adds the question to the queue. A question about the same call that waits already is used if it is bound to the same;
    * otherwise it is withdrawn. Throws FILE_NOT_WRITABLE.
    */
-  add(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion>;
-  /** Notes what a person said about a call that cannot wait. Throws FILE_NOT_WRITABLE. */
-  note(
-    question: Question,
-    bound: Bound,
-    said: UnsignedDecision | { state: "expired" },
-    made: MadeCall | undefined,
-  ): Promise<void>;
+  add(question: Question, bound: Bound, made: MadeCall | undefined): Promise<QueueEntry>;
 }
 
-/** The reason to end a question that a person has answered elsewhere. */
+/** Records an answer in the audit log. Throws FILE_NOT_WRITABLE. */
+export type AnswerRecorder = (
+  question: Question,
+  bound: Bound,
+  answer: AnswerOrExpiry,
+  made: MadeCall | undefined,
+) => Promise<void>;
+
+/** The queue of calls that cannot wait. It is in memory, and has one question at a time. */
+export class ImmediateQueue implements ApprovalQueue {
+  readonly waits = false;
+  readonly #place = new Semaphore(1);
+  readonly #record: AnswerRecorder | undefined;
+
+  /** Without `record`, answers are not recorded. */
+  constructor(record?: AnswerRecorder) {
+    this.#record = record;
+  }
+
+  places(): Semaphore {
+    return this.#place;
+  }
+
+  async isApproved(): Promise<boolean> {
+    return false;
+  }
+
+  async add(question: Question, bound: Bound, made: MadeCall | undefined): Promise<QueueEntry> {
+    const { promise: verdict, resolve } = Promise.withResolvers<Verdict>();
+    let isOpen = true;
+    let deciding: Promise<void> | undefined;
+    const close = (closed: Verdict) => {
+      isOpen = false;
+      resolve(closed);
+    };
+    const record = async (answer: AnswerOrExpiry) => {
+      await this.#record?.(question, bound, answer, made);
+      close(answer);
+    };
+    return {
+      get isOpen() {
+        return isOpen;
+      },
+      changed: undefined,
+      verdict,
+      decide: async (answer) => {
+        // The first answer counts, also while it is being recorded.
+        if (isOpen) deciding ??= record(answer);
+        await deciding;
+      },
+      withdraw: async () => close({ state: "withdrawn" }),
+      leave() {},
+    };
+  }
+}
+
+/** The reason to end a question that was answered elsewhere. */
 export const decidedElsewhere = new ClaudikinsError("CANCELLED", "Decided elsewhere");
 
 /** The reason to abort an execution whose questions stay open, because another process continues it. */

@@ -1,15 +1,15 @@
-/** Limits the arguments of a call that a person is asked about: nobody reads millions of characters. */
+/** Limits the arguments of a call that the user is asked about: nobody reads millions of characters. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 
 interface ArgumentLimits {
-  /** Characters of the arguments as indented JSON, which is what a person reads. */
+  /** Characters of the arguments as indented JSON, which is what the user reads. */
   characters: number;
   /** Texts, numbers, objects and so on. */
   values: number;
   levels: number;
 }
 
-/** A person is asked about arguments within these limits. */
+/** The user is asked about arguments within these limits. */
 export const readable: ArgumentLimits = { characters: 4_000_000, values: 20_000, levels: 500 };
 
 /** Arguments beyond these limits are handled in a turn of their own, so that many such calls do not block the thread together. */
@@ -17,11 +17,11 @@ const small: ArgumentLimits = { characters: 20_000, values: 500, levels: 100 };
 
 /** Undefined if work with the arguments may be done at once, otherwise a promise that resolves when it is their turn. */
 export function turnFor(args: object): Promise<void> | undefined {
-  return excessOf(args, small) === undefined ? undefined : eventLoopTurn();
+  return exceededLimit(args, small) === undefined ? undefined : eventLoopTurn();
 }
 
-/** The number that is too large, such as `20,000 values`. Undefined if the arguments are within the limits. Stops at the first excess. */
-export function excessOf(args: object, limits: ArgumentLimits = readable): string | undefined {
+/** The limit that the arguments exceed, such as `20,000 values`. Undefined if the arguments are within the limits. Stops at the first excess. */
+export function exceededLimit(args: object, limits: ArgumentLimits = readable): string | undefined {
   let characters = 0;
   let values = 0;
   const waiting = [{ node: args, depth: 1 }];

@@ -1,4 +1,4 @@
-/** Decides by the config whether a tool is denied, or needs a person's permission. Patterns match original names. */
+/** Decides by the config whether a tool is denied, or needs the user's permission. Patterns match original names. */
 import { exactness, matches } from "../config/pattern.ts";
 import { type ConfirmLine, type ConfirmMode, confirmModes, pathText, type ServerPolicy } from "../config/policy.ts";
 

@@ -1,4 +1,4 @@
-/** A tool's definition, to which a person's "yes, for this session" is bound. */
+/** A tool's definition, to which the user's "yes, for this session" is bound. */
 import { digestOf } from "../config/trust/marks.ts";
 
 /** The parts of a definition that describe the tool. Icons and `_meta` may change although the tool does not. */
@@ -14,7 +14,7 @@ const parts = {
 export interface ToolDefinition {
   /** Undefined if the server does not list the tool. */
   annotations: Record<string, unknown> | undefined;
-  /** A digest of each part, by a name that a person understands. */
+  /** A digest of each part, by a name that the user understands. */
   digests: ReadonlyMap<string, string>;
   /** The connection that listed the tool. Undefined if its pages came over several connections. */
   connection: object | undefined;

@@ -1,23 +1,9 @@
-/** Every tool call passes the gate just before it is sent: the config may deny the call, or require a person's permission. */
+/** Every tool call passes the gate just before it is sent: the config may deny the call, or require the user's permission. */
 
 import { ClaudikinsError } from "../base/errors.ts";
-import { Semaphore } from "../base/semaphore.ts";
 import type { ServerPolicy } from "../config/policy.ts";
-import { type ApprovalQueue, boundTo } from "./approval-queue.ts";
-import { excessOf, turnFor } from "./argument-size.ts";
-import {
-  type Asker,
-  answerOf,
-  cancelled,
-  denied,
-  isYes,
-  keyOf,
-  type PendingQuestion,
-  type Permission,
-  type PermissionContext,
-  refused,
-  saidBy,
-} from "./asking.ts";
+import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
+import { exceededLimit, turnFor } from "./argument-size.ts";
 import {
   allowingLine,
   type Confirmation,
@@ -29,8 +15,8 @@ import {
 } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { maxQuestionRounds } from "./limits.ts";
-import { QueuedQuestions } from "./queued-questions.ts";
-import { Refusals } from "./refusals.ts";
+import { type Asker, type PermissionContext, Questions } from "./questions.ts";
+import { denied, keyOf } from "./refusals.ts";
 
 export interface ToolCall {
   server: string;
@@ -41,20 +27,22 @@ export interface ToolCall {
 
 export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
-  /** Returns which account the server acts for, if a person could confuse it with another one. */
+  /** Returns which account the server acts for, if the user could confuse it with another one. */
   accountOf?: ((server: string) => string | undefined) | undefined;
   /** Returns who can be asked now. */
   asker: () => Asker | undefined;
   definition: DefinitionOf;
-  /** Where calls of programs wait for a decision. Undefined if no decision is recorded. */
-  queue?: ApprovalQueue | undefined;
+  queueFor?: QueueChoice | undefined;
 }
+
+/** Returns the queue of a question about a call. `made` is undefined for a call outside a program. */
+export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
 
 /** What a call may be made with. */
 export interface Permit {
   /** The connection that listed the tool. */
   connection: object | undefined;
-  /** The arguments that the person was shown. */
+  /** The arguments that the user was shown. */
   args: object;
 }
 
@@ -69,7 +57,7 @@ export type DefinitionOf = (
 ) => Promise<ToolDefinition>;
 
 interface Grant {
-  /** The definition that the person allowed. */
+  /** The definition that the user allowed. */
   digests: ToolDefinition["digests"];
   /** The tool had another definition since. The permission no longer counts, even if the old definition comes back. */
   isVoid: boolean;
@@ -83,16 +71,17 @@ const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "skill
 
 export class Gate {
   readonly #options: GateOptions;
-  /** Limits the questions to a person to one at a time. */
-  readonly #turns = new Semaphore(1);
-  /** Tools that the person has allowed for the session. */
+  readonly #queueFor: QueueChoice;
+  readonly #questions: Questions;
+  /** Tools that the user has allowed for the session. */
   readonly #granted = new Map<string, Grant>();
-  readonly #refusals = new Refusals();
-  readonly #queued: QueuedQuestions;
 
+  /** Without a choice of queues, no call waits, and no answer is recorded. */
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#queued = new QueuedQuestions({ asker: options.asker, turns: this.#turns, refusals: this.#refusals });
+    const unrecorded = new ImmediateQueue();
+    this.#queueFor = options.queueFor ?? (() => unrecorded);
+    this.#questions = new Questions(options.asker);
   }
 
   /**
@@ -104,22 +93,7 @@ export class Gate {
     if (!policy) return undefined;
     this.refuseDenied(call);
     const confirmation = confirmationOf(policy, call.tool);
-    return confirmation && this.#permitAsked(call, confirmation, policy, context);
-  }
-
-  async #permitAsked(
-    call: ToolCall,
-    confirmation: Confirmation,
-    policy: ServerPolicy,
-    context: PermissionContext,
-  ): Promise<Permit> {
-    const turn = turnFor(call.args);
-    if (turn) await turn;
-    const excess = excessOf(call.args);
-    // A copy: the caller may change its object while a person reads the arguments. Nobody is asked about too many.
-    const args = excess === undefined ? (JSON.parse(JSON.stringify(call.args)) as object) : call.args;
-    const { connection } = await this.#confirm({ ...call, args }, confirmation, policy, context, excess);
-    return { connection, args };
+    return confirmation && this.#confirm(call, confirmation, policy, context);
   }
 
   /** Throws POLICY_DENIED if the config denies the tool, whatever its arguments are. */
@@ -161,13 +135,19 @@ export class Gate {
     }
   }
 
+  /** Asks the user, unless the tool's definition needs no permission or is allowed for the session. */
   async #confirm(
     call: ToolCall,
     confirmation: Confirmation,
     policy: ServerPolicy,
     context: PermissionContext,
-    excess: string | undefined,
-  ): Promise<ToolDefinition> {
+  ): Promise<Permit> {
+    const turn = turnFor(call.args);
+    if (turn) await turn;
+    const limit = exceededLimit(call.args);
+    // A copy: the caller may change its object while the user reads the arguments. Arguments beyond the limit are never shown.
+    const args = limit === undefined ? (JSON.parse(JSON.stringify(call.args)) as object) : call.args;
+    const permitFor = ({ connection }: ToolDefinition): Permit => ({ connection, args });
     const key = keyOf(call);
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
@@ -176,28 +156,35 @@ export class Gate {
       const definition = await this.#definition(call, context, confirmation.mode === "always" || grant !== undefined);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
-        if (differences.length === 0 && !grant.isVoid) return definition;
+        if (differences.length === 0 && !grant.isVoid) return permitFor(definition);
         grant.isVoid = true;
         changed = differences;
       }
       const why = whyAsked(confirmation, definition, call.tool, changed !== undefined);
-      if (why === undefined) return definition;
-      const account = this.#options.accountOf?.(call.server);
+      if (why === undefined) return permitFor(definition);
       const hint = allowingLine(call.server, policy, call.tool);
-      if (excess !== undefined) throw unreadable(call, excess, hint);
-      const permission = await this.#settled(
-        {
-          question: { ...call, why: account === undefined ? why : `${why}; ${account}`, changed },
-          definition,
-          context,
-          hint,
-        },
-        grant,
-      );
-      if (permission === undefined) continue;
-      if ("allowed" in permission) return permission.allowed;
-      changed = permission.changed;
+      if (limit !== undefined) throw unreadable(call, limit, hint);
+      const account = this.#options.accountOf?.(call.server);
+      const question = { ...call, args, why: account === undefined ? why : `${why}; ${account}`, changed };
+      const asked = { question, definition, queue: this.#queueFor(context.made), context, hint };
+
+      using _place = await this.#questions.place(asked);
+      // Meanwhile, the user may have allowed the tool for the session.
+      if (this.#granted.get(key) !== grant) continue;
       questions += 1;
+      const { scope, entry } = await this.#questions.approval(asked);
+      // The tool may have changed since, and the approval counts only for what was shown.
+      const after = await this.#definition(call, context, true);
+      changed = changedParts(definition.digests, after.digests);
+      if (changed.length > 0) {
+        await entry.withdraw();
+        continue;
+      }
+      if (scope === "session") {
+        this.#granted.set(key, { digests: after.digests, isVoid: false });
+        this.#questions.approveOthers(asked);
+      }
+      return permitFor(after);
     }
     throw denied(call, "was not called: its definition kept changing while the person was asked");
   }
@@ -205,68 +192,11 @@ export class Gate {
   #definition({ server, tool }: Omit<ToolCall, "args">, { signal }: PermissionContext, isFresh: boolean) {
     return this.#options.definition(server, tool, { signal, isFresh });
   }
-
-  /**
-   * Asks when it is the question's turn. Returns undefined if another answer may have settled the question: `grant` is the permission
-   * that does not suffice.
-   */
-  async #settled(asked: PendingQuestion, grant: Grant | undefined): Promise<Permission | undefined> {
-    const { question, context } = asked;
-    const { signal, clock, made } = context;
-    const { queue } = this.#options;
-    const mayWait = queue?.waits && made ? { queue, made } : undefined;
-    const turns = mayWait ? this.#queued.placesOf(signal) : this.#turns;
-    const allow = (scope: "once" | "session") => this.#allowed(scope, asked);
-    clock?.hold();
-    try {
-      const turn = turns.acquire(signal);
-      if (turn && !(await turn)) throw cancelled(question);
-      try {
-        if (this.#granted.get(keyOf(question)) !== grant) return undefined;
-        if (mayWait) return await this.#queued.ask(mayWait.queue, mayWait.made, asked, allow);
-        return await allow(await this.#ask(queue, asked));
-      } finally {
-        turns.release();
-      }
-    } finally {
-      clock?.release();
-    }
-  }
-
-  /** The tool may have changed while the person decided, and the answer counts only for what they saw. */
-  async #allowed(scope: "once" | "session", { question, definition, context }: PendingQuestion): Promise<Permission> {
-    const after = await this.#definition(question, context, true);
-    const differences = changedParts(definition.digests, after.digests);
-    if (differences.length > 0) return { changed: differences };
-    if (scope === "session") this.#granted.set(keyOf(question), { digests: after.digests, isVoid: false });
-    return { allowed: after };
-  }
-
-  /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
-  async #ask(queue: ApprovalQueue | undefined, asked: PendingQuestion): Promise<"once" | "session"> {
-    const { question, definition, context, hint } = asked;
-    const { signal, origin = signal, made } = context;
-    const key = keyOf(question);
-    const standing = this.#refusals.standing(key, signal);
-    if (standing !== undefined) throw refused(asked, standing.how, standing.why);
-    const asker = this.#options.asker();
-    if (!asker) throw denied(question, "needs a person's confirmation, and nobody can be asked here", hint);
-    this.#refusals.asked(signal);
-    const answer = await answerOf(asker, question, { signal, origin }, (why) => {
-      throw denied(question, `needs confirmation, and nobody could be asked: ${why}`, hint);
-    });
-    const said = saidBy(answer);
-    await turnFor(question.args);
-    if (said) await queue?.note(question, boundTo(definition, question.args), said, made);
-    if (isYes(answer)) return answer;
-    this.#refusals.refused(key, signal, answer);
-    throw refused(asked, answer);
-  }
 }
 
-/** The error for a call whose arguments no person would read. */
-function unreadable(call: ToolCall, excess: string, allowing: string): ClaudikinsError {
-  const why = `was not called: a person must confirm it, and nobody reads arguments of more than ${excess}`;
+/** The error for a call whose arguments no user would read. */
+function unreadable(call: ToolCall, limit: string, allowing: string): ClaudikinsError {
+  const why = `was not called: a person must confirm it, and nobody reads arguments of more than ${limit}`;
   return denied(call, why, `Make several calls with fewer arguments each. ${allowing}`);
 }
 

@@ -1,4 +1,4 @@
-/** The limits of the policy: how often a person is asked, how much of a call is shown, and what the audit log keeps. */
+/** The limits of the policy: how often the user is asked, how much of a call is shown, and what the audit log keeps. */
 
 import { megabyte, minuteMs } from "../base/units.ts";
 
@@ -10,7 +10,7 @@ export const maxQuestionRounds = 3;
 /** Calls of one execution that wait for a decision at the same time. Further calls wait until one of them is decided. */
 export const maxWaitingCalls = 20;
 
-/** Different tools of one execution that are refused. After that, nobody is asked again. */
+/** Different tools of one execution that are refused. After that, it asks no more. */
 export const maxRefusedTools = 5;
 
 /** Questions of one execution. */
@@ -25,7 +25,7 @@ export const refusalPauseMs = minuteMs;
 /** Time between looks at the decisions of other processes. */
 export const decisionLookMs = 500;
 
-/** Time between looks whether an execution waits for a decision. A person may be asked a moment after the question was stored. */
+/** Time between looks whether an execution waits for a decision. The user may be asked a moment after the question was stored. */
 export const questionLookMs = 250;
 
 /**
@@ -42,7 +42,7 @@ export const approvalPagesGivenBack = 4_000;
 /** Characters of a name. The whole question fits into a terminal window. */
 export const maxQuestionNameChars = 120;
 
-/** Characters of the reason why a person is asked. */
+/** Characters of the reason why the user is asked. */
 export const maxWhyChars = 300;
 
 /** Characters of one line of the arguments. */

@@ -1,9 +1,12 @@
-/** Remembers refused questions, so that a person is not asked the same thing again and again. */
+/** Remembers refused questions, so that the user is not asked the same thing again and again, and words them. */
 
+import { ClaudikinsError } from "../base/errors.ts";
 import { maxQuestions, maxRefusalsOfTool, maxRefusedTools, refusalPauseMs } from "./limits.ts";
 
-/** `no` and `declined` are a person's answers. With `cancelled` and `late` there was no answer. */
+/** `no` and `declined`, a no to everything, are the user's answers. With `cancelled` and `late` there was no answer. */
 export type Refusal = "no" | "declined" | "cancelled" | "late";
+
+export const isNo = (how: Refusal) => how === "no" || how === "declined";
 
 interface OfExecution {
   /** The keys of refused tools. */
@@ -25,14 +28,31 @@ const lastQuestion: Record<Exclude<Refusal, "no">, string> = {
   late: "needs confirmation, and this code may not ask again: nobody answered a question",
 };
 
+interface NamedTool {
+  server: string;
+  tool: string;
+}
+
+export function keyOf({ server, tool }: NamedTool): string {
+  return JSON.stringify([server, tool]);
+}
+
 export class Refusals {
   /** By the signal that all calls of one execution share. */
   readonly #executions = new WeakMap<AbortSignal, OfExecution>();
   /** By the key of the tool. */
   readonly #times = new Map<string, Refused[]>();
 
-  /** Why nobody is asked about the tool, as the end of a sentence, and the answer behind it. Undefined if somebody may be asked. */
-  standing(key: string, signal: AbortSignal | undefined): { why: string; how: Refusal } | undefined {
+  /**
+   * Why the tool may not be asked about, as the end of a sentence, and the refusal behind it. Undefined if it may be asked about.
+   * `isCounted` says that `countQuestion` was called for this question.
+   */
+  inForce(
+    tool: NamedTool,
+    signal: AbortSignal | undefined,
+    { isCounted = false } = {},
+  ): { why: string; how: Refusal } | undefined {
+    const key = keyOf(tool);
     const { refused, questions, last } = this.#of(signal);
     if (last !== undefined) return { why: lastQuestion[last], how: last };
     const no = (why: string) => ({ why, how: "no" as const });
@@ -40,23 +60,24 @@ export class Refusals {
     if (refused.size >= maxRefusedTools) {
       return no(`needs confirmation, and the person has already refused ${refused.size} tools that this code called`);
     }
-    if (questions >= maxQuestions) {
+    if (!isCounted && questions >= maxQuestions) {
       return no(`needs confirmation, and this code has already asked ${questions} questions, the maximum`);
     }
     const recent = this.#recent(key);
     const latest = recent.at(-1);
     if (!latest || recent.length < maxRefusalsOfTool) return undefined;
-    const why = recent.every(({ how }) => how === "no" || how === "declined")
+    const why = recent.every(({ how }) => isNo(how))
       ? `the person said no to it ${maxRefusalsOfTool} times and is not asked again for a minute`
       : `${maxRefusalsOfTool} requests to confirm it were not approved, and nobody is asked again for a minute`;
     return { why: `was not called: ${why}`, how: latest.how };
   }
 
-  asked(signal: AbortSignal | undefined): void {
+  countQuestion(signal: AbortSignal | undefined): void {
     this.#of(signal).questions += 1;
   }
 
-  refused(key: string, signal: AbortSignal | undefined, how: Refusal): void {
+  add(tool: NamedTool, signal: AbortSignal | undefined, how: Refusal): void {
+    const key = keyOf(tool);
     const execution = this.#of(signal);
     execution.refused.add(key);
     if (how !== "no") execution.last ??= how;
@@ -76,4 +97,46 @@ export class Refusals {
     if (signal) this.#executions.set(signal, execution);
     return execution;
   }
+}
+
+const refusalWords: Record<Refusal, string> = {
+  no: "the person said no",
+  declined: "the person said no",
+  cancelled: "the question was cancelled without an answer",
+  late: "nobody answered the question",
+};
+
+interface RefusedQuestion {
+  question: NamedTool;
+  /** How the config could allow the call. */
+  hint: string;
+}
+
+/** The error for a call that the user has refused, or has not allowed. `why` is the end of a sentence. */
+export function refused(
+  { question, hint }: RefusedQuestion,
+  { how, why = `was not called: ${refusalWords[how]}` }: { how: Refusal; why?: string },
+): ClaudikinsError {
+  return denied(question, why, nextStep(how, hint));
+}
+
+/** The error for a call that must be confirmed, if the user cannot be asked. `why` is what the asker says. */
+export function unreachable({ question, hint }: RefusedQuestion, why?: string): ClaudikinsError {
+  if (why !== undefined) return denied(question, `needs confirmation, and nobody could be asked: ${why}`, hint);
+  return denied(question, "needs a person's confirmation, and nobody can be asked here", hint);
+}
+
+/** The user's no must not be worked around. */
+function nextStep(how: Refusal, allowing: string): string {
+  if (isNo(how)) return "Go on without it, or ask the person what to do instead.";
+  if (how === "late") return allowing;
+  return `Run the agent where a person can answer: without one, it cancels every question. ${allowing}`;
+}
+
+export function denied({ server, tool }: NamedTool, why: string, hint?: string): ClaudikinsError {
+  return new ClaudikinsError("POLICY_DENIED", `${server}.${tool} ${why}`, { hint });
+}
+
+export function cancelled({ server, tool }: NamedTool): ClaudikinsError {
+  return new ClaudikinsError("CANCELLED", `${server}.${tool} was cancelled`);
 }

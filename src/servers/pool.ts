@@ -5,10 +5,10 @@ import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { accountNote } from "../config/accounts.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { ApprovalQueue, MadeCall } from "../policy/approval-queue.ts";
-import type { Asker } from "../policy/asking.ts";
+import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
-import { Gate } from "../policy/gate.ts";
+import { Gate, type QueueChoice } from "../policy/gate.ts";
+import type { Asker } from "../policy/questions.ts";
 import type { Connection, Offer } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import { logLevelMs } from "./limits.ts";
@@ -59,8 +59,8 @@ export type LogListener = (server: string, message: JsonObject) => void;
 export interface PoolOptions extends ConnectionOptions {
   /** The person at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
-  /** Where calls wait for a person's decision, and decisions are recorded. */
-  queue?: ApprovalQueue | undefined;
+  /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
+  queueFor?: QueueChoice | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -83,7 +83,7 @@ export class Pool implements AsyncDisposable {
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queue, ...options }: PoolOptions) {
+  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
     this.#person = person;
@@ -101,7 +101,7 @@ export class Pool implements AsyncDisposable {
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
-      queue,
+      queueFor,
     });
     this.#definitions = new LiveDefinitions({
       entries: servers,

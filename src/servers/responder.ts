@@ -8,7 +8,8 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from "@modelcontextprotocol/client";
-import type { Answer, Asker } from "../policy/asking.ts";
+import type { Answer } from "../policy/approval-queue.ts";
+import type { Asker } from "../policy/questions.ts";
 
 export interface QuestionContext {
   /** The name of the server that asks, as in the config. */
@@ -67,15 +68,19 @@ export function askerOf(responder: Responder | undefined): Asker | undefined {
     async ask(message, { server, tool }, signal, origin) {
       const params = { mode: "form" as const, message, requestedSchema };
       const { action, content } = await responder.elicit(params, { server, signal, origins: origin && [origin] });
-      if (action !== "accept") return action === "decline" ? "declined" : "cancelled";
-      const answer = answers.find((each) => each === content?.["answer"]);
+      if (action !== "accept") return action === "decline" ? { state: "denied", all: true } : undefined;
+      const answer = answers.get(content?.["answer"]);
       if (!answer) throw new Error(`the host gave an invalid answer for ${server}.${tool}`);
       return answer;
     },
   };
 }
 
-const answers: readonly Answer[] = ["once", "session", "no"];
+const answers: ReadonlyMap<unknown, Answer> = new Map<unknown, Answer>([
+  ["once", { state: "approved", scope: "once" }],
+  ["session", { state: "approved", scope: "session" }],
+  ["no", { state: "denied" }],
+]);
 
 const requestedSchema = choiceForm("Allow this call?", {
   once: "Yes, once",

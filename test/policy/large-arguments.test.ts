@@ -1,7 +1,7 @@
 /** Calls with large arguments that a person must confirm: they block nobody, and a person who is asked can read the question. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { excessOf } from "../../src/policy/argument-size.ts";
-import { questionText, wholeQuestionText } from "../../src/policy/question.ts";
+import { exceededLimit } from "../../src/policy/argument-size.ts";
+import { questionText, wholeQuestionText } from "../../src/policy/question-text.ts";
 import { LongestTurn } from "../support/longest-turn.ts";
 import { Person, Recorded } from "./recorded.ts";
 
@@ -161,12 +161,12 @@ test("the size of arguments is measured without visiting what exceeds it", () =>
         return Reflect.get(target, key);
       },
     });
-  expect(excessOf(watched(Array.from({ length: 5_000_000 }, () => 0)))).toBe("20,000 values");
+  expect(exceededLimit(watched(Array.from({ length: 5_000_000 }, () => 0)))).toBe("20,000 values");
   expect(visited.length).toBeLessThan(20);
-  expect(excessOf({ a: "x".repeat(3_990_000) })).toBeUndefined();
-  expect(excessOf({ a: "x".repeat(4_000_000) })).toBe("4,000,000 characters");
-  expect(excessOf({ a: "\n".repeat(2_000_000) })).toBe("4,000,000 characters");
-  expect(excessOf(Array.from({ length: 20_000 }, (_, id) => id))).toBeUndefined();
-  expect(excessOf(Array.from({ length: 20_001 }, (_, id) => id))).toBe("20,000 values");
-  expect(excessOf({})).toBeUndefined();
+  expect(exceededLimit({ a: "x".repeat(3_990_000) })).toBeUndefined();
+  expect(exceededLimit({ a: "x".repeat(4_000_000) })).toBe("4,000,000 characters");
+  expect(exceededLimit({ a: "\n".repeat(2_000_000) })).toBe("4,000,000 characters");
+  expect(exceededLimit(Array.from({ length: 20_000 }, (_, id) => id))).toBeUndefined();
+  expect(exceededLimit(Array.from({ length: 20_001 }, (_, id) => id))).toBe("20,000 values");
+  expect(exceededLimit({})).toBeUndefined();
 });

@@ -22,7 +22,7 @@ import { shellWord } from "../../base/shell-word.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
-import { questionText, wholeQuestionText } from "../../policy/question.ts";
+import { questionText, wholeQuestionText } from "../../policy/question-text.ts";
 import { visible } from "../../policy/visible.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { configOwner } from "../../servers/logs/place.ts";

@@ -1,11 +1,11 @@
-/** Notices that an execution waits for a decision that nobody is asked for here. */
+/** Notices that an execution waits for a decision, and that the user is not being asked in this process. */
 
 import { questionLookMs } from "../limits.ts";
 import type { Approvals } from "./approvals.ts";
 
 interface AwaitedOptions {
   approvals: Approvals;
-  /** Whether a person is being asked in this process. */
+  /** Whether the user is being asked in this process. */
   isAsking: () => boolean;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -21,7 +21,7 @@ export async function awaitsApproval(
   let hasWaited = false;
   const look = async () => {
     const isWaiting = !isAsking() && (await approvals.isWaiting(execution));
-    // Between two questions, nobody is asked for a moment.
+    // Between two questions, the user is not asked for a moment.
     if (isWaiting && hasWaited) resolve(true);
     hasWaited = isWaiting;
   };

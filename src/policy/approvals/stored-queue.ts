@@ -1,59 +1,65 @@
-/** The approval queue as rows of the database, which every process of the user sees. */
+/** The approval queue of calls that can wait: rows of the database, which every process of the user sees. */
 
+import { Semaphore } from "../../base/semaphore.ts";
 import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
 import {
+  type AnswerRecorder,
   type ApprovalQueue,
   argumentsDigest,
   type Bound,
   type MadeCall,
-  type QueuedQuestion,
-  type UnsignedDecision,
+  type QueueEntry,
   type Verdict,
   withoutArguments,
 } from "../approval-queue.ts";
 import { turnFor } from "../argument-size.ts";
 import { thisProcess } from "../audit/decider.ts";
 import { changedParts } from "../definition.ts";
-import { maxQuestionCodeChars } from "../limits.ts";
-import type { Question } from "../question.ts";
+import { maxQuestionCodeChars, maxWaitingCalls } from "../limits.ts";
+import type { Question } from "../question-text.ts";
 import type { Approvals } from "./approvals.ts";
 
 interface StoredQueueOptions {
   approvals: Approvals;
   /** The config file; null for the demo. */
   config: string | null;
-  /** Whether calls may wait, and for how long. Read for each question. */
-  waits: () => boolean;
+  /** How long calls wait. Read for each question. */
   expiresAfterMs: () => number;
-  /** Where a person is asked in this process. */
+  /** Where the user is asked in this process. */
   place: DecisionPlace;
   /** Removes the secrets of a server's entry from its arguments. */
   redact: (server: string, args: object) => object;
 }
 
 export class StoredQueue implements ApprovalQueue {
+  readonly waits = true;
   readonly #options: StoredQueueOptions;
+  /** By the signal that all calls of one execution share. */
+  readonly #places = new WeakMap<AbortSignal, Semaphore>();
 
   constructor(options: StoredQueueOptions) {
     this.#options = options;
   }
 
-  get waits(): boolean {
-    return this.#options.waits();
+  places(signal: AbortSignal | undefined): Semaphore {
+    const places = (signal && this.#places.get(signal)) ?? new Semaphore(maxWaitingCalls);
+    if (signal) this.#places.set(signal, places);
+    return places;
   }
 
+  // The app chooses this queue only for calls of programs: `made` is never undefined.
   async isApproved({ execution, call }: MadeCall): Promise<boolean> {
     return (await this.#options.approvals.ofCall(execution, call))?.state === "approved";
   }
 
-  async add(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion> {
+  async add(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
     const { approvals } = this.#options;
     const { server, tool } = question;
     const { execution, call } = made;
     const known = await approvals.ofCall(execution, call);
     if (known && known.state !== "withdrawn") {
-      const isSettled = known.state === "denied" || known.state === "expired";
-      const changed = isSettled ? [] : differences(known.bound, bound);
+      const isRefused = known.state === "denied" || known.state === "expired";
+      const changed = isRefused ? [] : differences(known.bound, bound);
       if (changed.length === 0) return this.#queued(known, known.changed ?? undefined);
       await approvals.withdraw(known.id);
       return this.#asked({ ...question, changed }, bound, made);
@@ -67,28 +73,24 @@ export class StoredQueue implements ApprovalQueue {
     return this.#asked({ ...question, changed }, bound, made);
   }
 
-  async note(
-    { server, tool, args }: Question,
-    bound: Bound,
-    said: UnsignedDecision | { state: "expired" },
-    made: MadeCall | undefined,
-  ): Promise<void> {
+  /** Records an answer about a call that is not in the database. */
+  readonly record: AnswerRecorder = async ({ server, tool, args }, bound, answer, made) => {
     const { approvals, config, place } = this.#options;
     const { execution, call, line } = made ?? {};
     const event = {
-      decision: said.state,
+      decision: answer.state,
       ...(config === null ? {} : { config }),
       ...(execution === undefined ? {} : { execution, call }),
       ...(line === undefined ? {} : { line }),
       server,
       tool,
       arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
-      ...(said.state === "approved" ? { scope: said.scope } : {}),
+      ...(answer.state === "approved" ? { scope: answer.scope } : {}),
     };
-    await approvals.note(event, thisProcess(said.state === "expired" ? undefined : place));
-  }
+    await approvals.note(event, thisProcess(answer.state === "expired" ? undefined : place));
+  };
 
-  async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueuedQuestion> {
+  async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
     const { approvals, config, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
@@ -113,7 +115,7 @@ export class StoredQueue implements ApprovalQueue {
     return this.#queued(await approvals.ask(asking), changed);
   }
 
-  #queued(row: Approval, changed: readonly string[] | undefined): QueuedQuestion {
+  #queued(row: Approval, changed: readonly string[] | undefined): QueueEntry {
     const { approvals, place } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     let isOpen = row.state === "open";
@@ -129,8 +131,8 @@ export class StoredQueue implements ApprovalQueue {
       },
       changed,
       verdict: promise,
-      async decide(said) {
-        await approvals.decide(row.id, said.state === "approved" ? { ...said, by: place } : { ...said, by: place });
+      async decide(answer) {
+        if (answer.state !== "expired") await approvals.decide(row.id, { ...answer, by: place });
       },
       async withdraw() {
         leave();

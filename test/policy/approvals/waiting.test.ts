@@ -194,6 +194,38 @@ describe("a call with a host that asks", () => {
     ]);
   });
 
+  test("is asked about alone: a call that cannot wait is asked about afterwards", async () => {
+    await waiting.open(always);
+    const user = new Person("once");
+    const [shown, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const elicit: typeof user.host.elicit = async (...question) => {
+      const answer = user.host.elicit!(...question);
+      shown.resolve();
+      await answered.promise;
+      return answer;
+    };
+    waiting.app.pool.setHost({ responder: { ...user.host, elicit } });
+    const calls: Promise<unknown>[] = [waiting.call({ id: 1 })];
+    await shown.promise;
+    calls.push(waiting.app.pool.callTool("rec", "remove-it", { id: 2 }));
+    // The definition of the second call is read before these.
+    for (let times = 0; times < 3; times++) await waiting.app.pool.listTools("rec");
+    expect(user.asked).toHaveLength(1);
+    answered.resolve();
+    await Promise.all(calls);
+    expect(user.asked).toHaveLength(2);
+    expect(waiting.got()).toMatchObject([{ args: { id: 1 } }, { args: { id: 2 } }]);
+    expect(waiting.audit().map(({ decision }) => decision)).toEqual(["approved", "approved"]);
+  });
+
+  test("is the last of fifty that the host is asked about", async () => {
+    await waiting.open(always);
+    const { asked } = await person("once");
+    await waiting.run("for (let id = 0; id < 51; id++) await rec.remove_it({ id });");
+    expect(asked).toHaveLength(50);
+    expect(waiting.got()).toHaveLength(50);
+  });
+
   test("is decided elsewhere while the host still asks, and the question there ends", async () => {
     await waiting.open(always);
     let ended = false;

@@ -1,25 +1,82 @@
-/** The arguments of a call as lines of indented JSON: the firstArgumentLines and lastArgumentLines of them, or all, broken to a width. */
+/** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
 
 import {
   firstArgumentLines,
   lastArgumentLines,
   maxArgumentLineChars,
   maxExactChars,
+  maxQuestionNameChars,
+  maxWhyChars,
   minBrokenLineChars,
 } from "./limits.ts";
 import { visible } from "./visible.ts";
 
+export interface Question {
+  server: string;
+  tool: string;
+  args: object;
+  /** Why the user is asked. */
+  why: string;
+  /** The parts of the tool that changed since the user last allowed it. Undefined if nothing changed. */
+  changed?: readonly string[] | undefined;
+}
+
+export function questionText({ server, tool, args, why, changed }: Question): string {
+  const name = `${nameText(server)}.${nameText(tool)}`;
+  const { lines, leftOut } = argumentLines(args);
+  return [
+    `Allow the call to ${name}?`,
+    `You are asked because ${shortened(why, maxWhyChars)}.`,
+    ...(changed ? [changeText(changed)] : []),
+    ...(lines.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...lines, ""]),
+    // Repeated at the end, because the first line may have left the screen.
+    ...(leftOut.characters > 0 ? [`Allow the call to ${name}? ${notShown(leftOut, " of its arguments")} above.`] : []),
+  ].join("\n");
+}
+
+/** As `questionText`, with all arguments. `json` are the arguments as indented JSON, or the beginning of it. */
+export function wholeQuestionText(
+  { server, tool, why, changed }: Omit<Question, "args">,
+  json: string,
+  width: number,
+): string {
+  return [
+    `Allow the call to ${nameText(server)}.${nameText(tool)}?`,
+    `You are asked because ${shortened(why, maxWhyChars)}.`,
+    ...(changed ? [changeText(changed)] : []),
+    ...(json === "{}" ? ["It has no arguments."] : ["Its arguments:", "", ...brokenLines(json, width), ""]),
+  ].join("\n");
+}
+
+function changeText(changed: readonly string[]): string {
+  const parts = changed.length > 0 ? `: ${changed.join(", ")}` : "";
+  return `The tool has changed since you allowed it${parts}. Your earlier approval no longer applies.`;
+}
+
+/** Plain words are not quoted. */
+function nameText(name: string): string {
+  return shortened(/^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name)), maxQuestionNameChars);
+}
+
+/** Both ends of the text, and how much is left out between them. */
+function shortened(text: string, most: number): string {
+  const shown = visible(text);
+  if (shown.length <= most) return shown;
+  const { head, tail, leftOut } = halves(shown, most);
+  return `${head} (${notShown({ characters: leftOut, isExact: true })}) ${tail}`;
+}
+
 /** A number of characters that are not shown. */
-export interface LeftOut {
+interface LeftOut {
   characters: number;
   isExact: boolean;
 }
 
 /**
- * The firstArgumentLines and lastArgumentLines lines. Lines of their own say what is left out; no argument can contain such a line. Takes time for what is shown,
- * and not for the rest.
+ * The first and the last lines of the arguments as indented JSON. A line of its own says what is left out; no argument can contain such
+ * a line. The time depends on what is shown, not on the rest.
  */
-export function argumentLines(args: object): { lines: string[]; leftOut: LeftOut } {
+function argumentLines(args: object): { lines: string[]; leftOut: LeftOut } {
   const json = JSON.stringify(args, null, 2);
   if (json === "{}") return { lines: [], leftOut: { characters: 0, isExact: true } };
   const isExact = json.length <= maxExactChars;
@@ -43,7 +100,7 @@ export function argumentLines(args: object): { lines: string[]; leftOut: LeftOut
 }
 
 /** All lines of indented JSON. Long lines are broken, so that a terminal does not break them where an argument wants it. */
-export function brokenLines(json: string, width: number): string[] {
+function brokenLines(json: string, width: number): string[] {
   return json.split("\n").flatMap((line) => {
     const { indent, text } = partsOf(line);
     return brokenLine(indent, visible(text), Math.max(width - indent.length, minBrokenLineChars));
@@ -162,7 +219,7 @@ interface Ends {
 }
 
 /** Does not split a character of two code units. */
-export function halves(text: string, most: number): Ends {
+function halves(text: string, most: number): Ends {
   const half = Math.floor(most / 2);
   const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(-half).replace(/^[\udc00-\udfff]/, "");
@@ -170,7 +227,7 @@ export function halves(text: string, most: number): Ends {
 }
 
 /** Such as `5 characters of its arguments are not shown`. A number that is not exact has three digits that count. */
-export function notShown({ characters, isExact }: LeftOut, where = ""): string {
+function notShown({ characters, isExact }: LeftOut, where = ""): string {
   if (characters === 1) return `1 character${where} is not shown`;
   const shown = isExact ? characters : Number(characters.toPrecision(3));
   return `${isExact ? "" : "about "}${shown.toLocaleString("en")} characters${where} are not shown`;

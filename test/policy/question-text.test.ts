@@ -1,6 +1,6 @@
 /** The question about a call shows the whole call, and nothing in it can imitate other text. */
 import { describe, expect, test } from "bun:test";
-import { questionText } from "../../src/policy/question.ts";
+import { questionText } from "../../src/policy/question-text.ts";
 
 const shown = (args: object, tool = "remove-it", server = "rec") =>
   questionText({ server, tool, args, why: "of the config" });
