@@ -65,7 +65,7 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
   const twins = twinsBefore(app);
   const entries = open.map((name) => entryOf(name, app, recognised.get(name)?.description, twins.get(name)));
   if (entries.length === 0) return app.config.servers.size === 0 ? "" : closed;
-  // The estimate of rare words is too low, and that of calls too high.
+  // The estimate is too low for rare words, and too high for calls.
   const fits = (text: string, calls = "") =>
     text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
@@ -124,7 +124,7 @@ function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): 
   const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
   const hasNames = entry.listsTools && line.length > label.length;
   const others = hasNames ? undefined : othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed);
-  // The number of the others replaces that of all.
+  // The number of the other servers replaces the number of all.
   const isCount = others !== undefined && label === `${name} (${entry.known?.tools.length})`;
   const first = isCount ? name + line.slice(label.length) : line;
   return `${first}\n  ${[...texts, ...(others ?? [])].join("; ")}`;

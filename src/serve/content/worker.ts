@@ -1,4 +1,4 @@
-/** The worker that makes the content of outcomes that are large, or whose text goes into a file. */
+/** The worker that makes the content of large outcomes, and of outcomes with a text that goes into a file. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { answerJobs } from "../../base/off-thread.ts";
 import type { Outcome } from "../../sandbox/contract.ts";

@@ -1,7 +1,7 @@
 /**
- * What sessions and clients without sessions have in common: how clients are told apart, which connections they have, and who gives up a
- * place when all are taken. A client chooses its own name, and all programs of a machine share an address. So nobody keeps others out
- * with connections alone: what only listens yields, and what works stays.
+ * What sessions and clients without sessions have in common: how clients are told apart, which connections they have, and which one gives
+ * up its place when all are taken. A client chooses its own name, and all programs of a machine share an address. So connections alone
+ * never keep other clients out: a client that only listens gives way, and one that works stays.
  */
 import type { App } from "../../app/app.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
@@ -27,7 +27,7 @@ interface Needs {
   hasPrivate: boolean;
 }
 
-/** The app with the connections of a client: those of all clients, or its own. `session` names the client to servers that are not shared. */
+/** The app with the connections of a client: the shared ones, or its own. `session` names the client to servers that are not shared. */
 export function appFor(app: App, { canBeAsked, isDirect, hasPrivate }: Needs, session: string): App {
   if (canBeAsked || isDirect) return app.withOwnPool();
   return hasPrivate ? app.withOwnPool({ session }) : app;
@@ -49,8 +49,8 @@ export interface ClientPlace {
 
 /**
  * The place that a newcomer gets: an unused one of the same client, else one of the address and then of the client with the most places.
- * Unused places come before those that listen, and the longest unused ones come first. A place that works is never chosen, and no
- * address loses a place that listens to an address with more of them. Undefined if no place can be given up.
+ * An unused place is chosen before a listening one, and the one that was unused for longest first. A working place is never chosen, and
+ * no address loses a listening place to an address with more places. Undefined if no place can be given up.
  */
 export function placeToFree<T extends ClientPlace>(
   places: readonly T[],

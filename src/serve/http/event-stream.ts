@@ -74,7 +74,7 @@ interface StreamOptions {
   primes: boolean;
   /** The time after which the client should reconnect. */
   retryMs: number;
-  /** Called when the client has disconnected or stopped reading. */
+  /** Called when the client disconnects or stops reading. */
   onGone: () => void;
 }
 

@@ -212,12 +212,12 @@ class Client implements ModernClient, ClientPlace {
   /** The time of its last request. */
   usedAt = performance.now();
   #subscriptions = 0;
-  /** Requests whose response has not begun. */
+  /** Number of requests without a response yet. */
   #answering = 0;
   readonly #shared: Shared;
   readonly #asker: Asker;
   readonly #handler: McpHttpHandler;
-  /** By what the host supports, since servers are told that when they are connected. */
+  /** By what the host supports: servers learn it when they are connected. */
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 

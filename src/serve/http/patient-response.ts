@@ -1,4 +1,4 @@
-/** Answers a request whose result takes long with a stream of events, which is kept alive so that no proxy or client gives up. */
+/** Answers a slow request with a stream of events, which is kept alive so that no proxy or client gives up. */
 import { ReadableStream } from "node:stream/web";
 import { atMost } from "../../base/time-limit.ts";
 import { eventStreamHeaders, keepAlive, messageEvent } from "./event-stream.ts";

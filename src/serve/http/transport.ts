@@ -1,7 +1,9 @@
 /**
  * The streamable HTTP transport of one session, for the SDK's protocol class. The SDK's own transport (2.4.0) keeps all that a client does
- * not read, never ends the stream of a cancelled request, and loses what a listener misses between two connections, as three tests show:
- * in test/serve/http-streams.test.ts "is closed if it is not read", "can be cancelled while they wait" and "loses no messages between them".
+ * not read, never ends the stream of a cancelled request, and loses what a listener misses between two connections. Three tests of
+ * test/serve/http-streams.test.ts show it: a stream "is closed if it is not read", calls "can be cancelled while they wait", and a stream
+ * "replaces the first one of a listener". A wrapper would need the SDK's private maps of requests and streams: requests that were cancelled
+ * stay in them.
  */
 import {
   isJSONRPCErrorResponse,

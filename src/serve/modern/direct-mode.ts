@@ -100,13 +100,13 @@ async function answer(parts: DirectParts, received: ReceivedRequest, context: Se
     const rules = method === "tools/call" ? taskRules(client, context, { whenAsked: false }) : undefined;
     return await client.parked.round(received, context, (open) => answerOpen(parts, open, rules), rules);
   }
-  // A server that is connected for a list may be called later, so it is told what the host supports.
+  // A server that is connected for a list may be called later, so it must know what the host supports.
   const capabilities = capabilitiesOf(context);
   tellExtensions(client.connections(capabilities).app, capabilities);
   return answers.answer(plainRequest(app, received, context, closing), logOf(context, context.mcpReq.notify));
 }
 
-/** Servers are told which extensions the host supports. */
+/** Lets servers know which extensions the host supports. */
 function tellExtensions({ pool }: App, capabilities: HostRequest["capabilities"]): void {
   pool.setHost({ extensions: passedExtensions(capabilities) });
 }

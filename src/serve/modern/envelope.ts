@@ -28,7 +28,7 @@ export function identityOf(context: ServerContext): HostIdentity {
   return hostIdentity(info, typeof protocol === "string" ? protocol : undefined);
 }
 
-/** The SDK has checked the metadata. Its type names none of the keys. */
+/** The SDK has checked the metadata. Its type does not name the keys. */
 function envelopeOf({ mcpReq: { envelope = {} } }: ServerContext): Record<string, unknown> {
   return envelope;
 }

@@ -12,7 +12,7 @@ import type { ReceivedRequest } from "../host-request.ts";
 import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 
-/** The answer to a question whose request has ended before the host answered. */
+/** Stands for the answer to a question if the request has ended before the host answered. */
 export const requestEnded = Symbol("the request has ended");
 
 interface Question {
@@ -68,7 +68,7 @@ export class OpenRequest {
     this.firstContext = context;
     this.#enter(context);
     this.work = work(this).finally(() => this.#end());
-    // While the request is parked, nobody waits for the result.
+    // While the request is parked, the promise has no listener.
     this.work.catch(() => {});
   }
 

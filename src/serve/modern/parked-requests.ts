@@ -1,6 +1,6 @@
 /**
- * Multi round-trip requests (MCP 2026-07-28, basic/patterns/mrtr). A request whose work needs an answer of the host ends with
- * `input_required`. The work stays parked in memory until the host sends the request again with the answers, and continues there. For
+ * Multi round-trip requests (MCP 2026-07-28, basic/patterns/mrtr). A request that needs an answer of the host ends with
+ * `input_required`. Its work stays parked in memory until the host sends the request again with the answers, and continues there. For
  * hosts that know tasks, a request may go on as a task instead.
  */
 import {
@@ -28,11 +28,11 @@ interface ParkedRequestsOptions {
 /** When requests become tasks. */
 export interface TaskRules {
   tasks: { readonly hasRoom: boolean; adopt(open: OpenRequest): Promise<Result> };
-  /** Whether a question makes a task. Otherwise the request ends with the question, as long as it is none. */
+  /** Whether a question makes a task of the request. Otherwise the question ends the request, unless it is a task already. */
   whenAsked: boolean;
 }
 
-/** What the sealed `requestState` says: the request, and the round whose questions the host was shown with it. */
+/** The content of the sealed `requestState`: the request, and the round in which the host was shown its questions. */
 interface State {
   id: string;
   round: string;
@@ -84,7 +84,7 @@ export class ParkedRequests {
     }
   }
 
-  /** Begins a request whose host does not wait for it. */
+  /** Begins a request that the host does not wait for. */
   begin(asked: ReceivedRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
     return new OpenRequest(asked, context, work, this.#options.closing);
   }

@@ -27,7 +27,7 @@ interface TasksOptions {
   maxWorking: number;
   /** Maximum number of tasks. Beyond it, the outcome that ended first is dropped. */
   maxKept: number;
-  /** The client: its stored tasks belong to nobody else. */
+  /** The client. Only it can find its stored tasks. */
   owner: string;
 }
 
@@ -121,7 +121,7 @@ export class Tasks implements Disposable {
     return [...this.#tasks.values()].filter(({ hasEnded }) => !hasEnded).length;
   }
 
-  /** All tasks, with those whose outcome is kept. */
+  /** All tasks, including the ones that have ended. */
   get size(): number {
     return this.#tasks.size;
   }
@@ -130,7 +130,7 @@ export class Tasks implements Disposable {
     return this.working < this.#options.maxWorking;
   }
 
-  /** Makes a task of a request whose host supports it. Returns the result of the request. */
+  /** Makes a task of a request. The host must support tasks. Returns the result of the request. */
   adopt(open: OpenRequest): Promise<Result> {
     const { execution, secret } = open;
     return this.#add(execution ? `${execution.id}.${secret}` : open.id, open);
@@ -193,7 +193,7 @@ export class Tasks implements Disposable {
     return task;
   }
 
-  /** A task of an earlier process, whose execution is in the store. Two requests may ask for it at once. */
+  /** A task of an earlier process: its execution is in the store. Two requests may ask for it at once. */
   async #revived(id: string, context: ServerContext, revive: Reviver): Promise<Task | undefined> {
     const [, execution, secret] = /^([0-9a-z]+)\.([0-9a-f-]{36})$/.exec(id) ?? [];
     if (execution === undefined || secret === undefined) return undefined;

@@ -37,8 +37,8 @@ export function placeOf(uri: string, servers: Iterable<string>): OwnAddress | un
 }
 
 /**
- * The shown addresses of each server, in its order. `claimant` returns the server whose URI the agent knows by the address already: it
- * never becomes that of another server.
+ * The shown addresses of each server, in its order. `claimant` returns the server that the agent already knows by an address: the address
+ * never passes to another server.
  */
 export function shownAddresses(
   all: ReadonlyMap<string, readonly string[]>,
@@ -83,14 +83,14 @@ export function schemeOf(uri: string): string {
 }
 
 /**
- * Which server an address means that the agent knows without a server's name in it. The first server whose URI the agent was shown keeps
- * the address: another server cannot take it over by listing it or linking to it later.
+ * The servers of addresses that the agent knows and that have no server's name in them. The first server that showed an address keeps it:
+ * another server cannot take it over by listing it or linking to it later.
  */
 export class KnownAddresses {
   /** Addresses in lists. */
   readonly #listed = new Map<string, string>();
   readonly #listedBy = new Map<string, number>();
-  /** Addresses in results, and those of each server, oldest first. */
+  /** Addresses in results, by address and by server, oldest first. */
   readonly #linked = new Map<string, string>();
   readonly #byServer = new Map<string, Set<string>>();
 

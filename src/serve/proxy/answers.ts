@@ -41,7 +41,7 @@ export function noSkill(uri: string): HostError {
   return invalidParams(`No server has the skill ${uri}`);
 }
 
-/** The error that a server answered; undefined if the server answered none. */
+/** The error that the server answered. Undefined if the request failed in another way. */
 export function serverError(thrown: unknown, server: string): HostError | undefined {
   const { code, cause } = toClaudikinsError(thrown);
   if (!(cause instanceof ProtocolError) || !answered.includes(code)) return undefined;
@@ -56,7 +56,7 @@ export function hostError(thrown: unknown, server: string): HostError {
 /** Our error codes that stand for an error answer of a server. */
 const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOOL_FAILED"];
 
-/** URLs that nobody should open are left out. */
+/** Unsafe URLs are left out. */
 function dataOf(cause: ProtocolError, server: string): unknown {
   if (cause.code !== ProtocolErrorCode.UrlElicitationRequired || !isObject(cause.data)) return cause.data;
   const elicitations = objectsOf(cause.data["elicitations"]).flatMap((each) => {

@@ -46,7 +46,7 @@ export class DirectAnswers {
   /** The lists of the last requests for a first page, by method. */
   readonly #listed = new Map<string, readonly JsonObject[]>();
 
-  /** Lists come over the connections of `app`. `listener` is told what changes. */
+  /** Lists come over the connections of `app`. `listener` hears of changes. */
   constructor(app: App, count: SessionCount, listener: Listener, closing: AbortSignal) {
     this.#app = app;
     this.#closing = closing;
@@ -60,7 +60,7 @@ export class DirectAnswers {
     this.#listenToServers();
   }
 
-  /** Log messages about the request go to `log`. Throws a HostError, whose fields are those of a JSON-RPC error. */
+  /** Log messages about the request go to `log`. Throws a HostError, which has the fields of a JSON-RPC error. */
   async answer(request: HostRequest, log: HostLog): Promise<JsonObject> {
     using _ = this.#app.restTimer.running();
     await this.#app.reload?.refresh();
@@ -70,8 +70,8 @@ export class DirectAnswers {
   }
 
   /**
-   * Subscribes to resources for a host of revision 2026-07-28. Returns a function that ends this. The host was told already that it
-   * listens, so a subscription that fails is only logged.
+   * Subscribes to resources for a host of revision 2026-07-28. Returns a function that ends this. The SDK has confirmed the subscription
+   * already, so a failure is only logged.
    */
   listen(uris: readonly string[]): () => void {
     const ended = new AbortController();
@@ -129,7 +129,7 @@ export class DirectAnswers {
     return this.#marked.get(tool);
   }
 
-  /** New servers are listed before the agent is told. */
+  /** New servers are listed before the change is announced to the agent. */
   async #configChanged(): Promise<void> {
     await this.#tools.list(this.#closing).catch(() => {});
     this.#toolsChanged();

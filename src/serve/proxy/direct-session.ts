@@ -58,7 +58,7 @@ type Answer = NonNullable<Server["fallbackRequestHandler"]>;
 
 /** The SDK's server of direct mode. It sends the errors of other servers unchanged. */
 class DirectServer extends Server {
-  /** Requests whose answer is the error `resourceNotFound`. The SDK would send the code of a later revision instead. */
+  /** Requests that end with the error `resourceNotFound`. The SDK would send the code of a later revision instead. */
   readonly #notFound = new Set<RequestId>();
 
   /** Answers all requests for which the SDK has no handler. */

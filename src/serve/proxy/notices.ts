@@ -1,4 +1,4 @@
-/** What an agent is told in direct mode without asking: log messages, and changes of lists. */
+/** Notifications to an agent in direct mode: log messages, and changes of lists. */
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
@@ -11,7 +11,7 @@ import { withoutOwnMeta } from "./answers.ts";
  */
 type Send = (notification: Notification, server?: string) => unknown;
 
-/** Is told what changes. */
+/** Hears of changes. */
 export interface Listener {
   listChanged(what: What): void;
   resourceUpdated(uri: string): void;
@@ -19,7 +19,7 @@ export interface Listener {
 
 export type What = "tools" | "prompts" | "resources";
 
-/** Tells the agent of one connection. */
+/** Notifies the agent of one connection. */
 export function listenerWith(send: (notification: Notification) => void): Listener {
   return {
     listChanged: (what) => send({ method: `notifications/${what}/list_changed` }),

@@ -153,7 +153,7 @@ export class ProxiedResources {
     });
   }
 
-  /** Whether the agent knows the address as that of another server, or it is one of ours. */
+  /** Whether the address belongs to another server in the eyes of the agent, or is one of ours. */
   #isShownOfOther(server: string, uri: string): boolean {
     return isOurs(uri) || (this.#addresses.serverOf(uri) ?? server) !== server;
   }
@@ -174,7 +174,7 @@ export class ProxiedResources {
     };
   }
 
-  /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
+  /** Asks the servers that may have the resource, one after another. If all refuse, the first error is thrown. */
   async #askOwner<T>(uri: string, options: AskOptions, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
     return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
   }
@@ -218,7 +218,7 @@ export class ProxiedResources {
     return this.#likely(uri).map((name) => ({ server: name, uri }));
   }
 
-  /** The shown addresses of resources, files of skills and pages of apps: one address never means those of two servers. */
+  /** The shown addresses of resources, files of skills and pages of apps: an address never belongs to two servers. */
   shown(): Map<string, Map<string, string>> {
     const resources = addressesIn(this.resources, ({ uri }) => String(uri));
     const all = [resources, addressesIn(this.skills, skillAddresses), this.#pages()];
@@ -238,8 +238,8 @@ export class ProxiedResources {
   }
 
   /**
-   * Servers that list the URI, or a skill whose folder it is in; else those with a matching template; else those with the same scheme,
-   * or without any list.
+   * The likely servers of a URI: the ones that list it, or a skill in whose folder it is; else the ones with a matching template; else the
+   * ones that use its scheme; else the ones that have resources and list nothing.
    */
   #likely(uri: string): string[] {
     const [resources, templates, skills] = [this.resources.known, this.templates.known, this.skills.known];
@@ -259,7 +259,7 @@ export class ProxiedResources {
       (name) => this.#app.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
     ];
     const found = guesses.map((guess) => names.filter(guess)).find((each) => each.length > 0) ?? [];
-    // The agent made the address from a template, and a server may have a template that fits those of others.
+    // The agent made the address from a template, and one server may have a template that matches the addresses of another.
     if (found.length > 1 && found.every(fits)) throw severalHave(uri, found);
     return found;
   }

@@ -35,7 +35,7 @@ export function withAddresses(skill: JsonObject, shown: (uri: string) => string)
   return { ...skill, uri: shown(String(uri)), resources: files };
 }
 
-/** The usual spelling of a URI. Undefined if it is none, or has a query or a fragment. */
+/** The usual spelling of a URI. Undefined if it is invalid, or has a query or a fragment. */
 function plain(uri: string): string | undefined {
   const href = URL.parse(uri)?.href;
   return href && /[?#]/.test(href) ? undefined : href;

@@ -1,4 +1,4 @@
-/** The tools of all servers: the stored ones, and those of servers that are listed now. */
+/** The tools of all servers: the stored ones, and the ones that are listed now. */
 
 import type { App } from "../../app/app.ts";
 import type { JsonObject } from "../../base/json-object.ts";
@@ -71,7 +71,7 @@ export class ProxiedTools {
     return result;
   }
 
-  /** Known servers in the order of the config, without those that lack variables. */
+  /** Known servers in the order of the config. Servers that lack variables are left out. */
   #known(): RegistryServer[] {
     return [...this.#app.config.servers.values()].flatMap(({ name, needs }) =>
       needs.length === 0 ? (this.#app.catalog.find(name) ?? []) : [],

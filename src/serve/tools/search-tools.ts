@@ -95,8 +95,8 @@ function isOnlyFilters(query: string, servers: readonly string[]): boolean {
 }
 
 /**
- * Servers that are not known are listed first, concurrently, of those that the search is about. A slow or broken server is named
- * instead, once per session: `mentioned` has the names that were mentioned before.
+ * Unknown servers that the search is about are listed first, concurrently. A slow or broken server is named instead, once per session:
+ * `mentioned` has the names of earlier answers.
  */
 export async function callSearchTools(
   args: Record<string, unknown>,
@@ -131,7 +131,7 @@ export async function callSearchTools(
   return textResult(lines.filter(Boolean).join("\n"));
 }
 
-/** A filter for a configured server whose tools are not known finds nothing. */
+/** A filter for a configured server finds nothing as long as the tools of the server are not known. */
 function foundFor(need: string, limit: number, { catalog }: App, filters: readonly string[] = []): SearchResult {
   try {
     return search(need, limit, catalog, filters);
