@@ -1,6 +1,7 @@
 /** Requests that wait for answers of the host: their rounds, their ends, and questions that outlive their request. */
 import { describe, expect, test } from "bun:test";
 import type { ServerContext } from "@modelcontextprotocol/server";
+import { type ModernClient, openRequest } from "../../../src/serve/modern/client.ts";
 import { ModernHost } from "../../../src/serve/modern/modern-host.ts";
 import { type OpenRequest, requestEnded } from "../../../src/serve/modern/open-request.ts";
 import { ParkedRequests } from "../../../src/serve/modern/parked-requests.ts";
@@ -143,6 +144,31 @@ describe("a request with a question", () => {
       async () => ({}),
     );
     expect(told).toEqual([note("first p"), note("second q")]);
+  });
+
+  test("sends progress with the token of its round", async () => {
+    told.length = 0;
+    const parked = new ParkedRequests(usual);
+    const client = { connections: () => ({ app: {}, host: new ModernHost({}) }) } as unknown as ModernClient;
+    const { requestState, inputRequests } = required(
+      await parked.round(asked, context({ progressToken: "p" }), async (open) => {
+        const { sendProgress } = openRequest(client, open, undefined);
+        sendProgress?.({ progress: 1 });
+        await open.ask(question, never);
+        sendProgress?.({ progress: 2 });
+        return {};
+      }),
+    );
+    await parked.round(
+      asked,
+      context({ requestState, progressToken: "q", inputResponses: answersTo(inputRequests) }),
+      async () => ({}),
+    );
+    const sent = (progressToken: string, progress: number) => ({
+      method: "notifications/progress",
+      params: { progressToken, progress },
+    });
+    expect(told).toEqual([sent("p", 1), sent("q", 2)]);
   });
 });
 
