@@ -1,9 +1,8 @@
 /**
- * The streamable HTTP transport of one session, for the SDK's protocol class. The SDK's own transport (2.4.0) keeps all that a client does
- * not read, never ends the stream of a cancelled request, and loses what a listener misses between two connections. Three tests of
- * test/serve/http-streams.test.ts show it: a stream "is closed if it is not read", calls "can be cancelled while they wait", and a stream
- * "replaces the first one of a listener". A wrapper would need the SDK's private maps of requests and streams: requests that were cancelled
- * stay in them.
+ * The streamable HTTP transport of one session, for the SDK's protocol class. The SDK's own transport (2.4.0), even with an event store and
+ * a limit for unread bytes around it, fails two tests of test/serve/http-streams.test.ts: a listener gets no event to resume after until
+ * a message comes ("gets messages without a request"), and never what was sent before it connected ("replaces the first one of a
+ * listener"). It also keeps the id of every cancelled request for as long as the session, however long the client made it.
  */
 import {
   isJSONRPCErrorResponse,
