@@ -82,8 +82,8 @@ const ownLogger = "claudikins";
 /** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
 export class ListChanges {
   readonly #listener: Listener;
-  /** The lists that the agent has seen, as text if they can be compared. */
-  readonly #shown = new Map<What, string | undefined>();
+  /** The lists that the agent has seen, if they can be compared. */
+  readonly #shown = new Map<What, readonly JsonObject[] | undefined>();
   readonly #timers = new Map<What, NodeJS.Timeout>();
 
   constructor(listener: Listener) {
@@ -91,7 +91,7 @@ export class ListChanges {
   }
 
   shown(what: What, list?: readonly JsonObject[]): void {
-    this.#shown.set(what, list && JSON.stringify(list));
+    this.#shown.set(what, list);
   }
 
   /** `now` returns the current list. Nothing is announced if it is the same. */
@@ -100,13 +100,19 @@ export class ListChanges {
     const tell = () => {
       this.#timers.delete(what);
       if (!this.#shown.has(what)) return;
-      const list = now && JSON.stringify(now());
-      if (list !== undefined && list === this.#shown.get(what)) return;
+      const list = now?.();
+      if (list && isSameList(list, this.#shown.get(what))) return;
       this.#shown.set(what, list);
       this.#listener.listChanged(what);
     };
     this.#timers.set(what, setTimeout(tell, listChangesMs).unref());
   }
+}
+
+/** Most entries that are the same are the same object, too. */
+function isSameList(list: readonly JsonObject[], other: readonly JsonObject[] | undefined): boolean {
+  if (list.length !== other?.length) return false;
+  return list.every((each, at) => each === other[at] || JSON.stringify(each) === JSON.stringify(other[at]));
 }
 
 /** Notifications that are not written yet. A server can send more of them than an agent reads, and they must not pile up in memory. */
