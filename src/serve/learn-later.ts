@@ -26,9 +26,11 @@ async function learn({ catalog, pool, config }: App, signal: AbortSignal): Promi
     const server = config.servers.get(name);
     // The config may have changed meanwhile.
     if (!server) continue;
-    const wasIdle = pool.state(name).state === "idle";
+    const { state } = pool.state(name);
+    // A server that has failed was asked, and another one is being asked.
+    if (state !== "idle" && state !== "ready") continue;
     await catalog.listMissing(signal, { only: [name], waitForOutdated: true });
     if (signal.aborted) return;
-    if (wasIdle && !server.keepAlive) await pool.release(name);
+    if (state === "idle" && !server.keepAlive) await pool.release(name);
   }
 }
