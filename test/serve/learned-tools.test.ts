@@ -7,9 +7,11 @@ import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { learnLater } from "../../src/serve/learn-later.ts";
 import { surfaceOf } from "../../src/serve/surface.ts";
 import { cli } from "../cli/in-memory.ts";
 import { fromSource } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { storeCounts } from "../support/stored.ts";
@@ -148,6 +150,17 @@ describe("servers that were never asked", () => {
     expect(await instructions(cwd)).not.toContain("delete_all");
     expect(await sessionUntil(cwd, "delete_all", 30_000)).toBe(true);
     expect(processesWith(toolsFile("one"))).toEqual([]);
+  });
+
+  test("are listed without starting a server again that has failed in the session", async () => {
+    const cwd = project("a", { exits: fixture("crash-on-start"), db: fixture("from-file", toolsFile("one")) });
+    const config = await loadConfig({ cwd, env: env() });
+    await using app = new App(config, new Sandbox({ keptWorkers: 0 }), { env: env(), cwd, log: silentLog });
+    const { signal } = new AbortController();
+    expect(await app.catalog.listMissing(signal, { only: ["exits"] })).toHaveProperty("size", 1);
+    using _ = learnLater(app);
+    await eventually(() => app.catalog.find("db") !== undefined);
+    expect(app.pool.state("exits")).toMatchObject({ state: "broken", failures: 1 });
   });
 
   test("are not listed if surfaceLearns is off", async () => {
