@@ -27,7 +27,7 @@ import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
-  /** Whether calls of programs may wait for a decision that is made elsewhere or later: the caller is told what waits. */
+  /** Whether calls of programs may wait for a decision that is made elsewhere or later. The caller learns what waits. */
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins trace`. It ends with the app. */
   recorder?: TraceRecorder | undefined;
@@ -159,7 +159,7 @@ export class App implements AsyncDisposable {
 
   /**
    * Uses the servers and limits of another config from now on. Returns the names of servers that were added, removed or changed;
-   * the others keep their connections. Folders, modes and what is recorded stay those of the start.
+   * the others keep their connections. Folders, modes and what is recorded stay as at the start.
    */
   take(config: Config): string[] {
     const before = new Map(this.config.servers);

@@ -16,7 +16,7 @@ import { maxTrustQuestionChars } from "./limits.ts";
 export interface LockedOptions extends PoolOptions {
   /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
   open: () => Promise<App>;
-  /** Whether the person at the agent may be asked. They must be the user who owns the config. */
+  /** Whether the user at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
 }
 
@@ -43,7 +43,7 @@ export class LockedApp extends App {
     return new LockedApp(this.sandbox, this.#options, { app: this, session });
   }
 
-  /** Tries to open the real app, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
+  /** Tries to open the real app, and asks the user at the agent once. Throws CONFIG_NOT_TRUSTED. */
   override async unlock(signal: AbortSignal): Promise<App> {
     if ((await this.#semaphore.acquire(signal)) === false)
       throw new ClaudikinsError("CANCELLED", "The call was cancelled");
@@ -82,7 +82,7 @@ export class LockedApp extends App {
     }
   }
 
-  /** Asks the person at the agent, and stores a yes. */
+  /** Asks the user at the agent, and stores a yes. */
   async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
     const { responder } = this.pool.host;
     if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;

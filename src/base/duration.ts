@@ -11,7 +11,7 @@ export function durationText(ms: number): string {
   return ms < 2 * dayMs ? `${tenths(ms / hourMs)} h` : `${Math.round(ms / dayMs)} days`;
 }
 
-/** `300 ms`, `13 s`, `5 min`, `24 h`, `12 days`: the time that somebody has to wait, or has, rounded up and never zero. */
+/** `300 ms`, `13 s`, `5 min`, `24 h`, `12 days`: a time to wait or a time that is left, rounded up and never zero. */
 export function waitText(ms: number): string {
   if (ms < 1_000) return `${Math.max(Math.ceil(ms / 100), 1) * 100} ms`;
   if (ms < 2 * minuteMs) return `${Math.ceil(ms / 1_000)} s`;

@@ -40,7 +40,7 @@ interface Mapping {
 }
 
 /**
- * The read-only mappings of a file whose pages are all those of the file, from a text in the form of `/proc/self/smaps`. A mapping with
+ * The read-only mappings of a file whose pages all equal the file's, from a text in the form of `/proc/self/smaps`. A mapping with
  * changed pages, which the kernel calls anonymous, must never be unmapped: the changes would be lost.
  */
 export function unchangedMappings(smaps: string, file: string): Mapping[] {

@@ -21,7 +21,7 @@ export interface OpenFolder {
  */
 const bases = new Map<string, string>();
 
-/** Guards a folder: from now on, the functions of `files.ts` follow no link below `base` on the way to it. */
+/** Guards a folder: from now on, the functions of `files.ts` follow no link between `base` and the folder. */
 export function guardFolder(folder: string, base: string): void {
   bases.set(folder, base);
 }
@@ -47,7 +47,7 @@ export function openGuarded(folder: string, base: string, create: boolean): Open
   }
 }
 
-/** The version for Windows, where a folder cannot be held open by name. It checks the path, and then uses it. */
+/** The version for Windows, where a folder cannot be kept open by name. It checks the path, and then uses it. */
 function lookedAt(folder: string, base: string, create: boolean): OpenFolder & Disposable {
   const link = linkOnTheWay(folder, base);
   if (link !== undefined) throw linkInTheWay(link);
@@ -58,7 +58,7 @@ function lookedAt(folder: string, base: string, create: boolean): OpenFolder & D
   return unguarded(folder);
 }
 
-/** The folder itself, which is not held open. */
+/** The folder itself, which is not kept open. */
 export function unguarded(folder: string): OpenFolder & Disposable {
   return { path: folder, at: (name) => join(folder, name), [Symbol.dispose]: () => {} };
 }

@@ -16,7 +16,7 @@ interface JobOptions {
 
 /**
  * A worker's answer: the output of the job, or its error. Outputs should be flat objects: Bun moves their strings to
- * another thread, but copies those of nested objects twice, which takes 140 ms for 22 million characters.
+ * another thread, but copies strings of nested objects twice, which takes 140 ms for 22 million characters.
  */
 type Answer<Output> = Output | { thrown: Thrown };
 

@@ -149,7 +149,7 @@ function ignoreItself(folder: { at(name: string): string }): void {
   }
 }
 
-/** As for a guarded folder: makes all folders on the way, for systems where they cannot be held open. `base` must exist. */
+/** As for a guarded folder: makes all folders of the path, for systems where they cannot be kept open. `base` must exist. */
 export function makeBelow(base: string, path: string): void {
   let at = base;
   for (const name of namesBelow(base, path)) {
@@ -183,7 +183,7 @@ export class FolderEntry implements Disposable {
   }
 }
 
-/** Returns the names on the way from a folder to a path below it. They are empty for the folder itself. */
+/** Returns the names in a path below a folder. They are empty for the folder itself. */
 export function namesBelow(folder: string, path: string): string[] {
   return relative(folder, path).split(sep).filter(Boolean);
 }

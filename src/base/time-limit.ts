@@ -18,7 +18,7 @@ export class TimeLimit implements Clock {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
-  /** Calls `over` once, when `ms` milliseconds have passed without the time that the limit was held. */
+  /** Calls `over` once, when `ms` milliseconds have passed. Time in which the limit is paused does not count. */
   constructor(ms: number, over: () => void) {
     this.#ms = Math.min(Math.max(ms, 0), maxTimerMs);
     this.#restMs = this.#ms;
@@ -26,7 +26,7 @@ export class TimeLimit implements Clock {
     this.#run();
   }
 
-  /** The end in milliseconds since 1970, or infinity while the limit is held. */
+  /** The end in milliseconds since 1970, or infinity while the limit is paused. */
   get deadline(): number {
     return this.#holds > 0 ? Number.POSITIVE_INFINITY : Date.now() + this.endsAt - performance.now();
   }
@@ -75,7 +75,7 @@ export class TimeLimit implements Clock {
   }
 }
 
-/** Measures how long one call's time limit is held. It passes everything on to the limit, if there is one. */
+/** Measures how long one call's time limit is paused. It passes everything on to the limit, if there is one. */
 export class HeldTime implements Clock {
   readonly #clock: Clock | undefined;
   #holds = 0;
@@ -86,7 +86,7 @@ export class HeldTime implements Clock {
     this.#clock = clock;
   }
 
-  /** The time in which somebody held it, in milliseconds. */
+  /** The time in which it was paused, in milliseconds. */
   get ms(): number {
     return this.#heldMs + (this.#holds > 0 ? performance.now() - this.#since : 0);
   }

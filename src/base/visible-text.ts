@@ -20,7 +20,7 @@ const unseen = new RegExp(
 /** Most texts have only these characters and do not change. */
 const plain = /^[\n\t -~]*$/;
 
-/** Escapes invisible characters. Line breaks and tabs stay. The escapes are those of JSON, so JSON text keeps its meaning. */
+/** Escapes invisible characters. Line breaks and tabs stay. The escapes are JSON's, so JSON text keeps its meaning. */
 export function visibleText(text: string): string {
   return plain.test(text) ? text : text.replace(unseen, escaped);
 }

@@ -41,7 +41,7 @@ interface Parameter {
   root: JsonObject;
 }
 
-/** Returns undefined if the person skips the parameter. */
+/** Returns undefined if the user skips the parameter. */
 async function askOne(parameter: Parameter, io: Io): Promise<unknown> {
   const { name, isRequired } = parameter;
   await io.stderr.write(introduction(parameter));

@@ -1,4 +1,4 @@
-/** Lets policies and servers ask the person at the terminal: whether a tool may be called, for a form, and for a page to be opened. */
+/** Lets policies and servers ask the user at the terminal: whether a tool may be called, for a form, and for a page to be opened. */
 
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
@@ -28,7 +28,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>([
 
 const callIt = "Call it? (y: yes, this once; s: yes, for this tool until the code ends; n: no) ";
 
-/** The person at the terminal, if there is one. The line of the activity is hidden while they are asked. */
+/** The user at the terminal, if there is one. The line of the activity is hidden while they are asked. */
 export function personAtTerminal(activity: () => Activity, io: Io): PersonAtTerminal | undefined {
   return canAsk(io) ? new PersonAtTerminal(activity, io) : undefined;
 }
@@ -97,7 +97,7 @@ async function answerForm({ message, ...params }: Parameters<Elicit>[0], io: Io)
   return { action: "accept", content: { ...args } as NonNullable<Elicited["content"]> };
 }
 
-/** `accept` means that the page was opened, whatever the person does there. */
+/** `accept` means that the page was opened, whatever the user does there. */
 async function answerPage(params: Parameters<Elicit>[0], io: Io): Promise<Elicited> {
   const url = new URL("url" in params ? params.url : "");
   await io.stderr.write(`${visibleText(params.message)}\n  ${url.href}\n`);

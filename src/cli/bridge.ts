@@ -138,7 +138,7 @@ async function answerTo(body: string): Promise<Answer> {
   }
 }
 
-/** Sends one request; undefined if nobody listens. */
+/** Sends one request; undefined if no daemon listens. */
 async function ask(
   { socket }: DaemonPaths,
   route: string,

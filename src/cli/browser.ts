@@ -1,5 +1,5 @@
 /**
- * Opening the person's browser: which program does it, and whether it worked. Addresses may hold secrets, so the browser is started with
+ * Opening the user's browser: which program does it, and whether it worked. Addresses may hold secrets, so the browser is started with
  * a file that leads to the address. On Windows, other users cannot read command lines, and the browser gets the address itself.
  */
 import { pathToFileURL } from "node:url";
@@ -15,7 +15,7 @@ import { browserStartedAfterMs } from "./limits.ts";
  */
 const isRelay = /[\\/]helpers[\\/]browser[\w-]*\.sh$/;
 
-/** Whether a browser is likely to open where the person sees it. $BROWSER says so itself. */
+/** Whether a browser is likely to open where the user sees it. $BROWSER says so itself. */
 export function hasBrowser(env: Environment, platform: NodeJS.Platform = process.platform): boolean {
   if (env["BROWSER"]) return env["BROWSER"] !== "none" && !isRelay.test(env["BROWSER"]);
   if (env["SSH_CONNECTION"] || env["SSH_CLIENT"] || env["SSH_TTY"]) return false;
@@ -41,7 +41,7 @@ export function browserCommands(url: URL, env: Environment, platform: NodeJS.Pla
 }
 
 /**
- * Whether a browser opened the address, as far as can be told. Nothing but a page of the web is ever opened. The file that leads to it
+ * Whether a browser opened the address, as far as this can be known. Nothing but a page of the web is ever opened. The file that leads to it
  * exists for a minute, or until `until` is aborted.
  */
 export async function openBrowser(url: URL, env: Environment, until?: AbortSignal): Promise<boolean> {
@@ -65,7 +65,7 @@ export function needsFile(platform: NodeJS.Platform = process.platform): boolean
   return platform !== "win32";
 }
 
-/** Undefined if it cannot be written: the person is shown the address. */
+/** Undefined if it cannot be written: the user is shown the address. */
 function fileTo(url: URL, env: Environment): RedirectFile | undefined {
   try {
     return new RedirectFile(url, homeOf(env));

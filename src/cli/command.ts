@@ -101,7 +101,7 @@ export interface Answer {
   failure?: ClaudikinsError | undefined;
   /** Properties beside `error` in that line. */
   beside?: object;
-  /** The default is that of the failure, or 0. */
+  /** Default: the failure's, or 0. */
   exitCode?: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The flags that choose the config, its trust and the daemon. Loads the config for a command, and asks the person at the terminal
+ * The flags that choose the config, its trust and the daemon. Loads the config for a command, and asks the user at the terminal
  * about one that is not trusted yet.
  */
 
@@ -42,7 +42,7 @@ export function whichConfig(args: { config?: string | undefined; user?: boolean 
   return { flag: args.config, user: args.user, cwd, env };
 }
 
-/** Throws what `loadConfig` throws. CONFIG_NOT_TRUSTED means that the person could not be asked or said no. */
+/** Throws what `loadConfig` throws. CONFIG_NOT_TRUSTED means that the user could not be asked or said no. */
 export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
   const load = async () => {
     const { loadConfig } = await import("../config/load.ts");
@@ -53,7 +53,7 @@ export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Con
   return asks ? askingForTrust(flags, io, load) : load();
 }
 
-/** Runs the work. If it fails because of trust and the person then trusts the config, runs it once more. */
+/** Runs the work. If it fails because of trust and the user then trusts the config, runs it once more. */
 export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -64,7 +64,7 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
   }
 }
 
-/** Returns whether the person trusts the config, and stores the answer. */
+/** Returns whether the user trusts the config, and stores the answer. */
 export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
   const [{ questionText }, { trustConfig }] = await Promise.all([
     import("../setup/trust/question.ts"),
@@ -76,7 +76,7 @@ export async function asksForTrust(request: TrustRequest, io: Io): Promise<boole
   return true;
 }
 
-/** Warns about files that the person may expect to be used. */
+/** Warns about files that the user may expect to be used. */
 async function tellSkipped(origin: ConfigOrigin, { stderr }: Io): Promise<void> {
   for (const { file, folder } of ("skipped" in origin && origin.skipped) || []) {
     await stderr.write(

@@ -200,7 +200,7 @@ function tokenIn(file: string): string | undefined {
   }
 }
 
-/** A link could lead to a file of somebody else. */
+/** A link could lead to a file of another user. */
 function open(file: string): number | undefined {
   try {
     return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));

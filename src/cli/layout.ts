@@ -27,7 +27,7 @@ const commandOrWord = /(?<=(?:: |[Rr]un |`))claudikins (?:[^.`\n]|\.(?! |$))+\.?
 
 /**
  * Wraps each line of a text for people between its words, so that no name in it is cut. Commands stay in one piece, and lines that begin
- * with a space, such as those of code, stay as they are.
+ * with a space, such as lines of code, stay as they are.
  */
 export function proseLines(text: string, width = Number.POSITIVE_INFINITY): string {
   return text

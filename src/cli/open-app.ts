@@ -34,7 +34,7 @@ export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "tra
   registry?: string | undefined;
   /** The default is `running`. */
   sharing?: Sharing;
-  /** Whether the person may be asked to trust the config. The default is true. */
+  /** Whether the user may be asked to trust the config. The default is true. */
   asks?: boolean;
   /** Whether several agents use the app, each with a session of its own. */
   isForMany?: boolean;
@@ -44,7 +44,7 @@ export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "tra
   whenLeft?: (executions: readonly string[], file: string | undefined) => Promise<unknown>;
 }
 
-/** Opens the app without starting a server. May ask the person to trust the config. */
+/** Opens the app without starting a server. May ask the user to trust the config. */
 export async function openApp(
   io: Io,
   flags: ConfigFlags & DaemonFlags,

@@ -80,7 +80,7 @@ export interface OutcomeForm {
   /** A path relative to the working directory. */
   output: string | undefined;
   folders: OutputFolders;
-  /** The file of the program, as the person named it. */
+  /** The file of the program, as the user named it. */
   file?: string | undefined;
 }
 

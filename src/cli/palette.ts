@@ -1,5 +1,5 @@
 /**
- * What the colours mean, for every command: red is broken or failed, yellow needs somebody's attention, green is well, cyan says what to do
+ * What the colours mean, for every command: red is broken or failed, yellow needs the user's attention, green is well, cyan says what to do
  * next, and dim is beside the point.
  */
 

@@ -1,4 +1,4 @@
-/** Questions to the person at the terminal. */
+/** Questions to the user at the terminal. */
 import { ClaudikinsError } from "../base/errors.ts";
 import type { Io } from "./io.ts";
 
@@ -34,7 +34,7 @@ export async function askUntil<T>(
   }
 }
 
-/** Returns the typed line. Throws CANCELLED at the end of the input and when the person interrupts. */
+/** Returns the typed line. Throws CANCELLED at the end of the input and when the user interrupts. */
 export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
   const onReady = () => io.stderr.write(question);
   const answer = await io.stdin.line({ signal: io.interrupted, hidden, onReady });

@@ -40,7 +40,7 @@ function mayHint({ path, json }: CommandLine, { stdout, stderr, interrupted }: I
   return name !== undefined && !withoutHint.includes(name);
 }
 
-/** All output passes through `safeOutput` on its way to a terminal. `--verbose` sets a variable. */
+/** All output to a terminal passes through `safeOutput`. `--verbose` sets a variable. */
 function ioFor({ verbose }: CommandLine, io: Io): Io {
   const env = verbose ? { ...io.env, CLAUDIKINS_LOG: "debug" } : io.env;
   const safe = (output: Output) => safeOutput(output, hasStyles(output, env));

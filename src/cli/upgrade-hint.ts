@@ -35,7 +35,7 @@ async function isWanted(env: Io["env"]): Promise<boolean> {
   return (await parsedConfig(readConfigFile(file), file)).upgradeHint;
 }
 
-/** The check writes its result to the data folder. Nobody waits for it, and it ends by itself. */
+/** The check writes its result to the data folder. No command waits for it, and it ends by itself. */
 function startCheck(env: Io["env"]): void {
   const child = spawn(process.execPath, ["upgrade", "--check", "--json"], {
     cwd: "/",

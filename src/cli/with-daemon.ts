@@ -10,7 +10,7 @@ import { childEnvironment } from "../servers/child-environment.ts";
 import { askingForTrust, type ConfigFlags, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 
-/** The daemon of the config, and what it needs to know of a caller. May ask the person to trust the config. */
+/** The daemon of the config, and what it needs to know of a caller. May ask the user to trust the config. */
 export async function daemonOf(flags: ConfigFlags, io: Io) {
   const { cwd, env } = io;
   const choice = { flag: flags.config, trust: flags.trust, cwd, env };

@@ -1,6 +1,6 @@
 /**
  * Finds the config file. The order is: `--config`, CLAUDIKINS_CONFIG, the nearest file in this folder or above, the user's config.
- * A file that was found by its location may come from somebody else. It is used only if the user owns it, and if claudikins and
+ * A file that was found by its location may come from another user. It is used only if the user owns it, and if claudikins and
  * sandboxed code do not write to its folder.
  */
 import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";

@@ -2,7 +2,7 @@
  * The environment of the process. It is read only in this file, so that tests can pass another one.
  *
  * The environment belongs to the user and is trusted. Files of the working directory are not trusted: they may come from another
- * person's repository, or from code in the sandbox. The decision for each way in which they could have an effect:
+ * person's repository, or from code in the sandbox. The decision for each effect that they could have:
  *
  * - `bunfig.toml`, `.env*`, `tsconfig.json`, `package.json`: the executable is built so that Bun reads none of them
  *   (scripts/build.ts). Generated programs start Bun without `bunfig.toml` and `.env*` (registry/emit.ts). The bridge takes

@@ -72,7 +72,7 @@ export interface Config extends Settings {
 
 export interface Extended {
   file: string;
-  /** The registry of the user's own servers. That of the project may be committed. */
+  /** The registry of the user's own servers. A project has its own, which may be committed. */
   registry: string;
   /** The user's servers that are not used here, because the project has servers with their names. */
   replaced: string[];
@@ -178,7 +178,7 @@ function expandedServer(
 }
 
 /**
- * Adds the servers of the user's own config to those of a project. A server of the project takes the place of the user's server with its
+ * Adds the servers of the user's own config to a project's. A server of the project takes the place of the user's server with its
  * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off.
  */
 function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {

@@ -102,7 +102,7 @@ export const stdioSchema = z.object({
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
   /**
-   * Variables of the environment that the program gets beside those that say where things are: names, in which `*` matches any text. Or
+   * Variables of the environment that the program gets besides `PATH`, `HOME` and their like: names, in which `*` matches any text. Or
    * `minimal`: only the user, folders, languages, proxies and certificates.
    */
   inherit: z
@@ -191,7 +191,7 @@ const executionsSchema = z.object({
    * depends on the agent.
    */
   answerAfterMs: z.union([z.literal(false), z.int().min(100).max(maxTimeoutMs)]).optional(),
-  /** Days that outcomes, and programs that nobody continues, are kept. */
+  /** Days that outcomes and abandoned programs are kept. */
   keepDays: z.int().min(1).max(365).default(defaultExecutions.keepDays),
   /** Size of a program that is saved. A larger one ends with its process. */
   maxMb: megabytes.default(defaultExecutions.maxMb),
@@ -199,11 +199,11 @@ const executionsSchema = z.object({
   totalMb: z.int().min(16).max(65_536).default(defaultExecutions.totalMb),
 });
 
-/** Calls that need a person's consent while nobody answers. */
+/** Calls that need the user's consent while the user is away. */
 const approvalsSchema = z.object({
-  /** Whether a program waits until a person decides, wherever that is. Otherwise, the call fails if nobody can be asked. */
+  /** Whether a program waits for a decision, wherever it is made. Otherwise, the call fails if the user cannot be asked. */
   wait: z.boolean().default(defaultApprovals.wait),
-  /** Time after which the call fails if nobody has decided. */
+  /** Time after which the call fails without a decision. */
   expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
 });
 

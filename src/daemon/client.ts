@@ -35,7 +35,7 @@ export class DaemonClient {
 
   /**
    * The answer to a request; starts a daemon if none is running. Throws the daemon's errors, SERVER_UNAVAILABLE if it ended
-   * during the request, FILE_NOT_WRITABLE if the socket belongs to somebody else, and CANCELLED.
+   * during the request, FILE_NOT_WRITABLE if the socket belongs to another user, and CANCELLED.
    */
   async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     const text = JSON.stringify(body);
@@ -63,7 +63,7 @@ export class DaemonClient {
     }
   }
 
-  /** Throws FILE_NOT_WRITABLE if the socket, or its folder, belongs to somebody else. */
+  /** Throws FILE_NOT_WRITABLE if the socket, or its folder, belongs to another user. */
   refuseForeign(): void {
     refuseForeign(this.place.socket);
     refuseForeign(dirname(this.place.socket));
@@ -95,7 +95,7 @@ export class DaemonClient {
     }
   }
 
-  /** A call may take long, but a daemon that answers nobody hangs, or was stopped. */
+  /** A call may take long, but a daemon that answers no request at all hangs, or was stopped. */
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;

@@ -51,7 +51,7 @@ interface DaemonOptions {
   madeOf: string[];
   interrupted: AbortSignal;
   log: Log;
-  /** Opens the page of `claudikins ui`. Called when somebody wants to see the page. */
+  /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
   onListening?: () => void;
@@ -318,7 +318,7 @@ class Daemon {
     return answerOf({ id: execution.id });
   }
 
-  /** Continues the executions that no process runs: these, and all that somebody wants. */
+  /** Continues the executions that no process runs: these, and all whose ids callers have. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
       await (await this.#app.executions()).adopt(this.#app, (cwd) => this.#appFor(cwd, shellSession), asked);

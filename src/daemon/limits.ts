@@ -54,7 +54,7 @@ export const minIdleMs = 300_000;
 /** How often the files and the idle time are checked. */
 export const daemonLookMs = 3_000;
 
-/** Time after the socket's removal in which late callers are still told to ask another daemon. */
+/** Time after the socket's removal in which late callers are still sent to another daemon. */
 export const lastMomentMs = 250;
 
 /** Time for the last answers when the daemon ends. */

@@ -23,7 +23,7 @@ const caller = {
   cwd: text.min(1).optional(),
   /** The caller's session. Servers that are not shared are started once for each session. */
   session: text.optional().transform((session) => session || shellSession),
-  /** The caller's environment, for servers that start now. Default: that of the last caller, or else of the daemon. */
+  /** The caller's environment, for servers that start now. Default: the last caller's, or else the daemon's. */
   env: z.custom<Record<string, string>>(isObject).optional(),
 };
 

@@ -26,7 +26,7 @@ export interface SilentDaemon {
   holder: Holder | undefined;
 }
 
-/** All daemons of this user: those that answer, and those that do not. */
+/** All daemons of this user. `silent` are the daemons that do not answer. */
 export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; silent: SilentDaemon[] }> {
   const found = await Promise.all(
     allPlaces(env).map(async (place) => {
@@ -54,7 +54,7 @@ export async function askToStop(socket: string, now: boolean): Promise<number | 
   return answer?.calls;
 }
 
-/** Lets a daemon continue executions. Returns those of them that it runs now. */
+/** Lets a daemon continue executions. Returns the executions that it runs now. */
 export async function adoptAt(socket: string, executions: readonly string[]): Promise<readonly string[]> {
   const answer = (await ask(socket, "POST /adopt", { executions }, adoptMs)) as { executions?: string[] } | undefined;
   return answer?.executions ?? [];
@@ -85,7 +85,7 @@ function isThere(pid: number): boolean {
   return process.platform !== "linux" || !isZombie(pid);
 }
 
-/** Zombie processes count as ended: in a container, nobody may reap a process whose parent is gone. */
+/** Zombie processes count as ended: in a container, a process whose parent is gone may never be reaped. */
 function isZombie(pid: number): boolean {
   const stat = readIfThere(`/proc/${pid}/stat`) ?? "";
   return stat.slice(stat.lastIndexOf(")")).startsWith(") Z");

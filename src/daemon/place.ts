@@ -113,7 +113,7 @@ export function makePrivate(folder: string): void {
   if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** Throws FILE_NOT_WRITABLE if the path belongs to somebody else. */
+/** Throws FILE_NOT_WRITABLE if the path belongs to another user. */
 export function refuseForeign(path: string): void {
   const found = isWindows ? undefined : foundAt(path);
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);

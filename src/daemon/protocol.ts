@@ -13,8 +13,8 @@
  *   texts, one per line. The first is `{"open": OpenRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
  *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
- * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all that somebody wants. It returns
- *   those of the ids that run here now: `{"executions"}`.
+ * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all whose ids callers have. It returns
+ *   the ids that run here now: `{"executions"}`.
  * - `POST /ui` with `{"file"?: true}` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token", "file"?}`. The
  *   token works once. The file leads a browser to the page, and exists until the token was used or is no longer valid.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends

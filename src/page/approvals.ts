@@ -36,7 +36,7 @@ export class PageApprovals {
     this.#continued = continued;
   }
 
-  /** The open ones, and those that were decided lately. */
+  /** The open ones, and the ones that were decided lately. */
   list(): Promise<Listed> {
     const now = this.#approvals.now();
     return this.#listed.get(databaseStamp(this.#file, now), () => this.#list(now));
@@ -66,7 +66,7 @@ export class PageApprovals {
     return { ...found, args };
   }
 
-  /** Decides an open approval. Throws if somebody else has decided it, or if its time is over. */
+  /** Decides an open approval. Throws if it was decided already, or if its time is over. */
   async decide(id: string, decision: Decision): Promise<Decided> {
     const [decided] = await this.#approvals.decide(id, storedDecision(decision));
     if (decided) {

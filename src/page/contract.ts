@@ -13,7 +13,7 @@ export interface State {
   approvals: Approval[];
   /** Approvals that were decided lately, newest first. */
   decided: Approval[];
-  /** Newest first; those that run or wait come before those that ended. */
+  /** Executions that run or wait come before ended ones; each group has the newest first. */
   executions: Execution[];
   servers: Server[];
   savings: Savings;

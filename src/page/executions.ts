@@ -1,4 +1,4 @@
-/** The executions of one config as the page lists them: those that are stored, and those that were recorded. */
+/** The executions of one config as the page lists them: stored and recorded ones. */
 
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
@@ -25,7 +25,7 @@ export class ExecutionsReader {
     this.#app = app;
   }
 
-  /** Those that run or wait first, then the newest. `asking` has the open approvals of all executions. */
+  /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
   async read(asking: readonly { id: string; execution: string }[]): Promise<Execution[]> {
     const stamp = databaseStamp(this.#app.store.file, performance.now());
     const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());

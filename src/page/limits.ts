@@ -22,7 +22,7 @@ export const hiddenLookMs = 30_000;
 /** Delay before a page connects again. */
 export const reconnectMs = 1_000;
 
-/** Requests in a row that nobody answers until the daemon counts as ended. */
+/** Requests in a row without an answer, after which the daemon counts as ended. */
 export const maxUnansweredRequests = 4;
 
 /** How often the ages on the page are drawn again. */

@@ -63,7 +63,7 @@ export class Live {
     }
   }
 
-  /** Ends all streams. The pages are told that this was the last event. */
+  /** Ends all streams. The pages learn that this was the last event. */
   close(): void {
     this.#stopLooking();
     for (const reader of this.#readers) {

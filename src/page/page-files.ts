@@ -31,7 +31,7 @@ interface PageFile {
   text: string;
 }
 
-/** By the path below that of the page. */
+/** By the path below the page's own. */
 export const pageFiles: ReadonlyMap<string, PageFile> = new Map([
   ["", { type: "text/html; charset=utf-8", text: document }],
   ["page.js", { type: "text/javascript; charset=utf-8", text: script }],
@@ -55,7 +55,7 @@ const policy = [
 /** The page of an execution brings its own policy. Without an origin, its script can do nothing here. */
 export const tracePolicy = "sandbox allow-scripts; frame-ancestors 'none'";
 
-/** Of every answer. Nothing is cached, embedded, or told to other pages. */
+/** Of every answer: it is not cached or embedded, and its address does not reach other sites. */
 export const headers = {
   "content-security-policy": policy,
   "x-frame-options": "DENY",

@@ -139,7 +139,7 @@ export class PageServer {
     if (route === "GET api/state") return this.#state(request);
     const answer = await this.#options.api.answer(route, request, searchParams);
     if (request.method !== "GET") {
-      // A reading that has begun may show the state before the change, so the next request reads again. Other pages are told at once.
+      // A reading that has begun may show the state before the change, so the next request reads again. Other pages read again at once.
       this.#reading = undefined;
       void this.#live.look();
     }

@@ -41,7 +41,7 @@ export class PageSessions {
     return token;
   }
 
-  /** A token that comes a second time was seen by somebody else, so the session of its first use ends too. */
+  /** A token that comes a second time was seen by another program, so the session of its first use ends too. */
   exchange(token: string): Exchanged {
     this.#forgetOld();
     const found = this.#tokens.get(digest(token));

@@ -1,4 +1,4 @@
-/** Sign-ins that were started on the page. The person goes to the authorization page in the same browser. */
+/** Sign-ins that were started on the page. The user goes to the authorization page in the same browser. */
 
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
@@ -30,7 +30,7 @@ export class PageSignIns {
   }
 
   /**
-   * Starts a sign-in unless one is running. Resolves when the person can go to the authorization page, or when none is needed. Throws
+   * Starts a sign-in unless one is running. Resolves when the user can go to the authorization page, or when none is needed. Throws
    * what `serverToSignInTo` and `login` throw.
    */
   async start(name: string, app: App, credentials: CredentialStore): Promise<void> {
@@ -63,7 +63,7 @@ export class PageSignIns {
     if (failure) throw failure;
   }
 
-  /** Continues with the address that the browser shows after the sign-in. Throws if it is not that of the sign-in. */
+  /** Continues with the address that the browser shows after the sign-in. Throws if it belongs to another sign-in. */
   paste(name: string, address: string): void {
     const { way } = this.#running.get(name) ?? {};
     if (!way) throw new RefusedRequest(409, "No sign-in to this server is running", "Start the sign-in again.");

@@ -1,5 +1,5 @@
 /**
- * Gets the user's verdict about a call: its question becomes an entry of an approval queue, and stays there until somebody decides. The
+ * Gets the user's verdict about a call: its question becomes an entry of an approval queue, and stays there until it is decided. The
  * agent or the terminal of this process is asked meanwhile; the page and `claudikins approvals` decide stored entries.
  */
 import { waitText } from "../base/duration.ts";

@@ -1,4 +1,4 @@
-/** The servers as a program sees them: namespaces of functions, and one way to call any of them. */
+/** The servers as a program sees them: namespaces of functions, and one function that makes every call. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
@@ -20,7 +20,7 @@ export interface BindingOptions {
   signal?: AbortSignal | undefined;
   /** The signal of the agent's request that runs the program. */
   origin?: AbortSignal | undefined;
-  /** Gets what happens to the calls on their way to the servers. */
+  /** Gets what happens to the calls. */
   listener?: ToolCallListener | undefined;
   /** Whether servers are asked to report their progress. */
   wantsProgress?: boolean | undefined;

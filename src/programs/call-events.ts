@@ -1,4 +1,4 @@
-/** What happens to calls of tools, in programs and outside of them. `call-observers.ts` names everybody who is told. */
+/** What happens to calls of tools, in programs and outside of them. `call-observers.ts` lists their observers. */
 import type { Progress } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../base/json-object.ts";
 import type { CallEvent, CallListener } from "../sandbox/call-events.ts";

@@ -1,6 +1,6 @@
 /**
  * One call of a tool, whoever makes it: find the tool, check the arguments, ask the policy, send the call, read the result, give the value.
- * `call-observers.ts` names everybody who is told of these steps.
+ * `call-observers.ts` lists the observers of these steps.
  */
 
 import { ClaudikinsError } from "../base/errors.ts";

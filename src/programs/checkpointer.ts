@@ -22,7 +22,7 @@ export interface StoreAccess {
   writer: StoreWriter;
   /** The name of this process, see store/owner.ts. */
   owner: string;
-  /** Keeps this build for programs that it has saved, and that somebody may ask for. */
+  /** Keeps this build for programs that it has saved, and that a caller may ask for. */
   keepBuild?: () => void;
 }
 
@@ -313,7 +313,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     return writer.do("answered", id, { ...answer, roomBytes });
   }
 
-  /** Notes that somebody has the id of the execution, and may ask for its outcome. */
+  /** Notes that a caller has the id of the execution, and may ask for its outcome. */
   want(): void {
     if (this.#isWanted) return;
     this.#isWanted = true;
@@ -333,7 +333,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#isWanted;
   }
 
-  /** Stores the outcome if somebody may ask for it later. Otherwise the execution is removed. */
+  /** Stores the outcome if a caller may ask for it later. Otherwise the execution is removed. */
   async ended(outcome: Outcome): Promise<void> {
     if (this.#isOver) return;
     const isWanted = this.#isWanted;

@@ -121,7 +121,7 @@ async function optionsOf(
   };
 }
 
-/** The limits of a program: those of the request, else those of the config. */
+/** The limits of a program: the request's, else the config's. */
 export function limitsOf({ limits }: Pick<ExecuteRequest, "limits">, { config }: Parts): SandboxLimits {
   return limitsFrom(withChosen(config.limits, limits));
 }

@@ -162,13 +162,13 @@ export class Executions implements AsyncDisposable {
     return this.#running.size;
   }
 
-  /** Whether a call of an execution is under way. */
+  /** Whether a call of an execution is running. */
   get isCalling(): boolean {
     return [...this.#running.values()].some(({ isCalling }) => isCalling);
   }
 
   /**
-   * Continues the executions of this config that no process runs, if somebody wants them or they are in `asked`. `partsAt` has the parts
+   * Continues the executions of this config that no process runs, if a caller has their ids or they are in `asked`. `partsAt` has the parts
    * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
    */
   async adopt(
@@ -315,7 +315,7 @@ export class Executions implements AsyncDisposable {
   }
 }
 
-/** The calls that a stored program waits for, and those that were sent, with whether they may be sent again. */
+/** The calls that a stored program waits for, and the calls that were sent, with whether they may be sent again. */
 async function openCalls(
   id: string,
   { writer }: StoreAccess,
@@ -332,7 +332,7 @@ async function openCalls(
   return { open, sent };
 }
 
-/** Calls that cannot have left are made, and so are those that may be repeated. Nobody knows what became of the others. */
+/** The answer of a call that may have been sent, and that may not be repeated. Its effect is unknown. */
 function unknownAnswer(made: CallMessage): SettleMessage {
   const error = {
     name: "ToolError",

@@ -1,5 +1,5 @@
 /**
- * The limits of programs: what is recorded and counted of them, and how long somebody waits. Limits of one program that a config sets are
+ * The limits of programs: what is recorded and counted of them, and how long callers wait. Limits of one program that a config sets are
  * in config/defaults.ts.
  */
 
@@ -10,7 +10,7 @@ import { dayMs, kilobyte, megabyte } from "../base/units.ts";
 /** Characters of a program. Longer programs are refused. */
 export const maxSourceChars = 500_000;
 
-/** Time for calls that are under way to be answered when the process ends. Agents wait about two seconds for the end. */
+/** Time for running calls to be answered when the process ends. Agents wait about two seconds for the end. */
 export const lastAnswersMs = 1_000;
 
 /** Time for a program that waits to be saved. */
@@ -40,7 +40,7 @@ export const maxOpenSubscriptions = 100;
 /** Changed resources that wait to be asked for. Several changes of one resource count once. */
 export const maxChangedResources = 1_000;
 
-// What programs and people are told
+// What programs and people read
 
 /** Tools with a smaller share of the best score are not suggested: they have little more than one word in common. */
 export const minSuggestionShare = 0.4;
@@ -120,7 +120,7 @@ export const maxUnsummedWrites = 200;
 /** What is kept of recorded executions. */
 export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
 
-/** Days that are shown if nobody asks for others, including today: on the page and in the terminal. */
+/** Days that the page and the terminal show by default, including today. */
 export const defaultDays = 30;
 
 /** After this time, a use of a tool counts half. */

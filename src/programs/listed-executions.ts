@@ -1,4 +1,4 @@
-/** Executions as lists show them: those in the store and those that were recorded, each of them once and with one state. */
+/** Executions as lists show them: stored and recorded ones, each once and with one state. */
 import type { BriefExecution } from "../store/executions.ts";
 import { type ExecutionState, stateOf, stateOfRecord } from "./execution-state.ts";
 import type { Executions } from "./executions.ts";

@@ -5,7 +5,7 @@ import type { OutcomeError, Receipt } from "../sandbox/contract.ts";
 import { notableChars } from "./limits.ts";
 
 /**
- * Characters that a program kept out of the context: those of the results that it received, without those that it returned. A part
+ * Characters that a program kept out of the context: the results that it received, less what it returned. A part
  * that our own limits cut from an answer counts as returned.
  */
 export function keptOut({ charsIn, charsOut }: Pick<Receipt, "charsIn" | "charsOut">): number {

@@ -119,7 +119,7 @@ export interface Timeline extends TimelineHead {
   noted: Noted[];
 }
 
-/** Calls by their places. With `isWhole`, what was told before does not count. */
+/** Calls by their places. With `isWhole`, they replace all earlier changes. */
 export interface CallChanges {
   isWhole: boolean;
   calls: [place: number, noted: Noted][];
@@ -141,7 +141,7 @@ export class TraceRecording {
   readonly #open = new Map<number, { noted: Noted; place: number; all: readonly Noted[] }>();
   /** The places of calls that were noted or have ended since `changes` was last called. */
   readonly #changed = new Set<number>();
-  /** Whether the places differ from those that `changes` has told, perhaps in another process. */
+  /** Whether the places differ from what `changes` returned, perhaps in another process. */
   #isRenumbered = true;
   #made: number;
 

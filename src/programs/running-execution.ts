@@ -1,4 +1,4 @@
-/** An execution of this process, and how somebody follows one. */
+/** An execution of this process, and how a caller follows one. */
 
 import { atMost } from "../base/time-limit.ts";
 import { continuesElsewhere } from "../policy/approval-queue.ts";
@@ -21,7 +21,7 @@ export type Progress =
   | { state: "lost"; why: string }
   | { state: "ended"; ok: boolean; reason?: FailureReason | undefined };
 
-/** An execution that somebody follows. */
+/** An execution that a caller follows. */
 export interface FollowedExecution {
   readonly id: string;
   /** In milliseconds since 1970. */
@@ -29,9 +29,9 @@ export interface FollowedExecution {
   /** Rejects with EXECUTION_LOST or EXECUTION_NOT_FOUND. */
   readonly outcome: Promise<Outcome>;
   progress(): Promise<Progress>;
-  /** Keeps the execution, and later its outcome, because its id is told to somebody. Resolves when it is stored, if that is soon. */
+  /** Keeps the execution, and later its outcome, because a caller gets its id. Resolves when it is stored, if that is soon. */
   handOut(): Promise<void>;
-  /** Whether somebody has its id. */
+  /** Whether a caller has its id. */
   readonly isHandedOut: boolean;
   cancel(): void;
 }
@@ -73,7 +73,7 @@ export class RunningExecution implements FollowedExecution {
     return { state: "running", calls: running?.openCalls.map(toolId) ?? [] };
   }
 
-  /** Whether a call is under way. */
+  /** Whether a call is running. */
   get isCalling(): boolean {
     return this.#checkpointer.isCalling;
   }

@@ -41,7 +41,7 @@ function isServerFunction(group: string, name: string): boolean {
   return Object.hasOwn(functions, `${group}.${name}`);
 }
 
-/** Whether the name is one of those that calls beside tools can have: of a function for programs, or of a request in direct mode. */
+/** Whether a call that is not of a tool can have this name: of a function for programs, or of a request in direct mode. */
 export function isKnownFunction(group: string, name: string): boolean {
   return isServerFunction(group, name) || (group === "skills" && name === "get");
 }

@@ -1,4 +1,4 @@
-/** The executions in the store, as this process sees them: those of its config, who runs them, and which build has saved them. */
+/** The executions in the store, as this process sees them: the executions of its config, who runs them, and which build has saved them. */
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
@@ -26,7 +26,7 @@ export interface ExecutionsOptions {
   otherBuilds?: OtherBuilds | undefined;
 }
 
-/** Executables with other formats of saved programs, which continue the programs that they have saved. `mark` is that of a program. */
+/** Executables with other formats of saved programs. Each continues the programs that it has saved, which have its `mark`. */
 export interface OtherBuilds {
   has(mark: string): boolean;
   /** Starts a process of that build, which continues the execution. False if it does not. Throws what starting throws. */
@@ -131,7 +131,7 @@ export class StoredExecutions {
     return { row, calls };
   }
 
-  /** An agent is told the same of every execution that it may not ask for. Throws EXECUTION_NOT_FOUND. */
+  /** An execution of another agent counts as not found. Throws EXECUTION_NOT_FOUND. */
   rowOf(id: string, store: ExecutionStore, asker?: Asker): StoredExecution {
     const row = store.get(id);
     const isOurs = row?.config === this.#options.config;
@@ -171,7 +171,7 @@ export class StoredExecutions {
     this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
     this.#stopListening ??= file.onChange(() => this.#look(store, owner.name));
     const end = async () => {
-      // The lock is held until everything is written: nobody may take an execution over before.
+      // The lock is kept until everything is written: no other process may take an execution over before.
       await writer.close();
       owner[Symbol.dispose]();
     };
@@ -179,7 +179,7 @@ export class StoredExecutions {
     return { store, writer, owner: owner.name, keepBuild, end };
   }
 
-  /** Removes what nobody asks for any more, and pages that no execution has. */
+  /** Removes executions that are older than `before` and do not run, and pages that no execution has. */
   async #tidy(store: ExecutionStore, writer: StoreWriter, before: number): Promise<void> {
     try {
       for (const row of store.old(before)) if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});

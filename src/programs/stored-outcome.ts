@@ -1,4 +1,4 @@
-/** The stored form of an outcome. A large value stays text: it is parsed when somebody reads it. */
+/** The stored form of an outcome. A large value stays text: it is parsed when it is read. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { largeSuccess } from "../sandbox/outcome-recorder.ts";

@@ -1,4 +1,4 @@
-/** What happens to calls, as one stream of events. The receipt of a program is made from it, and so is whatever else looks at calls. */
+/** What happens to calls, as one stream of events. The receipt of a program is made from it, and by everything else that looks at calls. */
 import { type Clock, HeldTime } from "../base/time-limit.ts";
 import type { BindingValue, CallRequest } from "./contract.ts";
 import type { ErrorShape, SettleMessage } from "./messages.ts";
@@ -18,7 +18,7 @@ export type CallEvent<Value = BindingValue> =
   | ({ type: "called" } & Told)
   | ({ type: "returned"; value: Value } & Ended)
   | ({ type: "failed"; error: ErrorShape } & Ended)
-  /** The execution ended first. `reason` is that of its signal. */
+  /** The execution ended first, for the `reason` of its signal. */
   | ({ type: "cancelled"; reason: unknown } & Ended)
   /** The call was answered before the execution was continued in this process. */
   | ({ type: "restored"; answer: SettleMessage } & Told);

@@ -13,7 +13,7 @@ import type { CallMessage, ErrorShape } from "./messages.ts";
 
 const atStart = () => ({
   waiting: [] as CallMessage[],
-  /** Bytes of the arguments of open calls, which are held outside the program's memory. */
+  /** Bytes of the arguments of open calls, which are kept outside the program's memory. */
   bytes: new Map<number, number>(),
   openBytes: 0,
   made: 0,

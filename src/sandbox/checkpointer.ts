@@ -44,8 +44,8 @@ export interface Checkpointer {
   turn(memoryBytes: number): Promise<CopyTurn>;
   /**
    * Saves the execution in the place of what was saved before, and the calls that it waits for. New calls are made when this has
-   * resolved. Undefined if it cannot be saved: what was saved before must not be used. The data changes later, except that of the image,
-   * which is moved away: copy it at once. Resolves with whether the execution is saved.
+   * resolved. Undefined if it cannot be saved: what was saved before must not be used. Copy the data at once, because it changes later;
+   * only the image is moved away. Resolves with whether the execution is saved.
    */
   save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean>;
   /** Reads the image that was saved last. */

@@ -427,7 +427,7 @@ export class Execution implements HostCalls {
   }
 }
 
-/** The line of the executed code in a stack: that of the innermost frame. Transpiling keeps lines. */
+/** The line of the executed code in the innermost frame of a stack. Transpiling keeps lines. */
 function lineIn(stack: string): number | undefined {
   const line = frameOfCode.exec(stack)?.[1];
   return line === undefined ? undefined : Number(line);

@@ -14,7 +14,7 @@ export interface Manifest {
   seed: bigint;
   /** Memory pages by their address; the parts of the host's state below zero. */
   pages: Float64Array;
-  /** The version in which each page was made; 0 for a page that equals that of a fresh engine and has no bytes. */
+  /** The version in which each page was made; 0 for a page that equals a fresh engine's and has no bytes. */
   versions: Float64Array;
   /** Compressed bytes. */
   sizes: Float64Array;
@@ -88,7 +88,7 @@ export class NextImage {
     this.#seed = seed;
   }
 
-  /** Adds a page. `encode` gives its stored form if it has changed: undefined if it equals that of a fresh engine. */
+  /** Adds a page. `encode` gives its stored form if it has changed: undefined if it equals a fresh engine's. */
   add(page: number, content: Uint8Array, encode: () => Uint8Array | undefined): void {
     const hash = Bun.hash.xxHash64(content, this.#seed);
     const known = this.#before.get(page);

@@ -1,4 +1,4 @@
-/** Errors for limits: those that a program can handle, and those that end it. */
+/** Errors for limits. Some can be handled by the program, and others end it. */
 import { durationText } from "../base/duration.ts";
 import { megabyte } from "../base/units.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";

@@ -153,7 +153,7 @@ export const contextEndingMs = 50;
 /** Host calls between two garbage collections. */
 export const callsPerCollection = 50_000;
 
-/** Memory is compared with that of a fresh engine in blocks of this size. */
+/** Memory is compared with a fresh engine's in blocks of this size. */
 export const comparedBlockBytes = 256;
 
 /** A larger part of the host's state is split in an image. */
@@ -187,7 +187,7 @@ export const maxPathChars = 4_096;
 /** Bytes of one name in a path. */
 export const maxNameBytes = 255;
 
-/** Depth of folders, because each folder on the way is opened. */
+/** Depth of folders, because each folder of a path is opened. */
 export const maxFolderDepth = 64;
 
 /**

@@ -1,4 +1,4 @@
-/** Log lines, and their way to the main thread. */
+/** Collects log lines, and sends them to the main thread. */
 import { withoutBase64 } from "../base/media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
 import { adviceLogLines, logGroupAgeMs, logGroupBytes, logHeadShare, logLineBytes } from "./limits.ts";

@@ -3,7 +3,7 @@ import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { maxProgramsWithoutPlace } from "./limits.ts";
 
-/** The place of one program. It is held while the program waits for a person. */
+/** The place of one program. The program keeps it while it waits for a person. */
 export interface ProgramPlace extends Clock {
   /** Parks the program after a while, if it still waits. */
   parkLater(): void;

@@ -1,4 +1,4 @@
-/** The calls of one program: makes them, and keeps those that it waits for together with a copy of the program. */
+/** The calls of one program: makes them, and keeps the open ones together with a copy of the program. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";

@@ -1,4 +1,4 @@
-/** The timers of a program. They can be saved with it, and may be longer than those of the host. */
+/** The timers of a program. They can be saved with it, and may be longer than the host's. */
 import { maxTimerMs } from "../base/time-limit.ts";
 
 export class ProgramTimers {

@@ -26,7 +26,7 @@ export class ProgramWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
-  /** Messages for the program while it is in no worker, or on its way. */
+  /** Messages for the program, until a worker has it. */
   #held: ToWorker[] | undefined = [];
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
@@ -70,7 +70,7 @@ export class ProgramWorker {
     if (this.#parked) void this.#resume(this.#parked);
   }
 
-  /** Whether the program is in a worker that can be told something. */
+  /** Whether the program is in a worker that takes messages. */
   get isHere(): boolean {
     return this.#held === undefined && this.#worker !== undefined;
   }
@@ -110,7 +110,7 @@ export class ProgramWorker {
     this.#hasEnded = true;
     this.#parked = undefined;
     clearTimeout(this.#timer);
-    // A worker that is on its way to the program may do anything.
+    // A worker that has not started the program yet may be in any state.
     this.#leave(reusable && this.#held === undefined);
   }
 

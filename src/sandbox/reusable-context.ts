@@ -88,7 +88,7 @@ export class ReusableContext implements Disposable {
     this.#runtime.setMaxStackSize(Math.min(stackBytes, 262_144));
   }
 
-  /** Ends the execution: its code is stopped, and reaches nobody until then. */
+  /** Ends the execution. Its code is stopped soon, and cannot call the host from now on. */
   leave(): void {
     this.#host = undefined;
     this.#leftAt = performance.now();
@@ -159,7 +159,7 @@ export class ReusableContext implements Disposable {
     return performance.now() + this.#nowOffset;
   }
 
-  /** Frees everything. The engine aborts here if a handle is still held. */
+  /** Frees everything. The engine aborts here if a handle was not freed. */
   [Symbol.dispose](): void {
     this.#leftAt = undefined;
     for (const method of this.#methods.values()) method.dispose();

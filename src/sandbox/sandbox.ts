@@ -69,7 +69,7 @@ export class Sandbox implements Disposable {
     return this.#running.values().reduce((sum, { isParked }) => sum + Number(isParked), 0);
   }
 
-  /** Memory of those that are in no store, compressed. */
+  /** Compressed memory of the parked programs that are in no store. */
   get parkedBytes(): number {
     return this.#running.values().reduce((sum, { parkedBytes }) => sum + parkedBytes, 0);
   }

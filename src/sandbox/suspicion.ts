@@ -21,7 +21,7 @@ export interface Output {
 
 /** What the guest noticed, see guest/oddities.ts. */
 export interface Notes {
-  /** Something that nobody awaited still ran when the program had its value. */
+  /** A promise that was not awaited still ran when the program had its value. */
   late: boolean;
   /** Properties that were read from promises of tools. */
   unawaited: { tool: string; key: string }[];

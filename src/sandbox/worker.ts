@@ -20,7 +20,7 @@ dateMethods["getTimezoneOffset"] = () => 0;
 
 let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
-/** Resolves when the worker has told that it is prepared. A job that begins earlier could keep it from telling for seconds. */
+/** Resolves when the worker has reported that it is prepared. A job that begins earlier could delay the report for seconds. */
 let prepared: Promise<void> | undefined;
 let current: Job | undefined;
 

@@ -59,7 +59,7 @@ export class CodeSession {
     return tools;
   }
 
-  /** The text of each skill by its URI. Those of a workspace are served once its config is trusted. */
+  /** The text of each skill by its URI. A workspace's skills are served once its config is trusted. */
   skills(): ReadonlyMap<string, string> {
     return servedSkills(this.#app.isLocked ? undefined : this.#app.config.folders);
   }

@@ -117,8 +117,8 @@ function within(call: string, result: string | undefined, otherwise = call): str
 }
 
 /**
- * The calls of as many tools as fit, those of the greatest worth first, in the order of the tools. Each has the outline of its result if that
- * is known and read: without it, a model prints the result first.
+ * The calls of as many tools as fit, in the order of the tools. The tools of the greatest worth are kept. Each call has the outline of its
+ * result if that is known and read: without it, a model prints the result first.
  */
 export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
   const shown = new Set<EverydayTool>();

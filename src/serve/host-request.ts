@@ -50,7 +50,7 @@ export interface ReceivedRequest {
   params?: JsonObject | undefined;
 }
 
-/** The parts of a request that are made in the same way in every era. `closing` aborts when claudikins ends. */
+/** The parts of a request that are the same in every era. `closing` aborts when claudikins ends. */
 export function receivedParts(
   { method, params = {} }: ReceivedRequest,
   { mcpReq: { signal, notify, _meta: meta } }: ServerContext,

@@ -1,5 +1,5 @@
 /**
- * The agent of one session of the revisions up to 2025-11-25: its requests as both modes take them, and the way on which servers ask it.
+ * The agent of one session of the revisions up to 2025-11-25: its requests as both modes take them, and how servers ask it.
  * A question goes to the agent on the stream of the request that it belongs to.
  */
 import {

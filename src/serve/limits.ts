@@ -201,7 +201,7 @@ export const maxStdioRequests = 256;
 /** Entries of one page of a list. Many agents never ask for a second page, so a page is as large as a message may be. */
 export const directPageSize = 1_000;
 
-/** URIs in results that are remembered for each server, so that one server cannot displace those of another. */
+/** URIs in results that are remembered for each server, so that one server cannot displace another's. */
 export const maxLinkedUris = 2_000;
 
 /** URIs in lists that are remembered. */

@@ -38,7 +38,7 @@ export class SessionCount {
 
   answered(tool: string, args: Record<string, unknown>, { content, _meta }: CallToolResult): void {
     const { ledger } = this.#app;
-    // Agents show no more, and direct tool results are counted in the same way.
+    // Agents show no more, and direct tool results are counted alike.
     const chars = Math.min(charsOfBlocks(content), maxContextChars);
     if (tool === "search_tools") {
       const query = String(args["query"] ?? "");

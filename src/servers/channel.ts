@@ -1,4 +1,4 @@
-/** A channel is the way to one server: a transport, with what is known about the server's process and how it ended. */
+/** A channel leads to one server: a transport, with what is known about the server's process and how it ended. */
 import type { Transport } from "@modelcontextprotocol/client";
 import type { Log } from "../base/log.ts";
 import type { Environment } from "../config/environment.ts";
@@ -40,7 +40,7 @@ export interface ChannelOptions {
   logs?: LogFiles | undefined;
 }
 
-/** Opens the channel to a server. A shared server needs to know what its client supports, and when nobody waits for it any more. */
+/** Opens the channel to a server. A shared server needs to know what its client supports. `signal` aborts when the caller gives up. */
 export type ChannelOpener = (
   server: ServerConfig,
   options: ChannelOptions & { capabilities: object; signal: AbortSignal },

@@ -66,7 +66,7 @@ const usual = [...minimal, ...places];
 /** Windows ignores the case of names: `Path`. */
 const known = (name: string) => (process.platform === "win32" ? name.toUpperCase() : name);
 
-/** The names of the variables that a server gets from `env`, beside those that it declares. */
+/** The names of the variables that a server gets from `env`, besides the ones that it declares. */
 export function inheritedNames(env: Environment, inherit: Inherit = []): string[] {
   const patterns = inherit === "minimal" ? minimal : [...usual, ...inherit];
   const [exact, wild] = [new Set(patterns), patterns.filter((pattern) => pattern.includes("*"))];

@@ -206,7 +206,7 @@ class Opening {
     options.onClose(ended || "the connection was closed", channel.isWell?.() === true);
   }
 
-  /** Resolves when calls may be sent, with the way to send them. */
+  /** Resolves when calls may be sent, with the function that sends them. */
   async #ready(client: ServerClient): Promise<Send> {
     const { server, options, requests, signal } = this.#given;
     const peer = { server, client, channel: this.#channel, requests, progress: this.#progress, closing: signal };

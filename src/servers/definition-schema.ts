@@ -1,5 +1,5 @@
 /**
- * Schemas of the protocol up to 2025-11-25, where those of the SDK are of a later revision. They look at no values that a
+ * Schemas of the protocol up to 2025-11-25, where the SDK's are of a later revision. They look at no values that a
  * server may nest at will, which would take long.
  */
 import { CreateMessageRequestParamsSchema, CreateMessageRequestSchema, ToolSchema } from "@modelcontextprotocol/core";

@@ -9,7 +9,7 @@ export interface Fault extends Pick<FailureFacts, "missing"> {
   why: string;
   /** What a person must do: sentences, or a command. */
   remedy: string;
-  /** Another attempt fails in the same way until that is done. */
+  /** Another attempt fails again until that is done. */
   lasting: boolean;
   /** It happened at an earlier start, perhaps of another process, and was not tried since. */
   isPast: boolean;

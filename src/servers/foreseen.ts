@@ -20,7 +20,7 @@ export function foreseenFailure(
   server: ServerConfig,
   { env, cwd }: { env: Environment; cwd: string },
 ): Foreseen | undefined {
-  // Windows finds commands in other ways.
+  // Windows finds commands differently.
   if (server.url !== undefined || server.needs.length > 0 || process.platform === "win32") return undefined;
   const { name, command, args } = server;
   const folder = server.cwd ?? cwd;

@@ -138,7 +138,7 @@ export class HttpTransport implements Transport {
   /** After the session has ended, waits to learn which other requests the server has refused as well. */
   async #verdicts(): Promise<void> {
     await atMost(httpVerdictMs, Promise.all([...this.#open.values()].map(({ received }) => received.promise)));
-    // Until the callers have been told.
+    // Until the callers have their results.
     await new Promise((resolve) => setImmediate(resolve));
   }
 

@@ -188,7 +188,7 @@ export const headersFailureMs = 30_000;
 
 // Signing in
 
-/** Time in which a server that has refused the client is not asked again, unless somebody signs in. */
+/** Time in which a server that has refused the client is not asked again, unless the user signs in. */
 export const refusedSignInMs = 30_000;
 
 /** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
@@ -330,7 +330,7 @@ export const maxLogFileBytes = megabyte;
 /** If a log file cannot be renamed, it may grow to this multiple of its size. */
 export const maxLogOvergrowth = 4;
 
-/** Delay before log lines are written, so that those of one moment are written together. */
+/** Delay before log lines are written, so that lines of one moment are written together. */
 export const logWriteAfterMs = 50;
 
 /** Wait for another process that renames or removes log files. */

@@ -1,5 +1,5 @@
 /**
- * Knows which listing of which server is under way, so that callers join it instead of asking the server twice. Of many servers, only a
+ * Knows which listing of which server is running, so that callers join it instead of asking the server twice. Of many servers, only a
  * few are asked concurrently: a thousand servers are never a thousand processes.
  */
 import { availableParallelism } from "node:os";
@@ -91,7 +91,7 @@ export class Listings<Answer> implements Disposable {
   }
 
   /**
-   * Joins the server's listing that is under way, or calls `ask` for one. There is one listing of a server at a time, and at most one
+   * Joins the server's running listing, or calls `ask` for one. There is one listing of a server at a time, and at most one
    * that follows it, so the list that was asked for last is the one that stays. Throws what `ask` throws, and CANCELLED.
    */
   join(server: string, ask: () => Promise<Answer>, options: JoinOptions = {}): Promise<Answer> {

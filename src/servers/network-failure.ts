@@ -17,9 +17,9 @@ export class NetworkFailure extends Error {
   readonly retryAfterMs: number | undefined;
   /** A person must sign in, or correct the config. */
   readonly needsSignIn: boolean = false;
-  /** For a server that requires a sign-in: whether asking it again would fail in the same way. */
+  /** For a server that requires a sign-in: whether asking it again would fail again. */
   readonly stands: (() => boolean) | undefined;
-  /** For such a server: false once somebody has signed in. */
+  /** For such a server: false once the user has signed in. */
   readonly isSignInSame: (() => boolean) | undefined;
 
   /** The message continues "Server x cannot be used: ". */

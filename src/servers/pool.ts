@@ -57,7 +57,7 @@ type ListListener = (server: string, what: Listed) => void;
 export type LogListener = (server: string, message: JsonObject) => void;
 
 export interface PoolOptions extends ConnectionOptions {
-  /** The person at the terminal, who answers what the policy and servers ask. */
+  /** The user at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
   queueFor?: QueueChoice | undefined;
@@ -76,7 +76,7 @@ export class Pool implements AsyncDisposable {
   readonly #connections: ServerConnections;
   readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #listListeners = new Set<ListListener>();
-  /** Connections over which tools were listed, or whose listeners were told that they were not. */
+  /** Connections over which tools were listed, or whose listeners got the failure. */
   readonly #listed = new WeakSet<Connection>();
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logListeners = new Set<LogListener>();
@@ -120,7 +120,7 @@ export class Pool implements AsyncDisposable {
     this.#host = { ...this.#host, ...host };
   }
 
-  /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
+  /** Call this after entries of `servers` were added, changed or removed. Running calls finish on their old connection. */
   replaced(names: readonly string[]): void {
     this.#connections.replaced(names);
     for (const name of names) this.#moveSubscriptions(name);

@@ -14,7 +14,7 @@ import type { Asker } from "../policy/questions.ts";
 export interface QuestionContext {
   /** The name of the server that asks, as in the config. */
   server: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   signal: AbortSignal;
   /** The name that a server of revision 2026-07-28 gives the question, if a host may see it. */
   name?: string | undefined;
@@ -34,7 +34,7 @@ export interface Responder {
   /** The message begins with the server's name. */
   elicit?(params: ElicitRequest["params"], asked: QuestionContext): Promise<ElicitResult>;
   listRoots?(asked: QuestionContext): Promise<ListRootsResult>;
-  /** A URL elicitation is complete. The id is that of the request. */
+  /** The URL elicitation with this id is complete. */
   elicited?(elicitationId: string): void;
 }
 
@@ -89,7 +89,7 @@ const requestedSchema = choiceForm("Allow this call?", {
 });
 
 /**
- * The schema of a form with one choice, whose key is the value of `answer`. `enumNames` is the older of the two ways to label
+ * The schema of a form with one choice, whose key is the value of `answer`. `enumNames` is the older of the two forms that label
  * choices; agents of every revision of MCP know it.
  */
 export function choiceForm(title: string, choices: Record<string, string>) {

@@ -199,8 +199,8 @@ const forms: readonly [RegExp, string][] = [
 ];
 
 /**
- * Masks secrets in messages that are shown: those of the entry, and texts that look like one. Texts are masked before they are cut, because half
- * a secret would not be recognised.
+ * Masks secrets in messages that are shown: the entry's own, and texts that look like one. Texts are masked before they are cut, because
+ * half a secret would not be recognised.
  */
 export function masked<T>(message: T, redact: Redact): T {
   const text = (value: string) => forms.reduce((known, [form, shown]) => known.replace(form, shown), redact(value));

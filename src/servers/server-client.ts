@@ -95,7 +95,7 @@ const emptyResult = {
 };
 
 export class ServerClient extends Client {
-  /** Servers of 2026-07-28 are told with each request which log messages to send. */
+  /** For servers of 2026-07-28, each request says which log messages to send. */
   logLevel: string | undefined;
   /** Input schemas of the tools that want arguments as HTTP headers too, by name. */
   readonly markedTools = new Map<string, JsonObject>();
@@ -177,7 +177,7 @@ export class ServerClient extends Client {
     return await resultOfTask(task, server, signal);
   }
 
-  /** Rejects with ProtocolError if nobody can answer: the connection is as good as before. */
+  /** Rejects with ProtocolError if the question cannot be answered. The connection stays usable. */
   async #answer(question: ClientRequest, asked: Omit<Parameters<Answerer>[1], "id">): Promise<Result> {
     try {
       if (!this.answerer) throw new Error("nobody answers questions");

@@ -38,7 +38,7 @@ interface StoredServer {
 export interface Host {
   /** Answers what servers ask. */
   responder?: Responder | undefined;
-  /** Its extensions of the protocol. Servers are told about them. */
+  /** Its extensions of the protocol, which are announced to servers. */
   extensions?: ClientCapabilities["extensions"];
 }
 
@@ -80,7 +80,7 @@ export class ServerConnections {
     this.replaced([]);
   }
 
-  /** Call this after entries were added, changed or removed. Calls under way finish on their old connection. */
+  /** Call this after entries were added, changed or removed. Running calls finish on their old connection. */
   replaced(names: readonly string[]): void {
     for (const name of names) {
       const life = this.#lives.get(name);

@@ -3,7 +3,7 @@ import { ClaudikinsError, type ErrorCode, type ErrorDetails } from "../base/erro
 
 /** The cause of a failure, as far as it is known. */
 export interface FailureFacts {
-  /** Another attempt fails in the same way until a person has changed something. */
+  /** Another attempt fails again until the user has changed something. */
   lasting?: boolean | undefined;
   /** The path of a file that the server needs, and that does not exist. */
   missing?: string | undefined;
@@ -70,9 +70,9 @@ interface SignedOutDetails extends ServerFailureDetails {
 
 /** A person must sign in before the server can be used. */
 export class SignedOut extends ServerFailure {
-  /** Whether asking the server again would fail in the same way. */
+  /** Whether asking the server again would fail again. */
   readonly stands: () => boolean;
-  /** False once somebody has signed in. */
+  /** False once the user has signed in. */
   readonly isSignInSame: () => boolean;
 
   constructor(message: string, details: SignedOutDetails) {

@@ -62,7 +62,7 @@ interface Open {
 }
 
 export class ServerRequests {
-  /** The capabilities that the server is told. */
+  /** The capabilities that are announced to the server. */
   readonly capabilities: ClientCapabilities;
   readonly #server: string;
   readonly #responder: Responder | undefined;
@@ -326,7 +326,7 @@ function checkedAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): 
   return checked(schema, answer, ErrorCode.InternalError, `the host's ${what} answer is invalid`);
 }
 
-/** Values that the person left out get the form's defaults (SEP-1034). */
+/** Values that the user left out get the form's defaults (SEP-1034). */
 function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: ElicitRequest["params"]): Result {
   if (answer.action !== "accept" || request.mode === "url") return answer;
   const { content = {} } = answer;
@@ -335,6 +335,6 @@ function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: Elici
       ? [[name, property.default] as const]
       : [],
   );
-  // The person's values come first and in their order, as they would without claudikins.
+  // The user's values come first and in their order, as they would without claudikins.
   return { ...answer, content: { ...content, ...Object.fromEntries(defaults) } };
 }

@@ -91,7 +91,7 @@ class Questions {
     this.#onFailure = onFailure;
   }
 
-  /** Begins with new questions, and withdraws those that the server no longer asks. */
+  /** Begins with new questions, and withdraws questions that the server no longer asks. */
   are(asked: JsonObject): void {
     for (const key of this.#open.keys()) if (!Object.hasOwn(asked, key)) this.#end(key);
     for (const [key, question] of Object.entries(asked)) {

@@ -1,4 +1,4 @@
-/** A transport whose messages can be watched, and held back. */
+/** A transport whose messages can be watched, and dropped. */
 import type {
   JSONRPCMessage,
   MessageExtraInfo,
@@ -104,7 +104,7 @@ export class WatchedProcess extends WatchedTransport {
   readonly stderr = undefined;
 }
 
-/** Drops answers that nobody waits for: the SDK would write each of them, however large, into an error message. */
+/** Drops answers that no request waits for: the SDK would write each of them, however large, into an error message. */
 export function withoutLateAnswers(server: string, log: Log): Watcher {
   const awaited = new Set<RequestId>();
   return {

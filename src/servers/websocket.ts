@@ -94,7 +94,7 @@ export class WebSocketTransport implements Transport {
     const bytes = Buffer.from(data as string | Buffer);
     this.#received.add(() => receive(bytes), bytes.length);
     if (this.#received.waitingSize <= maxWaitingSocketBytes) return;
-    // The socket cannot be told to pause.
+    // The socket cannot be paused.
     this.failure ??= broken(`it sent more than ${megabytes(maxWaitingSocketBytes)} of messages at once`);
     this.#socket?.terminate();
   }

@@ -32,7 +32,7 @@ export const maxAskedWords = 4;
 
 // Server registries: what a published server may say
 
-/** Characters of a word or value that goes into a command line, a header or an address. Those of the official registry have at most 80. */
+/** Characters of a word or value that goes into a command line, a header or an address. In the official registry, they have at most 80. */
 export const maxPublishedValueChars = 500;
 
 /** Arguments, headers, variables or choices of one server. */

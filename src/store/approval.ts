@@ -1,7 +1,7 @@
 /** Stored approvals, and the decisions that a person can make about them. */
 
 /**
- * `open` waits for a person. `withdrawn`: nobody needs to decide any more, or what was asked about has changed since. A row leaves
+ * `open` waits for a decision. `withdrawn`: no decision is needed any more, or what was asked about has changed since. A row leaves
  * `open` once, and only an approved one can be withdrawn later.
  */
 type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
@@ -61,7 +61,7 @@ export interface Asking extends Omit<Approval, Derived> {
 }
 
 /**
- * A person's decision. A no counts for the tool until the execution ends, so that nobody is asked again in a loop; `all` extends it
+ * A person's decision. A no counts for the tool until the execution ends, so that a loop cannot ask again and again; `all` extends it
  * to everything that the execution asks.
  */
 export type Decision =

@@ -23,7 +23,7 @@ const limits = {
 export class ApprovalStore {
   readonly #database: Database;
 
-  /** The database is that of `openDatabase`. */
+  /** The database is opened by `openDatabase`. */
   constructor(database: Database) {
     this.#database = database;
   }
@@ -95,7 +95,7 @@ export class ApprovalStore {
     return this.#database.query<object, [Values]>(open).get({ execution }) !== null;
   }
 
-  /** Those of the rows that are open. */
+  /** The ids whose rows are open. */
   openAmong(ids: readonly string[]): Set<string> {
     const open = "SELECT id FROM approvals WHERE state = 'open' AND id IN (SELECT value FROM json_each($ids))";
     const rows = this.#database.query<{ id: string }, [Values]>(open).all({ ids: JSON.stringify(ids) });

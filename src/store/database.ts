@@ -63,7 +63,7 @@ const steps = [
    ) STRICT;
    CREATE INDEX openApprovals ON approvals (state, askedAt);
    CREATE INDEX approvalsOfExecution ON approvals (execution, call)`,
-  // The arguments have a table of their own, so that lists do not read them, and are dropped when nobody has to decide any more.
+  // The arguments have a table of their own, so that lists do not read them, and are dropped once no decision is needed.
   `CREATE TABLE approvalArguments (
      approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
      args TEXT NOT NULL

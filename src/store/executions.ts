@@ -18,7 +18,7 @@ export interface StoredExecution {
   wakeAt: number | null;
   /** Another process wants it to be cancelled. */
   isCancelled: boolean;
-  /** Whether somebody has its id, and may ask for the outcome. */
+  /** Whether a caller has its id, and may ask for the outcome. */
   isWanted: boolean;
   /** The build that saved the program. */
   engine: string | null;
@@ -57,7 +57,7 @@ interface SavedProgram {
   engine: string;
   /** The calls that the program waits for. Default: `calls`. */
   open?: readonly number[];
-  /** Those that are not stored yet. Calls that are stored keep what is stored of them. */
+  /** The calls that are not stored yet. Stored calls stay as they are. */
   calls: readonly StoredCall[];
 }
 
@@ -178,7 +178,7 @@ export class ExecutionStore {
     return row?.outcome ?? undefined;
   }
 
-  /** Those that have not ended and whose program is not lost. */
+  /** The executions that have not ended and whose program is not lost. */
   open(config: string | null): StoredExecution[] {
     return this.#database
       .query<Row, [string | null]>(
@@ -199,7 +199,7 @@ export class ExecutionStore {
       .map((row) => ({ ...row, isWanted: row.isWanted === 1 }));
   }
 
-  /** Newest first. Without a config, those of all configs. */
+  /** Newest first. Without a config, the executions of all configs. */
   list(config?: string | null): StoredExecution[] {
     const where = config === undefined ? "" : "WHERE config IS ?";
     return this.#database
@@ -304,7 +304,7 @@ export class ExecutionStore {
     this.#run("UPDATE executions SET owner = NULL, changedAt = ? WHERE id = ? AND owner = ?", [Date.now(), id, owner]);
   }
 
-  /** Notes that somebody has the id. */
+  /** Notes that a caller has the id. */
   want(id: string): void {
     this.#run("UPDATE executions SET isWanted = 1 WHERE id = ?", [id]);
   }

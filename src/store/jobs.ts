@@ -82,7 +82,7 @@ export type Job<Name extends JobName = JobName> = {
   [Each in Name]: { id: number; job: Each; execution: string } & Jobs[Each]["input"];
 }[Name];
 
-/** `open` comes first, and `close` last. `orphans` are asked for to delete the pages of those that no process is saving. */
+/** `open` comes first, and `close` last. `orphans` are asked for to delete the pages of executions that no process is saving. */
 export type ToStore =
   | Job
   | { id: number; job: "open"; file: string }

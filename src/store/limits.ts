@@ -7,7 +7,7 @@ import { megabyte } from "../base/units.ts";
 /** Time that a process waits for another one that writes. */
 export const databaseBusyMs = 10_000;
 
-/** How often the database is looked at for changes of others, while somebody listens for them. */
+/** How often the database is looked at for changes of others, while a listener waits for them. */
 export const storeLookMs = 250;
 
 /** Time without a job after which the thread that writes ends. */
@@ -27,7 +27,7 @@ export const maxDecidedApprovals = 1_000;
 // Work in one step
 
 /**
- * Pages of the write-ahead log before a thread that waits for nobody copies them into the database. The store's own thread does it after
+ * Pages of the write-ahead log before any other thread copies them into the database. The store's own thread does it after
  * 1000 pages, so that others rarely have to.
  */
 export const checkpointPages = 8_000;

@@ -47,7 +47,7 @@ export async function isOwnerAlive(folder: string, name: string): Promise<boolea
   return false;
 }
 
-/** Windows removes no file that is open, and another process may look at it. What cannot be removed is a lock that nobody holds. */
+/** Windows removes no file that is open, and another process may look at it. A file that stays is a lock without an owner. */
 function remove(file: string): void {
   try {
     rmSync(file, { force: true });

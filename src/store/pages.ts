@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import { answerSliceBytes, maxDeletedAtOnce } from "./limits.ts";
 
-/** The numbers of pages. Below the first one are those of an image. */
+/** The numbers of pages. Below the first one are the pages of an image. */
 const firstRecord = 2 ** 24;
 const firstAnswer = 2 ** 32;
 const slicesOfAnswer = 4_096;
@@ -107,7 +107,7 @@ export class PageStore {
     }
   }
 
-  /** Each step deletes some pages that a program does not need: those of its image that have another version, and further records. */
+  /** Each step deletes some pages that a program does not need: pages of its image with another version, and further records. */
   *deleteUnneeded(execution: string, versions: ReadonlyMap<number, number>, records: number): Generator<void> {
     const rows = this.#database
       .query<{ page: number; version: number }, [string, number]>(

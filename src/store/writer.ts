@@ -1,6 +1,6 @@
 /**
- * The main thread's way to the store's thread. Everything that is written to the store of executions goes through it, so that neither a
- * large program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
+ * Sends jobs from the main thread to the store's thread. All writes to the store of executions go through it, so that neither a large
+ * program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
  */
 import { ClaudikinsError } from "../base/errors.ts";
 import { startWorker } from "../base/off-thread.ts";

@@ -48,7 +48,7 @@ export interface ModelAnswer {
   isEstimate: boolean;
 }
 
-/** The system prompt with the schema in words, for models that are not held to a schema. */
+/** The system prompt with the schema in words, for models that cannot be forced to follow a schema. */
 export function inWords({ system, schema }: ModelRequest): string {
   return `${system}\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 }
@@ -66,7 +66,7 @@ export interface TaskOptions {
   signal?: AbortSignal | undefined;
   /** Called with a line for each choice, and for progress that the server reports. */
   onProgress?: ((line: string) => void) | undefined;
-  /** Asks the user for missing arguments; undefined if nobody can be asked. */
+  /** Asks the user for missing arguments; undefined if the user cannot be asked. */
   askForMissing?: ((message: string, schema: object, signal: AbortSignal) => Promise<FilledForm>) | undefined;
 }
 

@@ -49,7 +49,7 @@ export type GenerateReport = ValueOf<typeof reportShape>;
 const differences = list(named("Difference", record({ path: text, state: oneOf("missing", "stale", "extra") })));
 
 /**
- * `differences` beside the servers are those of the index, the shared files and removed servers; with `clean`, also of files that
+ * Other `differences` are in the index, the shared files and the files of removed servers; with `clean`, also in files that
  * belong to no server.
  */
 export const checkShape = named(

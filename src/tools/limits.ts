@@ -180,7 +180,7 @@ export const maxBriefFields = 4;
 /** These first few. */
 export const firstBriefFields = 2;
 
-/** A longer outline is that of a union with many variants. */
+/** A longer outline belongs to a union with many variants. */
 export const maxOutlineChars = 120;
 
 // Checking arguments

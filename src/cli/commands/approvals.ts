@@ -1,4 +1,4 @@
-/** `claudikins approvals`: calls that wait for a person, and the person's decisions. */
+/** `claudikins approvals`: shows the calls that wait for a decision, and decides them. */
 
 import { counted, grouped } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
@@ -233,7 +233,7 @@ function chosenRows(
       (allOf === server || allOf === toolId(server, tool)) &&
       (owner === undefined || config === owner),
   );
-  // `a.b.c` can be a tool of `a`, a tool of `a.b`, or a server: nobody approves one and means another.
+  // `a.b.c` can be a tool of `a`, a tool of `a.b`, or a server. One must not be approved where another was meant.
   const meant = new Set(rows.map(({ server, tool }) => JSON.stringify(allOf === server ? [server] : [server, tool])));
   if (meant.size > 1) {
     throw new ClaudikinsError("USAGE", `${allOf} can mean ${meant.size} different tools or servers that wait`, {
@@ -280,7 +280,7 @@ async function questionsOf(approvals: Approvals, rows: readonly Approval[]): Pro
   return questions;
 }
 
-/** Throws POLICY_DENIED without a terminal, and CANCELLED if the person does not agree. */
+/** Throws POLICY_DENIED without a terminal, and CANCELLED if the user does not agree. */
 async function askPerson(approvals: Approvals, rows: readonly Approval[], scope: ApprovalScope, io: Io): Promise<void> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("POLICY_DENIED", "Only a person can approve a call, and this command has no terminal", {
@@ -325,7 +325,7 @@ async function decide(approvals: Approvals, rows: readonly Approval[], decision:
   };
 }
 
-/** Lets the daemon continue the executions that no process runs. Returns what to tell the person. */
+/** Lets the daemon continue the executions that no process runs. Returns what to tell the user. */
 async function continueStopped(approvals: Approvals, rows: readonly Approval[], io: Io): Promise<string[]> {
   const waited = await Promise.all(rows.map((row) => approvals.isWaitedFor(row)));
   const stopped = Map.groupBy(

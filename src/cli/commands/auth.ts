@@ -75,7 +75,7 @@ export const login = command({
   },
 });
 
-/** The browser of somebody who is signed in with one account may use it again, without a question. */
+/** A browser that is signed in with one account may use it again, without a question. */
 function otherAccountText(server: NetworkServer, { servers }: Config, credentials: CredentialStore): string {
   const twins = new Set(twinsOf(server.name, servers));
   const others = standings(networkServers({ servers }), credentials).filter((each) => twins.has(each.server));

@@ -113,7 +113,7 @@ function waitingText({ target, tool }: ShellCall): string {
   return `${[target, tool].filter(Boolean).join(" ")}: waiting for an answer`;
 }
 
-/** The given arguments and the person's answers. */
+/** The given arguments and the user's answers. */
 async function withAnswers(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCall["given"]> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("USAGE", "--interactive needs a terminal", {

@@ -43,7 +43,7 @@ export default command({
     const cwd = dirname(file ?? folders.registry);
     // The demo's folder may not exist yet.
     if (file === undefined) mkdirSync(cwd, { recursive: true });
-    // Nobody sits before it, and what it did may be asked later.
+    // The daemon has no terminal: its log is the only account of what it did.
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
     using _guard = guardSignals(log);
     const logs = logsOf(config, io, log);

@@ -137,7 +137,7 @@ export const stop = command({
   },
 });
 
-/** Resolves when the process is gone, or when the person does not want to wait any longer. */
+/** Resolves when the process is gone, or when the user does not want to wait any longer. */
 async function endOf({ place, status }: Peer, { now, isQuiet }: { now: boolean; isQuiet: boolean }, io: Io) {
   const { pid, config } = status;
   const calls = await askToStop(place.socket, now);

@@ -52,7 +52,7 @@ interface OpenedScene extends AsyncDisposable {
   app: App | undefined;
 }
 
-/** Opens what doctor and setup look at: the surroundings, and the config if it can be read. `asks` is that of `openApp`. */
+/** Opens what doctor and setup look at: the surroundings, and the config if it can be read. `asks` is passed to `openApp`. */
 export async function openScene(
   io: Io,
   flags: ConfigFlags,

@@ -109,7 +109,7 @@ export default command({
   },
 });
 
-/** The failure of a program that waits for a decision that nobody is asked for here. It stays in the store. */
+/** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
 async function leftWaiting(running: RunningExecution, approvals: Approvals): Promise<ClaudikinsError> {
   const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
   const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);

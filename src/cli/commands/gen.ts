@@ -119,7 +119,7 @@ function checkAnswer(report: RegistryCheck, io: Io): Answer {
   ]);
   const notes = tableAndProblems(["server", "state", ...numbers("tools", "differences", "time")], rows, servers, io);
   const all = [...servers.flatMap((server) => server.differences), ...differences];
-  // Without the tools of all servers, nobody knows whether the index is up to date.
+  // Without the tools of all servers, it is unknown whether the index is up to date.
   const isInterrupted = servers.some(({ problem }) => problem && isUnasked(problem, io));
   const stale = all.length > 0 && !isInterrupted ? staleness(folder, all.length) : undefined;
   if (stale) notes.push(errorText(stale, io.stderr));

@@ -222,7 +222,7 @@ function answerTo(query: string, { limit, detail, known }: HowToAnswer, app: App
   }
 }
 
-/** `width` is that of the terminal, where lines are wrapped. */
+/** Lines are wrapped at `width`, the width of the terminal. */
 export function foundText(tools: FoundTool[], detail: Detail, width: number | undefined): string {
   return tools.map((tool) => entryText(tool, detail, width)).join(detail === "names" ? "" : "\n");
 }
@@ -242,7 +242,7 @@ function entryText(found: FoundTool, detail: Detail, width: number | undefined):
   return lines.join("");
 }
 
-/** Says that the tools found are not those of a service that the query names. */
+/** Says that the query names a service, and that the tools found belong to other servers. */
 function servicesText({ noServerFor, tools }: SearchResult): string {
   if (!noServerFor || tools.length === 0) return "";
   return `No tool is for ${noServerFor.join(" or ")}. To look for a server: claudikins add ${noServerFor[0]}\n`;

@@ -59,7 +59,7 @@ export default command({
   },
 });
 
-/** Returns the skill files to write. Asks the person if the skill is missing and no flag decides. */
+/** Returns the skill files to write. Asks the user if the skill is missing and no flag decides. */
 async function chosenSkillFiles(
   args: Partial<Record<"skill" | "yes" | "json" | "dry-run", boolean | undefined>>,
   io: Io,

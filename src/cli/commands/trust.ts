@@ -1,4 +1,4 @@
-/** `claudikins trust`: shows what a project's config would do, and trusts it if the person agrees. */
+/** `claudikins trust`: shows what a project's config would do, and trusts it if the user agrees. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";

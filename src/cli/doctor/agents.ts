@@ -70,8 +70,8 @@ function startedTwice(agent: Agent, files: FoundFile[], plugin: InstalledPlugin 
 }
 
 /**
- * The entries of claudikins that the agent reads together, by the user's file. Entries with the same name are one: that of the project
- * replaces that of the user.
+ * The entries of claudikins that the agent reads together, by the user's file. Of two entries with the same name, the project's
+ * replaces the user's.
  */
 function entriesTogether(files: FoundFile[]): { name: string; path: string }[][] {
   const [ofUser, ofProject] = [true, false].map((isUser) =>

@@ -65,7 +65,7 @@ function notLookedAt(): Finding[] {
   return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }
 
-/** Numbers findings with the same id, such as those of two entries in one agent. */
+/** Numbers findings with the same id, such as findings about two entries in one agent. */
 function withOwnIds(findings: Finding[]): Finding[] {
   const seen = new Map<string, number>();
   return findings.map((finding) => {

@@ -214,7 +214,7 @@ const homes = {
   docker: "Docker (https://docs.docker.com)",
 };
 
-/** The way that `--via` names, that the person chooses, or the first that works here. Throws USAGE, SERVER_UNAVAILABLE and CANCELLED. */
+/** The way that `--via` names, that the user chooses, or the first that works here. Throws USAGE, SERVER_UNAVAILABLE and CANCELLED. */
 async function chosenWay(
   { server }: Chosen,
   ways: readonly Way[],

@@ -39,7 +39,7 @@ export function needsPerson({ server }: Chosen): ClaudikinsError {
     "POLICY_DENIED",
     "Only a person can add a server from a registry, and this command has no terminal",
     {
-      // The way without a person is in the documentation only: an agent would follow a hint.
+      // The flag that needs no person is in the documentation only: an agent would follow a hint.
       hint: `Run it in your own terminal: claudikins add ${server.name}`,
     },
   );

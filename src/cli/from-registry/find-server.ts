@@ -47,7 +47,7 @@ export function wishOf(text: string): Wish {
 }
 
 /**
- * The registries to ask. Those of `--registry` count first, then those of the person's own config. Without both, the official one is
+ * The registries to ask: the ones of `--registry`, or else of the user's own config. Without both, the official one is
  * asked, but only for what can be found nowhere else: a full name, or an explicit search. Words alone never leave this machine.
  */
 export async function registriesFor(
@@ -59,7 +59,7 @@ export async function registriesFor(
   return configured ?? (isExplicit ? [official()] : []);
 }
 
-/** Whether a name can only be that of a server in a registry: its namespace is a domain in reverse. */
+/** Whether only a server in a registry can have this name: its namespace is a domain in reverse. */
 export function isPublishedName({ words, isFullName }: Wish): boolean {
   return isFullName && /^[^/]+\.[^/]+\//.test(words);
 }
@@ -114,7 +114,7 @@ async function exact({ words, version }: Wish, registries: readonly Registry[], 
   const lookup = findInRegistries(registries, { name: words, version }, io.interrupted);
   const { server, registry, failed, unsure, also } = await asking(registries, io, lookup);
   if (!server || !registry) {
-    // Without any answer, nobody knows whether the server exists.
+    // Without any answer, it is unknown whether the server exists.
     if (failed.length === registries.length && failed[0]) throw failed[0].error;
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { Values, Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
 import { canAsk, confirm } from "../prompt.ts";
 
-/** Whether the person agrees, or there is nothing to agree to. Throws CANCELLED. */
+/** Whether the user agrees, or there is nothing to agree to. Throws CANCELLED. */
 export async function agreesToFolders(wanted: readonly Wanted[], values: Values, io: Io): Promise<boolean> {
   const folders = wanted
     .filter(({ isTyped, isInMount }) => isTyped && isInMount)

@@ -1,4 +1,4 @@
-/** The values that a published server needs: from flags, from the environment, or from the person at the terminal. */
+/** The values that a published server needs: from flags, from the environment, or from the user at the terminal. */
 import { resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
@@ -12,7 +12,7 @@ export interface Given {
   set: readonly string[];
   /** `--env NAME=value`; without a value, a reference to the variable in the environment. */
   env: ReadonlyMap<string, string | undefined>;
-  /** Whether required variables are taken from the environment, which the person then sees. */
+  /** Whether required variables are taken from the environment, which the user then sees. */
   fromEnvironment: boolean;
 }
 
@@ -25,7 +25,7 @@ export function knownValues(wanted: readonly Wanted[], given: Given, io: Io): Ma
     const isTaken = given.fromEnvironment && isVariable && isRequired && !isTyped;
     if (values.has(name)) continue;
     if (isVariable && given.env.has(name)) values.set(name, [given.env.get(name) ?? `\${${name}}`]);
-    // An optional variable is passed on only if the person says so: it may be a secret for something else.
+    // An optional variable is passed on only if the user says so: it may be a secret for something else.
     else if (isTaken && io.env[name] && isReferable(name)) values.set(name, [`\${${name}}`]);
   }
   for (const each of wanted) {
@@ -78,7 +78,7 @@ function checked(wanted: Wanted, text: string, { cwd, env }: Pick<Io, "cwd" | "e
 }
 
 export interface Asking {
-  /** Whether the person can be asked. */
+  /** Whether the user can be asked. */
   isAsked: boolean;
   /** Whether a typed secret may be written into the config. */
   takesSecrets: boolean;
@@ -120,7 +120,7 @@ export async function allValues(
   }
 }
 
-/** Returns no answer if the person skips the value. */
+/** Returns no answer if the user skips the value. */
 async function askFor(wanted: Wanted, io: Io): Promise<string[]> {
   const { name, isSecret, isRepeated } = wanted;
   await io.stderr.write(`\n${aboutValue(wanted)}\n`);

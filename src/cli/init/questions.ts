@@ -1,4 +1,4 @@
-/** Finds the servers for init, and asks the person: which of several gets a name, and what an agent has asked the person for. */
+/** Finds the servers for init, and asks the user: which of several gets a name, and what an agent has asked the user for. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
@@ -66,7 +66,7 @@ async function askAboutConflicts(inventories: readonly Inventory[], io: Io): Pro
   }
 }
 
-/** Refuses name conflicts if the person cannot be asked. Throws USAGE. */
+/** Refuses name conflicts if the user cannot be asked. Throws USAGE. */
 function refuseConflicts(inventories: readonly Inventory[]): void {
   const conflicts = inventories.flatMap((each) => each.conflicts);
   const [first] = conflicts;
@@ -78,7 +78,7 @@ function refuseConflicts(inventories: readonly Inventory[]): void {
 }
 
 /**
- * Replaces variables in new entries with given values, and with values that the person types for what an agent supplied. Variables
+ * Replaces variables in new entries with given values, and with values that the user types for what an agent supplied. Variables
  * without a value are kept. Throws USAGE for a given variable that no entry refers to.
  */
 async function fillIn(

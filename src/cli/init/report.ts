@@ -150,7 +150,7 @@ function seenJson(files: readonly FoundFile[]) {
   return files.map(({ agent, file, servers, skipped, left, own, plugin }) => ({
     host: agent.name,
     file: file.path,
-    // Servers that the person left out are in both lists.
+    // Servers that the user left out are in both lists.
     servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
     claudikins: own.length > 0 || plugin !== undefined,
   }));
@@ -184,7 +184,7 @@ function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: bo
   return [...planned, ...notPlanned];
 }
 
-/** Names the agents that the person wants to change and that are not there. */
+/** Names the agents that the user wants to change and that are not there. */
 export function absentText({ files }: Found, named: ReadonlySet<string>): string {
   return agents
     .filter(({ name }) => named.has(name) && !files.some(({ agent }) => agent.name === name))

@@ -1,4 +1,4 @@
-/** What the parts of `claudikins init` need to know of its command line, and how they write to the person. */
+/** What the parts of `claudikins init` need to know of its command line, and how they write to the user. */
 import type { Surroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
 import { canAsk } from "../prompt.ts";
@@ -9,11 +9,11 @@ export interface Setting {
   isJson: boolean;
   /** Nothing is written, not even logs. */
   isDry: boolean;
-  /** Whether the person can be asked. */
+  /** Whether the user can be asked. */
   asks: boolean;
-  /** Whether the person has agreed to all changes. */
+  /** Whether the user has agreed to all changes. */
   isAgreed: boolean;
-  /** Agents that the person named. */
+  /** Agents that the user named. */
   named: ReadonlySet<string>;
   /** Writes to stdout, for people. */
   show(text: string): Promise<void>;

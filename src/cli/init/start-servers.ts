@@ -1,4 +1,4 @@
-/** Starts the servers that init imports, and asks the person about those that do not start. */
+/** Starts the servers that init imports, and asks the user about servers that do not start. */
 
 import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
@@ -58,7 +58,7 @@ async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, 
   return new Map(await Promise.all(servers));
 }
 
-/** Starts the servers that miss no variable. Those that answer stay connected for the next use. */
+/** Starts the servers that miss no variable. Servers that answer stay connected for the next use. */
 async function measuredBy(
   { catalog }: App,
   { config, inventory }: SwitchPlan,

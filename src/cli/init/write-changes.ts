@@ -1,4 +1,4 @@
-/** Writes what init has planned: first the configs, and then the agents' files if the person agrees. */
+/** Writes what init has planned: first the configs, and then the agents' files if the user agrees. */
 
 import { type Applied, apply } from "../../setup/agents/apply.ts";
 import { remember } from "../../setup/agents/decisions.ts";
@@ -12,7 +12,7 @@ import type { Setting } from "./setting.ts";
 import type { Started } from "./start-servers.ts";
 
 /**
- * Returns the result for each settings file, or an empty list if the person does not agree. `needed` is installed first. Throws
+ * Returns the result for each settings file, or an empty list if the user does not agree. `needed` is installed first. Throws
  * FILE_NOT_WRITABLE for a config.
  */
 export async function writeChanges(

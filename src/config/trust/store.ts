@@ -11,7 +11,7 @@ import { maxTrustedStates } from "../limits.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
 
-/** One effect of a config, as it was shown to the person. */
+/** One effect of a config, as it was shown to the user. */
 export interface Line {
   /** The name of a server, or `policy`, `model` and so on. */
   part: string;

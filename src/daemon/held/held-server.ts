@@ -219,7 +219,7 @@ export class HeldServer {
     const isMeant = (pending: Pending) => pending.port === port && pending.id === params["requestId"];
     const [requestId] = [...this.#pending].find(([, pending]) => isMeant(pending)) ?? [];
     if (requestId === undefined) return;
-    // Nobody waits for the answer any more.
+    // No user waits for the answer any more.
     this.#pending.delete(requestId);
     this.#tell(method, { ...params, requestId });
   }
@@ -340,7 +340,7 @@ export class HeldServer {
     });
   }
 
-  /** A failed write is ignored: all users are told when the process ends. */
+  /** A failed write is ignored: all users get an error when the process ends. */
   #send(message: JSONRPCMessage): void {
     this.#channel?.transport.send(message).catch(() => {});
   }
@@ -357,7 +357,7 @@ export class HeldServer {
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
-    // A server that nobody could use is not kept.
+    // A server that no later user could take over is not kept.
     const isWanted = this.isReady && !isOfOne && this.#owner === undefined && this.#wasUsed;
     const end = () => this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
     if (!isWanted) end();

@@ -72,7 +72,7 @@ export class HeldServers implements AsyncDisposable {
   }
 
   /**
-   * Channels for the daemon itself, which calls tools for its callers. They belong to one session. `environment` returns that of a
+   * Channels for the daemon itself, which calls tools for its callers. They belong to one session. `environment` returns the variables of a
    * server that starts now. With `endsWithCaller`, the session's private servers end with its connections. Servers on the network are
    * connected to directly.
    */

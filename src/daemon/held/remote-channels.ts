@@ -129,7 +129,7 @@ async function opened(
 
 const notAnswering = () => new Error("the daemon does not answer");
 
-/** The daemon's own messages are small. Messages of the server are decoded like those of any server. */
+/** The daemon's own messages are small. Messages of the server are decoded as from any server. */
 function fromDaemon(bytes: Buffer): FromDaemon | undefined | Promise<FromDaemon | undefined> {
   const isOwn = /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
   return isOwn ? (JSON.parse(bytes.toString()) as FromDaemon) : receive(bytes);

@@ -13,7 +13,7 @@ export class Failure extends Error {
   }
 }
 
-/** The server's path to an API. Throws Failure; status 0 means that nobody answered. */
+/** The server's path to an API. Throws Failure; status 0 means that no answer came. */
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   const answer = await fetch(`api/${path}`, { ...init, cache: "no-store", redirect: "error" }).catch(() => undefined);
   if (!answer) throw new Failure(0, "The daemon does not answer", "It may have ended. Run claudikins ui again.");

@@ -1,4 +1,4 @@
-/** Single keys as commands: those that work everywhere, whether they are on, and the dialog that explains them. */
+/** Single keys as commands: the keys that work everywhere, whether they are on, and the dialog that explains them. */
 import { Fragment, type RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-/** Signing in to a server: the link to its authorization page, and a way back for browsers on other machines. */
+/** Signing in to a server: the link to its authorization page, and a field for the redirect of browsers on other machines. */
 import { useState } from "preact/hooks";
 import type { Server, SignIn } from "../contract.ts";
 import { post } from "./client.ts";

@@ -1,6 +1,6 @@
 /**
  * What the ledger counts: sums, the uses of each tool by the names of the server and the tool, and the calls of each tool by the entry of
- * its server. Names are for the person's own figures; only calls of the same entry say anything to an agent. Contents, arguments and code
+ * its server. Names are for the user's own figures; only calls of the same entry say anything to an agent. Contents, arguments and code
  * are never kept.
  */
 

@@ -1,4 +1,4 @@
-/** Turns the ledger into figures: what contexts would have held without claudikins, and what they held. */
+/** Turns the ledger into figures: the tokens that contexts would have had without claudikins, and the tokens that they had. */
 import { about, list, named, number, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { doors, hookKey, hooks } from "../../tools/registry/hooks.ts";
 import { type CountedUse, Counts } from "./counts.ts";
@@ -8,7 +8,7 @@ import { dayOf, type Periods } from "./store.ts";
 const charsPerToken = 4;
 
 /**
- * Definitions of tools have more characters per token: this ratio was measured with o200k on those of 52 known servers. It is the same for
+ * Definitions of tools have more characters per token: this ratio was measured with o200k on 52 known servers. It is the same for
  * everybody, so that the figures of one ledger are the same in every folder and on every surface.
  */
 const definitionCharsPerToken = 4.6;

@@ -8,7 +8,7 @@ export interface Fault {
   /** Whether the expression was undefined, or something else than expected. */
   is: "undefined" | "other";
   message: string;
-  /** Offset of the expression, if the engine told another place. */
+  /** Offset of the expression, if the engine named another place. */
   at?: number;
 }
 
@@ -123,7 +123,7 @@ function takenApart(node: Node, type: "ArrayPattern" | "ObjectPattern"): Node | 
   return node.type === "ArrayPattern" ? (node.elements.find((each) => each?.type === type) ?? undefined) : undefined;
 }
 
-/** The innermost function at an offset, which may be that of the function itself. Undefined outside of functions. */
+/** The innermost function at an offset, which may be where the function begins. Undefined outside of functions. */
 function functionAt(at: number, tree: Tree): Node | undefined {
   return tree.nodes.filter(isFunction).findLast((node) => node.start <= at && at <= node.end);
 }

@@ -20,7 +20,7 @@ export interface Missing {
 }
 
 /**
- * The missing properties in the order of the code, without those that the program may set itself. `guarded` asks for
+ * The missing properties in the order of the code, without properties that the program may set itself. `guarded` asks for
  * the ones that the program tests for or replaces.
  */
 export function missingProperties(around: Surroundings, guarded = false): Missing[] {

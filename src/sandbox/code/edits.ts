@@ -1,7 +1,7 @@
 /**
- * Changes to a text that keep its lines, and the way back from a position in the changed text.
+ * Changes to a text that keep its lines, and find the original place of a position in the changed text.
  *
- * magic-string has no such way back but a source map of every character, and it orders insertions at one place by when
+ * magic-string can find it only with a source map of every character, and it orders insertions at one place by when
  * they were made, while the rewrites here run in any order.
  */
 

@@ -55,7 +55,7 @@ export function limitMemory(runtime: QuickJSRuntime, { memory }: Engine): void {
 export const staticBytes = 262_144;
 
 /**
- * Finds the word in which the engine keeps the end of its used memory (that of `sbrk`, which has no name in the program): two large
+ * Finds the word in which the engine keeps the end of its used memory (the word of `sbrk`, which has no name in the program): two large
  * allocations raise it by their sizes. Of several such words, it is the highest.
  */
 export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<number> {

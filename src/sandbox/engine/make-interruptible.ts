@@ -116,7 +116,7 @@ function readProgram(program: Uint8Array<ArrayBuffer>) {
 }
 
 /**
- * Finds the loops that may run long: those with a call or an inner loop, and those that compare texts, since a search compares
+ * Finds the loops that may run long: loops with a call or an inner loop, and loops that compare texts, since a search compares
  * megabytes again and again. Other loops go over memory, which is finite, and a check would slow them most.
  */
 class LongLoops {

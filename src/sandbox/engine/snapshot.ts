@@ -12,7 +12,7 @@ import type { Engine } from "./engine.ts";
 import { madeFile } from "./made-files.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./memory-runs.ts";
 
-/** A value that is the same for every fresh engine, and differs if anything before went another way. */
+/** A value that is the same for every fresh engine, and differs if anything before went differently. */
 function allocationMark(context: QuickJSContext): number {
   using probe = context.newObject();
   return Number(probe.value) ^ (Number(context.global.value) << 8);

@@ -23,7 +23,7 @@ function showError(this: Error, depth: number, options: InspectOptions, inspect:
   return `${frames.length === 0 ? head : `${head}\n${frames.join("\n")}`}${more}`;
 }
 
-/** Returns the frames of the program by their lines. Columns are removed, because they are those of the transpiled code. */
+/** Returns the frames of the program by their lines. Columns are removed, because they belong to the transpiled code. */
 function framesOf(stack: unknown): string[] {
   return String(stack ?? "")
     .split("\n")

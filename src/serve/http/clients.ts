@@ -1,12 +1,12 @@
 /**
- * What sessions and clients without sessions have in common: how clients are told apart, which connections they have, and which one gives
- * up its place when all are taken. A client chooses its own name, and all programs of a machine share an address. So connections alone
- * never keep other clients out: a client that only listens gives way, and one that works stays.
+ * What sessions and clients without sessions have in common: how clients are distinguished, which connections they have, and which one
+ * loses its place when all are taken. A client chooses its own name, and all programs of a machine share an address. So connections alone
+ * never keep other clients out: a client that only listens loses its place, and one that works stays.
  */
 import type { App } from "../../app/app.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
 
-/** Clients are told apart by their remote address and the name that they give themselves: the token decides who may call. */
+/** Clients are distinguished by their remote address and the name that they give themselves: the token decides who may call. */
 export function clientKey(address: string, name: string): string {
   return `${address} ${name.slice(0, 256)}`;
 }
@@ -19,7 +19,7 @@ export async function hasPrivateServers({ config, catalog, isLocked }: App): Pro
 }
 
 interface Needs {
-  /** Whether servers may ask the host. A question must not reach the person of another host. */
+  /** Whether servers may ask the host. A question must not reach the user of another host. */
   canBeAsked: boolean;
   /** Direct mode passes all notifications. */
   isDirect: boolean;

@@ -203,7 +203,7 @@ function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
   return Math.min(4 * maxCalls, maxRequests);
 }
 
-/** One program that sends requests, as far as it can be told from others. */
+/** One program that sends requests, as far as programs can be distinguished. */
 class Client implements ModernClient, ClientPlace {
   readonly parked: ParkedRequests;
   readonly tasks: Tasks;
@@ -249,7 +249,7 @@ class Client implements ModernClient, ClientPlace {
     return this.#subscriptions > 0 || this.isWorking;
   }
 
-  /** In code mode, what the client has been told. */
+  /** In code mode, what the client has learned. */
   session(surface: Surface): CodeSession {
     this.#session ??= new CodeSession(this.#shared.app, surface, this.#asker);
     return this.#session;

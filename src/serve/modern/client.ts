@@ -16,7 +16,7 @@ export interface Connections {
   host: ModernHost;
 }
 
-/** One program that sends requests, as far as it can be told from others. */
+/** One program that sends requests, as far as programs can be distinguished. */
 export interface ModernClient {
   parked: ParkedRequests;
   tasks: Tasks;

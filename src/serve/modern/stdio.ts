@@ -51,7 +51,7 @@ export function modernStdioServer(
     tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen, owner: "" }),
     connections(capabilities) {
       host.capabilities = capabilities;
-      // A server that is connected later is told what the host supports now.
+      // A server that is connected later gets what the host supports now.
       app.pool.setHost({ responder: host });
       return { app, host };
     },

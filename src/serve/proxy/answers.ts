@@ -41,7 +41,7 @@ export function noSkill(uri: string): HostError {
   return invalidParams(`No server has the skill ${uri}`);
 }
 
-/** The error that the server answered. Undefined if the request failed in another way. */
+/** The error that the server answered. Undefined if the request failed otherwise. */
 export function serverError(thrown: unknown, server: string): HostError | undefined {
   const { code, cause } = toClaudikinsError(thrown);
   if (!(cause instanceof ProtocolError) || !answered.includes(code)) return undefined;

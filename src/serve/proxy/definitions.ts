@@ -1,5 +1,5 @@
 /**
- * Makes definitions valid for agents. Most agents validate a list as a whole, so one invalid definition would hide those of all
+ * Makes definitions valid for agents. Most agents validate a list as a whole, so one invalid definition would hide the definitions of all
  * servers. Valid definitions pass unchanged.
  */
 import { PromptSchema, ResourceSchema, ResourceTemplateSchema } from "@modelcontextprotocol/core";

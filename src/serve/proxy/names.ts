@@ -24,7 +24,7 @@ export class ExposedNames {
   readonly #servers: () => Iterable<string>;
   #prefixes: ReadonlyMap<string, string> = new Map();
 
-  /** `servers` returns all configured servers, also those that have not answered. */
+  /** `servers` returns all configured servers, even if they have not answered. */
   constructor(prefix: Prefix, servers: () => Iterable<string> = () => []) {
     this.#prefix = prefix;
     this.#servers = servers;

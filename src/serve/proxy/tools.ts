@@ -47,7 +47,7 @@ export class ProxiedTools {
     });
   }
 
-  /** Names the tools of all servers, and checks those of new ones. Checking takes 20 ms for 1,000 tools. */
+  /** Names the tools of all servers, and checks the definitions of new servers. Checking takes 20 ms for 1,000 tools. */
   #define(servers: readonly RegistryServer[]): void {
     this.#names.assign(servers.flatMap(({ name: server, tools }) => tools.map(({ name }) => ({ server, name }))));
     for (const server of servers) {

@@ -127,7 +127,7 @@ async function outcomeInTime(
   const cancels = () => resume === undefined && background !== true && !(task && followed.isHandedOut);
   const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
-  // An agent that asks again knows it, and waits for the person.
+  // An agent that asks again knows it, and waits for the user.
   if (resume === undefined) {
     const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
     void awaitsApproval(followed.id, options).then(async (isAwaited) => {
@@ -177,7 +177,7 @@ function approvalLines(id: string, open: readonly Approval[]): string[] {
   ];
 }
 
-/** After a call of a server that is down: all servers that are down, except those that an answer has mentioned, or that the error names. */
+/** After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. */
 function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
   const down = failing.length > 0 ? downServers(app) : [];

@@ -143,7 +143,7 @@ export class Access implements Authorizer {
     }
   }
 
-  /** With `stands`, the server is not asked again for a while, unless somebody signs in. */
+  /** With `stands`, the server is not asked again for a while, unless the user signs in. */
   #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
     const token = this.#stored()?.access;
     const until = performance.now() + refusedSignInMs;

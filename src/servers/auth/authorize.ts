@@ -73,7 +73,7 @@ function asksForNothing(status: number): NetworkFailure {
   });
 }
 
-/** The scopes of the config, or else in the order of the specification; plus those that the server has asked for since. */
+/** The scopes of the config, or else in the order of the specification; plus scopes that the server has asked for since. */
 function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
   const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
   const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
@@ -83,7 +83,7 @@ function scopesFor(server: NetworkServer, challenge: Challenge | undefined, foun
   return isOffered && scopes.length > 0 ? union(scopes, ["offline_access"]) : scopes;
 }
 
-/** A new client is stored at once, so that it registers only once, even if the person does not come back. */
+/** A new client is stored at once, so that it registers only once, even if the user does not come back. */
 async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: Client) {
   if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
   await store.update(server, (now) => ({

@@ -19,7 +19,7 @@ export interface Tokens {
   access: string;
   refresh?: string | undefined;
   scopes: string[];
-  /** When somebody signed in. */
+  /** When the user signed in. */
   since: number;
   /** When these tokens were issued. */
   obtainedAt: number;
@@ -102,7 +102,7 @@ export class CredentialStore {
     });
   }
 
-  /** While the lock is held, no other process requests or revokes tokens of this server. */
+  /** Runs the work with the lock, so that no other process requests or revokes tokens of this server. */
   async alone<T>(server: NetworkServer, work: () => Promise<T>): Promise<T> {
     return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
   }
@@ -144,7 +144,7 @@ export class CredentialStore {
     this.#tried(() => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       chmodSync(folder, 0o700);
-      // A process that was killed may have left its temporary file; nobody else writes while the lock is held.
+      // A process that was killed may have left its temporary file; this process has the lock, so no other one writes.
       rmSync(temporary, { force: true });
       const text = `${JSON.stringify(contents, null, 2)}\n`;
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });

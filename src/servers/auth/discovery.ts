@@ -60,7 +60,7 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
   try {
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn, skipIssuerValidation: true });
     if (!metadata) return undefined;
-    // An impostor could let the person sign in at another server, and take the code (RFC 8414, section 3.3). The SDK's check
+    // An impostor could let the user sign in at another server, and take the code (RFC 8414, section 3.3). The SDK's check
     // would refuse well-known services.
     if (!isSameIssuer(metadata.issuer, issuer) && !areRelated(metadata.issuer, issuer)) {
       throw notOAuth(`its authorization server at ${origin} names a different issuer`);

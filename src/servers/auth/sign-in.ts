@@ -1,4 +1,4 @@
-/** Signs in to a server, and out. The caller shows the page to the person. */
+/** Signs in to a server, and out. The caller shows the page to the user. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { NetworkServer } from "../../config/load.ts";

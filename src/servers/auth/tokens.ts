@@ -35,7 +35,7 @@ export function recordOf(server: string, context: OAuthContext, tokens: Tokens):
   return { server, issuer, metadata: kept as StoredMetadata | undefined, resource, client: client.stored, tokens };
 }
 
-/** The redirect's parameters, and those of the request. */
+/** The parameters of the redirect and of the request. */
 export interface Code {
   authorizationCode: string;
   codeVerifier: string;

@@ -61,7 +61,7 @@ export function withoutTls({ origin }: URL): NetworkFailure {
   });
 }
 
-/** Nobody waits for the sign-in any more. */
+/** The caller has given up the sign-in. */
 export function cancelled(): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", "the sign-in was cancelled");
 }

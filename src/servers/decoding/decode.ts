@@ -165,7 +165,7 @@ function largePart(key: string, value: unknown, json: string): LargePart {
 const isLarge = (value: unknown) =>
   !isWithin(value, { values: maxPartValues, chars: maxPartChars, depth: Number.POSITIVE_INFINITY });
 
-/** The id is at the beginning or the end of a message. If it is not found, nobody gets the answer. */
+/** The id is at the beginning or the end of a message. Without it, the caller gets no answer. */
 function refused(bytes: Uint8Array, why: string): Decoded | undefined {
   const head = textOf(bytes.subarray(0, 1_024));
   const tail = textOf(bytes.subarray(-1_024));

@@ -52,7 +52,7 @@ export async function removeLogs(folder: string, paths: string[]): Promise<void>
   await withLock(join(folder, lockName), "the logs", remove, logLockWaitMs);
 }
 
-/** How far a file was read. Files are told apart by inode, because a name may be given to another file. */
+/** How far a file was read. Files are identified by inode, because a name may be given to another file. */
 interface Position {
   file: number;
   offset: number;

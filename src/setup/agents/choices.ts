@@ -92,13 +92,13 @@ export function leaveAll(inventory: Inventory, { choices }: Conflict): void {
   for (const choice of choices) leave(inventory, choice);
 }
 
-/** Leaves a server in its files that would have been imported. `why` is for the person. */
+/** Leaves a server in its files that would have been imported. `why` is for the user. */
 export function leaveServer(inventory: Inventory, server: MergedServer, why: string): void {
   inventory.servers = inventory.servers.filter((each) => each !== server);
   leave(inventory, server, why);
 }
 
-/** With `why`, the person is told. */
+/** With `why`, the user reads the reason. */
 function leave({ files }: Inventory, { from }: Choice, why?: string): void {
   for (const file of files) {
     const left = file.servers.filter((each) => from.some(({ server }) => server === each));

@@ -44,7 +44,7 @@ export interface FoundFile extends AgentSettings {
   content: FileText;
   servers: FoundServer[];
   skipped: SkippedServer[];
-  /** Servers that stay in the file, because the person decided so or has not decided yet. */
+  /** Servers that stay in the file, because the user decided so or has not decided yet. */
   left: FoundServer[];
   /** Existing entries of claudikins. */
   own: { section: readonly string[]; name: string }[];

@@ -40,7 +40,7 @@ export interface Inventory {
   files: FoundFile[];
   /** All server names in the files. */
   names: ReadonlySet<string>;
-  /** Names that one server got, with the entries of those that stay in their files. */
+  /** Names that one server got, with the entries that stay in their files. */
   decided: { name: string; left: PortableEntry[] }[];
 }
 
@@ -89,12 +89,12 @@ export function merge(
   };
 }
 
-/** Whether both entries start or reach the same server in the same way. */
+/** Whether both entries start or reach the same server with the same values. */
 export function isSame(one: PortableEntry, other: PortableEntry): boolean {
   return Bun.deepEquals(essence(one), essence(other));
 }
 
-/** Equal for entries that start or reach the same server in the same way. Nothing of the entry can be read from it. */
+/** Equal for entries that start or reach the same server with the same values. Nothing of the entry can be read from it. */
 export function digestOf(entry: PortableEntry): string {
   return sha256(JSON.stringify(sorted(essence(entry))));
 }
@@ -106,7 +106,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, sorted(member)]));
 }
 
-/** Whether the config has this entry from an earlier run, with values that the person entered for variables. */
+/** Whether the config has this entry from an earlier run, with values that the user entered for variables. */
 function isFilledIn(
   { entry: own, isThere }: Conflict["choices"][number],
   entry: PortableEntry,

@@ -27,7 +27,7 @@ export function remoteWay({ type, url, headers, variables = {} }: PublishedRemot
   checkText(url, "its address");
   const template = partsOf(url, (name) => {
     const field = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    // The specification wants a variable for each name in braces. Without one, the person has to say.
+    // The specification wants a variable for each name in braces. Without one, the user has to say.
     const usual = { isRequired: true, isSecret: false, format: "string" as const };
     if (!field) return /^[A-Za-z_]\w*$/.test(name) ? wantedOf(usual, name) : undefined;
     return field.value === undefined ? wantedOf({ ...field, isRequired: true }, name) : checkText(field.value, name);
@@ -58,7 +58,7 @@ function checkedAddress(text: string): URL {
 
 /**
  * Fills in the address. A value cannot leave its place: in the host it is a part of a name, and behind it, it is percent-encoded. A
- * value at the very beginning is the beginning of an address that the person gives. Throws Refused.
+ * value at the very beginning is the beginning of an address that the user gives. Throws Refused.
  */
 export function filledAddress(template: Template, give: (wanted: Wanted) => string): string {
   const whole = filled(template, give, (piece, wanted, before) => {

@@ -69,7 +69,7 @@ function wordsOf({ flag, value, isJoined, isOptional }: Argument, values: Values
   }).flat();
 }
 
-/** The first value. A value that is still missing becomes a variable, which the person can set later. */
+/** The first value. A value that is still missing becomes a variable, which the user can set later. */
 function first(values: Values): (wanted: Wanted) => string {
   return ({ name }) => values.get(name)?.[0] ?? `\${${variableFor(name)}}`;
 }
@@ -87,7 +87,7 @@ function oneLineOnly(text: string): string {
 }
 
 /**
- * Throws Refused if a registry must not send the person to this address: a registry on the internet has nothing to say about this
+ * Throws Refused if a registry must not send the user to this address: a registry on the internet has nothing to say about this
  * machine and its network, and without TLS anyone on the way could read and change what is sent.
  */
 export async function checkAddress(address: string, registry: Registry): Promise<void> {

@@ -95,7 +95,7 @@ function asked<T>(
   );
 }
 
-/** Servers whose own name is what was looked for come first, then those that have the words in their names. */
+/** Servers whose own name was looked for come first, then servers with the words in their names. */
 function rank({ name, title, status }: Summary, words: readonly string[]): number {
   const own = name.slice(name.indexOf("/") + 1).toLowerCase();
   const lower = words.map((word) => word.toLowerCase());

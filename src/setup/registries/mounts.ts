@@ -1,6 +1,6 @@
 /**
  * Reads `-v` and `--mount` of a published container. A registry never names a folder of this machine: a mount is a named or a new
- * volume, memory, or a folder that the person types. Only the plainest form of each option is accepted, so that Docker cannot read
+ * volume, memory, or a folder that the user types. Only the plainest form of each option is accepted, so that Docker cannot read
  * anything else in it.
  */
 import { posix } from "node:path";
@@ -8,7 +8,7 @@ import { mountProblem, offersOf, Refused, type Template, type Wanted } from "./t
 
 export const mountFlags: readonly string[] = ["-v", "--volume", "--mount"];
 
-/** Returns the value of `-v` or `--volume`, `source:target:mode`, with the person's values marked. Throws Refused. */
+/** Returns the value of `-v` or `--volume`, `source:target:mode`, with the user's values marked. Throws Refused. */
 export function checkedVolume(value: Template): Template {
   const parts = withPlaces(value).split(":");
   // A single path is a new volume.
@@ -25,7 +25,7 @@ export function checkedVolume(value: Template): Template {
 
 const volumeModes = ["ro", "rw", "z", "Z", "cached", "delegated", "consistent", "nocopy"];
 
-/** Returns the value of `--mount`, `type=bind,source=…,target=…`, with the person's values marked. Throws Refused. */
+/** Returns the value of `--mount`, `type=bind,source=…,target=…`, with the user's values marked. Throws Refused. */
 export function checkedMount(value: Template): Template {
   const fields = new Map<string, string>();
   for (const part of withPlaces(value).split(",")) {
@@ -42,7 +42,7 @@ export function checkedMount(value: Template): Template {
   return checkedValues(value, source);
 }
 
-/** The keys of `--mount` and their short forms. Others, such as `volume-opt`, can mount any folder in a roundabout way. */
+/** The keys of `--mount` and their short forms. Others, such as `volume-opt`, can mount any folder indirectly. */
 const mountKeys: Readonly<Record<string, string>> = {
   type: "type",
   source: "source",
@@ -58,7 +58,7 @@ function unknownForm(): Refused {
   return new Refused("it mounts a folder into its container in a form that is not known");
 }
 
-/** The text with a sign for each of the person's values, which cannot be in a text of a registry. */
+/** The text with a sign for each of the user's values, which cannot be in a text of a registry. */
 function withPlaces(value: Template): string {
   return value.map((part, at) => (typeof part === "string" ? part : `\0${at}\0`)).join("");
 }
@@ -70,7 +70,7 @@ function isTarget(target: string): boolean {
 /** At least two characters, so that no drive of Windows is one. */
 const volumeName = /^[A-Za-z0-9][A-Za-z0-9_.-]+$/;
 
-/** The source is a volume, or one value of the person. Throws Refused. */
+/** The source is a volume, or one value of the user. Throws Refused. */
 function checkedValues(value: Template, source: string | undefined): Template {
   const [, place] = /^\0(\d+)\0$/.exec(source ?? "") ?? [];
   if (source !== undefined && place === undefined && !volumeName.test(source)) throw givesFolder(shownSource(source));
@@ -82,7 +82,7 @@ function checkedValues(value: Template, source: string | undefined): Template {
   });
 }
 
-/** The person types the source. What the registry proposes is not taken, and a part of the system is not even proposed. */
+/** The user types the source. What the registry proposes is not taken, and a part of the system is not even proposed. */
 function sourceOf(wanted: Wanted): Wanted {
   for (const offer of offersOf(wanted)) if (isOfSystem(offer)) throw givesFolder(plainPath(offer));
   return {

@@ -1,4 +1,4 @@
-/** The environment variables of a published package: those that the registry sets, and those that the person is asked for. */
+/** The environment variables of a published package: the ones that the registry sets, and the ones that the user is asked for. */
 import { oneLine } from "../../base/visible-text.ts";
 import type { PublishedKeyValue } from "./published.ts";
 import { offersOf, Refused, templateOf, type Wanted, wantedIn, wantedOf } from "./templates.ts";
@@ -7,7 +7,7 @@ import type { ProgramWay } from "./way.ts";
 
 const variableName = /^[A-Za-z_][\w.-]*$/;
 
-/** A value that a registry proposes counts only for a setting; other variables get theirs from the person. Throws Refused. */
+/** A value that a registry proposes counts only for a setting; other variables get theirs from the user. Throws Refused. */
 export function variableOf(field: PublishedKeyValue): ProgramWay["env"][number] {
   const { name } = field;
   if (!variableName.test(name)) throw new Refused(`${JSON.stringify(name)} is not the name of a variable`);
@@ -19,7 +19,7 @@ export function variableOf(field: PublishedKeyValue): ProgramWay["env"][number] 
   return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
 }
 
-/** The whole value is the person's. What the registry proposed is an example at most. */
+/** The whole value is the user's. What the registry proposed is an example at most. */
 function typedVariable(field: PublishedKeyValue, kind: VariableKind): Wanted {
   const proposal = oneLine(field.value ?? field.default ?? "", 100) || undefined;
   const placeholder = kind === "runtime" ? undefined : (field.placeholder ?? proposal);

@@ -14,7 +14,7 @@ export type Runtime = "npx" | "uvx" | "docker" | "dnx";
  */
 type Takes = "nothing" | "value" | "given" | ((value: Template, own: Own) => Template);
 
-/** A value of which each form that the registry proposes is checked. What the person may type is not. */
+/** A value of which each form that the registry proposes is checked. What the user may type is not. */
 function checking(check: (text: string, own: Own) => void): Takes {
   return (value, own) => {
     for (const text of proposed(value)) check(text, own);
@@ -57,7 +57,7 @@ const pythonVersion = checking((value) => {
   if (!/^(?:python|cpython|pypy)?@?\d*(?:\.\d+)*$/i.test(value)) throw new Refused("it chooses a Python by its path");
 });
 
-/** The container's own network, or that of this machine, about which there is a warning. */
+/** The container's own network, or this machine's, about which there is a warning. */
 const network = checking((value) => {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(value)) throw new Refused("it uses the network of another container");
 });
@@ -68,7 +68,7 @@ function variable(value: Template): Template {
   const [, name, sign] = (typeof first === "string" ? /^([A-Za-z_]\w*)(=|$)/.exec(first) : null) ?? [];
   const isProposed = wantedIn(value).some((each) => offersOf(each).length > 0);
   if (name === undefined || (sign === "" && value.length > 1)) {
-    // The person types all of it.
+    // The user types all of it.
     if (value.length === 1 && typeof first !== "string" && !isProposed) return value;
     throw new Refused("it names a variable of the container in a form that is not known");
   }
@@ -160,11 +160,11 @@ export interface Option {
   /** The fixed word in front of the value. */
   flag?: string | undefined;
   value?: Template | undefined;
-  /** The person's value, which is asked for if the option needs a value and no word follows. */
+  /** The user's value, which is asked for if the option needs a value and no word follows. */
   asked?: Template | undefined;
 }
 
-/** Returns the options that may be passed on, without those that claudikins gives itself. Throws Refused. */
+/** Returns the options that may be passed on, without the ones that claudikins gives itself. Throws Refused. */
 export function checkedOptions(given: readonly Option[], runtime: Runtime, own: Own): Option[] {
   const checked: Option[] = [];
   for (let at = 0; at < given.length; at++) {

@@ -1,9 +1,9 @@
-/** Texts of a published server in which values of the person are filled in, and the values that it asks for. */
+/** Texts of a published server with places for the user's values, and the values that it asks for. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isVisible } from "../../base/visible-text.ts";
 import type { PublishedInput } from "./published.ts";
 
-/** A value that the person gives. */
+/** A value that the user gives. */
 export interface Wanted {
   /** The name of the variable, the header or the argument. Within one server, equal names mean one value. */
   name: string;
@@ -17,7 +17,7 @@ export interface Wanted {
   format: PublishedInput["format"];
   default?: string | undefined;
   choices?: readonly string[] | undefined;
-  /** Only the person gives the value: neither a proposal of the registry nor a variable of the environment counts. */
+  /** Only the user gives the value: neither a proposal of the registry nor a variable of the environment counts. */
   isTyped?: boolean;
   /** The value is a part of a mount of a container. */
   isInMount?: boolean;
@@ -33,11 +33,11 @@ export class Refused extends Error {
 
 type Field = PublishedInput & { variables?: Record<string, PublishedInput> | undefined };
 
-/** The template of a field: its fixed value with variables in braces, or else the person's value. Throws Refused. */
+/** The template of a field: its fixed value with variables in braces, or else the user's value. Throws Refused. */
 export function templateOf(field: Field, name: string, more: Partial<Wanted> = {}): Template {
   const { value, variables = {}, default: _default, choices: _choices, ...rest } = field;
   if (value === undefined) return [wantedOf(field, name, more)];
-  // Some publishers write `${NAME}` for a value that the person has to give, as agents do in their configs.
+  // Some publishers write `${NAME}` for a value that the user has to give, as agents do in their configs.
   const asked = value.replace(/\$\{(?:env:|input:)?([A-Za-z_][\w-]{0,99})\}/g, "{$1}");
   const isAsked = asked !== value;
   checkText(asked, name);
@@ -82,14 +82,14 @@ export function wantedOf(field: PublishedInput, name: string, more: Partial<Want
   if (!isVisible(name) || name.trim() === "") throw new Refused("one of its values has an unreadable name");
   for (const choice of wanted.choices ?? []) checkText(choice, name);
   const { default: given } = wanted;
-  // A default that cannot be used is a mistake of the publisher. Then the person has to say.
+  // A default that cannot be used is a mistake of the publisher. Then the user has to say.
   const isUsable =
     given === undefined || (isVisible(given) && !given.includes("${") && valueProblem(wanted, given) === undefined);
   return isUsable ? wanted : { ...wanted, default: undefined };
 }
 
 /**
- * Returns the text if it may be part of an entry. The config expands `${NAME}` from the person's environment, so a text of a registry
+ * Returns the text if it may be part of an entry. The config expands `${NAME}` from the user's environment, so a text of a registry
  * must not contain it. Throws Refused.
  */
 export function checkText(text: string, name: string): string {
@@ -100,7 +100,7 @@ export function checkText(text: string, name: string): string {
   return text;
 }
 
-/** Returns what is wrong with a value of the person; undefined if nothing is. */
+/** Returns what is wrong with a value of the user; undefined if nothing is. */
 export function valueProblem({ choices, format, isInMount }: Wanted, text: string): string | undefined {
   if (text.includes("\0")) return "must not contain a null character";
   const problem = isInMount ? mountProblem(text) : undefined;
@@ -118,7 +118,7 @@ export function mountProblem(text: string): string | undefined {
   if (rest === "") return "must not be empty";
   if (/[:,"\r\n]/.test(rest))
     return "must not contain a colon, a comma or a quotation mark, which Docker would read as its own";
-  // Nobody sees where such a path leads.
+  // The user cannot see where such a path leads.
   if (rest.includes("${") && /(?:^|[\\/])\.\.(?:[\\/]|$)/.test(rest))
     return "must not lead out of a folder that a variable names";
   return undefined;
@@ -148,7 +148,7 @@ export function wantedIn(template: Template): Wanted[] {
 }
 
 /**
- * Fills in the values. References of the person's values, such as `${TOKEN}`, stay references. `change` alters what is
+ * Fills in the values. References of the user's values, such as `${TOKEN}`, stay references. `change` alters what is
  * not a reference. Throws Refused if the parts form another reference.
  */
 export function filled(template: Template, give: (wanted: Wanted) => string, change: Change = plainValue): string {

@@ -8,7 +8,7 @@ import { shownTemplate, type Template, type Values, wantedIn } from "./templates
 import type { Argument, Way } from "./way.ts";
 import { wantedOfWay } from "./ways.ts";
 
-/** Returns sentences; empty if there is nothing. `values` are those that the person has given. */
+/** Returns sentences; empty if there is nothing. `values` are the user's. */
 export function mustBeSeen({ status }: Pick<PublishedServer, "status">, way: Way, values: Values): string[] {
   const proposals = wantedOfWay(way).flatMap(({ name, default: usual }) =>
     usual === undefined || values.has(name) || isPlain(usual)

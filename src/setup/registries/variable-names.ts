@@ -1,13 +1,13 @@
 /**
- * Decides which environment variables a registry may give a value: those whose names look like settings of an application. Nobody can
- * list all variables by which a loader, a runtime or a library changes what it does, so every other variable gets its value from the
- * person only.
+ * Decides which environment variables a registry may give a value: only names that look like settings of an application. The variables
+ * by which a loader, a runtime or a library changes what it does cannot all be listed, so every other variable gets its value from the
+ * user only.
  */
 import { Refused } from "./templates.ts";
 
 /**
  * `setting`: the registry may give it a value. `runtime`: the system, a runtime or a package manager reads it; a registry that gives it
- * a value is refused. `unknown`: the person gives it a value.
+ * a value is refused. `unknown`: the user gives it a value.
  */
 export type VariableKind = "setting" | "runtime" | "unknown";
 

@@ -21,7 +21,7 @@ export interface VariableOptions {
   /** Values of `--env`, which are written into the entry. */
   given: ReadonlyMap<string, string | undefined>;
   env: Environment;
-  /** Asks the user; undefined if nobody can be asked. An empty answer counts as no answer. */
+  /** Asks the user; undefined if the user cannot be asked. An empty answer counts as no answer. */
   ask?: ((variable: CatalogVariable) => Promise<string>) | undefined;
   /** Missing variables are neither asked for nor an error. */
   lenient: boolean;

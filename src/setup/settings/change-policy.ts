@@ -25,7 +25,7 @@ export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } 
 export interface ChangeOptions {
   /** The user vouches for the file, trusted or not. */
   isAnswered?: boolean;
-  /** Where the person has decided, for the audit log. */
+  /** Where the user has decided, for the audit log. */
   place?: Decider["place"];
 }
 

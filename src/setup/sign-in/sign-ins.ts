@@ -62,7 +62,7 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
   return server;
 }
 
-/** Asks all servers concurrently, and returns those that require a sign-in and those that failed otherwise. */
+/** Asks all servers concurrently, and returns the servers that require a sign-in and the servers that failed otherwise. */
 export async function serversThatWait(
   catalog: ToolCatalog,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /**
- * The hint at a newer version. A check is a process of its own, at most once a day, which nobody waits for; its result is shown after a
+ * The hint at a newer version. A check is a process of its own, at most once a day, which no command waits for; its result is shown after a
  * later command, at most once a day.
  */
 import { join } from "node:path";

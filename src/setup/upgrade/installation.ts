@@ -16,7 +16,7 @@ export type Installation =
   | { kind: "cache"; runner: Runner; path: string }
   /** An MCP bundle, which the agent has unpacked and replaces. */
   | { kind: "bundle"; path: string }
-  /** Built in a checkout, or run from its source. `folder` is that of the checkout. */
+  /** Built in a checkout, or run from its source. `folder` is the checkout's. */
   | { kind: "checkout"; path: string; folder: string };
 
 export type Runner = "npx" | "bunx" | "pnpm dlx" | "yarn dlx";

@@ -39,7 +39,7 @@ export interface Release {
   base: string;
 }
 
-/** Finds a release: the latest one, or that of a version. Throws VERSION_NOT_FOUND, SERVER_UNAVAILABLE, UPGRADE_FAILED, CANCELLED. */
+/** Finds a release: the latest one, or the one of a version. Throws VERSION_NOT_FOUND, SERVER_UNAVAILABLE, UPGRADE_FAILED, CANCELLED. */
 export async function findRelease(wanted: string | undefined, env: Environment, signal: AbortSignal): Promise<Release> {
   const own = env["CLAUDIKINS_BASE_URL"]?.replace(/\/+$/, "");
   const base = own || addressOf(wanted);
@@ -171,8 +171,8 @@ function failed(message: string): ClaudikinsError {
 }
 
 /**
- * Asks GitHub who made a download, if its command gh is installed and signed in. install.sh does the same. Resolves if the release workflow made the archive, or if nobody can be
- * asked. Throws UPGRADE_FAILED.
+ * Asks GitHub who made a download, if its command gh is installed and signed in. install.sh does the same. Resolves if the release
+ * workflow made the archive, or if GitHub cannot be asked. Throws UPGRADE_FAILED.
  */
 export async function verifyOrigin(
   archive: Uint8Array,

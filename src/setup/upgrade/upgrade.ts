@@ -215,7 +215,7 @@ async function rolledBack(thrown: unknown, from: string, back: () => Promise<voi
   }
 }
 
-/** Whether upgrades of this installation are done by this process; otherwise somebody has to run a command. */
+/** Whether upgrades of this installation are done by this process; otherwise the user has to run a command. */
 export function isReplaceable(installation: Installation): installation is Replaceable {
   switch (installation.kind) {
     case "script":

@@ -24,7 +24,7 @@ export interface AskOptions {
 }
 
 /**
- * Returns answers in the order of the names. The answer of a server that fails is a problem, and so is that of a server that was not
+ * Returns answers in the order of the names. The answer is a problem if the server fails, or if it was not
  * asked before the signal came. With a pool, each server is released afterwards.
  */
 export async function askAll<T extends object>(

@@ -150,7 +150,7 @@ export class IndexStore {
     const changed = servers.filter((server, at) => server !== before[at]);
     if (changed.length === 0) return;
     this.#index = { version: 1, servers };
-    // The user's own registry follows the rules of the user's own config, and not those of a project.
+    // The user's own registry follows the rules of the user's own config, and not a project's.
     const written = inRegistry(this.#config, this.#folder, changed);
     if (written.length === 0) return;
     try {

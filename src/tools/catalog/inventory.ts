@@ -65,7 +65,7 @@ const findings = {
 const findingsShape = record(findings);
 export type CheckedServer = ServerFacts & ValueOf<typeof findingsShape>;
 
-/** A server in the output of `claudikins list --json`: its facts, with those of its state. */
+/** A server in the output of `claudikins list --json`: its facts, with the facts of its state. */
 export const serverShape = record({
   ...facts,
   state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken", "denied", "disabled"),

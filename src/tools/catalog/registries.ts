@@ -1,6 +1,6 @@
 /**
- * The registry folders of a config. A project that extends the user's own config has two: its own, which may be committed, and that of
- * the user, which has the user's servers.
+ * The registry folders of a config. A project that extends the user's own config has two: its own, which may be committed, and the user's,
+ * which has the user's servers.
  */
 
 import type { ClaudikinsError } from "../../base/errors.ts";

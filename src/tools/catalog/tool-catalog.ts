@@ -17,7 +17,7 @@ import { type Shared, StoredTools } from "./stored-tools.ts";
 export interface ToolsOptions {
   /**
    * `stored`: an earlier process may have listed the tools, so only an unknown server is asked. `listed`: this process must have listed
-   * them. `now`, the default: the server is asked, or its listing that is under way is joined. Except with `now`, a server that has
+   * them. `now`, the default: the server is asked, or its running listing is joined. Except with `now`, a server that has
    * announced a change is waited for, and if that takes too long, the tools are those from before the change.
    */
   freshAs?: "stored" | "listed" | "now";
@@ -113,7 +113,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   }
 
   /**
-   * Asks all servers that are not known, and waits until those that announced a change have been listed again. A slow or broken
+   * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
    * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
    * Outdated servers are asked in the background, or with `waitForOutdated` like the others. With `only`, the others are left alone.
    */
@@ -139,7 +139,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     return new Map(problems.flatMap(([server, problem]) => (problem === undefined ? [] : [[server, problem]])));
   }
 
-  /** Called with each server that has told its tools, whether they changed or not, for as long as the catalog is open. */
+  /** Called with each server that has listed its tools, whether they changed or not, for as long as the catalog is open. */
   onChange(listener: (server: string) => void): void {
     this.#subscriptions.defer(this.shared.store.onRemembered(listener));
   }
@@ -149,7 +149,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     this.#ignoresChanges = true;
   }
 
-  /** Writes to the index what servers have told. Throws FILE_NOT_WRITABLE. */
+  /** Writes to the index what servers have listed. Throws FILE_NOT_WRITABLE. */
   writeIndex(): Promise<void> {
     return this.shared.store.write();
   }

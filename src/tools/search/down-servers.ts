@@ -1,4 +1,4 @@
-/** The servers that cannot be used now, and what a model is told about them: why, and what its user must do. */
+/** The servers that cannot be used now, and what a model reads about them: why, and what its user must do. */
 import { dirname, sep } from "node:path";
 import type { Fault } from "../../servers/fault.ts";
 import type { Pool } from "../../servers/pool.ts";

@@ -1,4 +1,4 @@
-/** Finds words for an unknown word: those that start with it, or else those that it misspells. */
+/** Finds words for an unknown word: words that start with it, or else words that it misspells. */
 import { distance } from "fastest-levenshtein";
 import { maxSpellings, minSpellingLetters } from "../limits.ts";
 import { stemOf } from "./tokenize.ts";

@@ -79,7 +79,7 @@ export class ToolSearch {
   }
 
   /**
-   * The best matches first, ties sorted by id, without those that match far worse. A tool whose exact name is the query comes
+   * The best matches first, ties sorted by id, without matches that are far worse. A tool whose exact name is the query comes
    * first. `servers` are filters besides those in the query. Throws SERVER_NOT_FOUND for a filter with an unknown server.
    */
   search(query: string, limit: number, servers: readonly string[] = []): Match[] {
@@ -162,7 +162,7 @@ export class ToolSearch {
     }
   }
 
-  /** Sorts again: each deprecated tool is below those that replace it, unless the query has its exact name. */
+  /** Sorts again: each deprecated tool is below the tools that replace it, unless the query has its exact name. */
   #successorsFirst(found: number[], scores: Float64Array, written: ReadonlySet<number>): number[] {
     const all = new Set(found);
     for (const index of found) {
@@ -188,7 +188,7 @@ export class ToolSearch {
     return new Set(found.flatMap((indexes) => indexes ?? []));
   }
 
-  /** The tools with this name, or with this name behind that of their server. */
+  /** The tools with this name, or with this name behind their server's. */
   #withKey(key: string): readonly number[] {
     this.#byKey ??= keysOf(this.#entries);
     return this.#byKey.get(key) ?? [];
@@ -271,7 +271,7 @@ export class ToolSearch {
   }
 }
 
-/** The stems of a query: all of them in order, and those that carry meaning. */
+/** The stems of a query: all of them in order, and the ones that carry meaning. */
 interface QueryWords {
   words: readonly string[];
   telling: ReadonlySet<string>;

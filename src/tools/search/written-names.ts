@@ -9,8 +9,8 @@ export function nameKey(name: string): string {
 }
 
 /**
- * The keys of each name that a query has: the name with that of its server, and the name alone. A plain word such as `search` is a
- * name only behind that of a server.
+ * The keys of each name that a query has: the name with its server's, and the name alone. A plain word such as `search` is a
+ * name only behind a server's.
  */
 export function writtenNames(query: string): string[][] {
   const written = query.slice(0, maxNameQueryChars).match(/[\p{L}\d$]+(?:(?:[-./:]|_+)[\p{L}\d$]+)*/gu) ?? [];

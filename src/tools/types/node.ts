@@ -22,7 +22,7 @@ interface TupleNode {
 export interface ObjectNode {
   kind: "object";
   members: Member[];
-  /** Further keys: all (`string`), or those of a template such as `x-${string}`. */
+  /** Further keys: all (`string`), or keys that match a template such as `x-${string}`. */
   others: { key: string; type: TypeNode }[];
   /** The schema that was read, to detect recursive types. */
   schema: object;

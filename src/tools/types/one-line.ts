@@ -73,7 +73,7 @@ class OneLine extends Printer<LineState> {
     return target && where ? this.text(target, where) : "unknown";
   }
 
-  /** Follows references, except those that are being written already, and merges objects. */
+  /** Follows references, except the ones that are being written already, and merges objects. */
   #resolved(nodes: TypeNode[], place: LineState): [TypeNode, LineState][] {
     const found = nodes.flatMap((node): [TypeNode, LineState][] => {
       if (node.kind !== "reference") return [[node, place]];

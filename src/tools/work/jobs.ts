@@ -1,4 +1,4 @@
-/** Jobs that may take long and run in a worker thread: those of the registry, and what its callers show of JSON. */
+/** Jobs that may take long and run in a worker thread: making the registry's files, and showing large JSON. */
 import { indentedJson, type JsonObject } from "../../base/json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import { maxKeptSchemas } from "../limits.ts";

@@ -132,7 +132,7 @@ function encodingOf(options: unknown): string | undefined {
   return typeof encoding === "string" && encoding !== "buffer" ? encoding : undefined;
 }
 
-/** Returns data for the host, with its encoding. Bytes are passed with one character each (latin1), which is the fastest way. */
+/** Returns data for the host, with its encoding. Bytes are passed with one character each (latin1), which is fastest. */
 function outgoing(data: unknown, encoding: string | undefined): { data: string; encoding: string } {
   if (typeof data === "string") return { data, encoding: encoding ?? "utf8" };
   const bytes = bytesOf(data);

@@ -1,4 +1,4 @@
-/** The errors of file operations, with Node's codes. Their paths are the program's, never those of this machine. */
+/** The errors of file operations, with Node's codes. Their paths are the program's, never this machine's. */
 import { getSystemErrorMap } from "node:util";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { LinkRefused } from "../../../base/open-folder.ts";

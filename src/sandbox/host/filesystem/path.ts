@@ -13,7 +13,7 @@ export interface GuestPath {
   folder: boolean;
 }
 
-/** The names on the way from a mount to an entry below it. */
+/** The names in the path of an entry below a mount. */
 export type Names = [string, ...string[]];
 
 /** Characters that look like a slash and that NFKC does not turn into one. */

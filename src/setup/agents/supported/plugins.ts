@@ -10,7 +10,7 @@ import { claudikinsName } from "./claudikins-entry.ts";
 import type { InstalledPlugin, SettingsFile, Surroundings } from "./model.ts";
 import { documentOf } from "./settings-files.ts";
 
-/** `folder` is that of the agent. The plugin may come from any marketplace. */
+/** `folder` is the agent's own. The plugin may come from any marketplace. */
 export function claudePlugin(folder: string): InstalledPlugin | undefined {
   const enabled = objectAt(documentOf(join(folder, "settings.json")), ["enabledPlugins"]);
   const [name] = Object.keys(enabled).filter((key) => isOurs(key) && enabled[key] !== false);
